@@ -1,0 +1,199 @@
+"""The device's side of one session as a state machine without I/O.
+
+Feed it what the transport received, send what it returns. One step is outstanding at a time; after a lost connection
+send :attr:`ClientProtocol.outstanding` again: the server answers it once, however often it arrives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_wire.digest import PrefixChain
+from split_wire.errors import (
+    MalformedMessage,
+    ModelChanged,
+    NonFinite,
+    UnsupportedVersion,
+    WrongHiddenSize,
+    WrongShape,
+)
+from split_wire.limits import frame_limit
+from split_wire.messages import (
+    VERSION,
+    Close,
+    Closed,
+    Failure,
+    Open,
+    Opened,
+    Pong,
+    Result,
+    Rows,
+    Step,
+    decode_server_message,
+    encode_message,
+)
+from split_wire.tensor import Tensor, WireDtype
+
+
+class ProtocolStateError(RuntimeError):
+    """The caller asked for something its session's state does not allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """The session can take steps."""
+
+    opened: Opened
+
+
+@dataclass(frozen=True, slots=True)
+class StepCompleted:
+    """``hidden`` float32 [n or 1, H]; ``cached`` positions are held by the server; times in microseconds."""
+
+    hidden: NDArray[np.float32]
+    cached: int
+    compute_us: int
+    queue_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailed:
+    """The server refused; nothing was appended."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A message of no consequence: an answer that was already taken, a pong, a closed session."""
+
+
+Event: TypeAlias = SessionOpened | StepCompleted | StepFailed | Ignored
+
+
+class ClientProtocol:
+    """``manifest``: digest of the manifest whose ends the device holds. ``dtype``: asked of the server, None = its own."""
+
+    def __init__(self, hidden_size: int, manifest: str, dtype: WireDtype | None = None) -> None:
+        self._hidden_size = hidden_size
+        self._manifest = manifest
+        self._dtype = dtype
+        self._opened: Opened | None = None
+        self._next_step = 1
+        self._pending: tuple[Step, list[bytes]] | None = None
+        self._outstanding: bytes | None = None
+        self._chain = PrefixChain(manifest)
+
+    @property
+    def opened(self) -> Opened | None:
+        """What the server agreed to, None before and after a session."""
+        return self._opened
+
+    @property
+    def cached(self) -> int:
+        """Positions that the server holds as far as the device knows."""
+        return len(self._chain)
+
+    @property
+    def outstanding(self) -> bytes | None:
+        """The frame that awaits its answer, to send again after a lost connection."""
+        return self._outstanding
+
+    def open(self) -> bytes:
+        """Ask for a session; a previous one is forgotten."""
+        self.forget()
+        self._outstanding = encode_message(Open(self._manifest, self._dtype))
+        return self._outstanding
+
+    def forget(self) -> None:
+        """The session is lost: nothing is cached and nothing is outstanding."""
+        self._opened, self._pending, self._outstanding = None, None, None
+        self._next_step = 1
+        self._chain = PrefixChain(self._manifest)
+
+    def step(self, start: int, embeddings: NDArray[np.float32], rows: Rows = "last") -> bytes:
+        """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H]."""
+        if self._opened is None or self._outstanding is not None:
+            raise ProtocolStateError("a step needs an open session without an outstanding message")
+        if not 0 <= start <= self.cached:
+            raise ProtocolStateError(f"start {start} is beyond the {self.cached} cached positions")
+        tensor = Tensor.from_f32(embeddings, self._opened.dtype)
+        if tensor.width != self._hidden_size:
+            raise WrongHiddenSize(tensor.width, self._hidden_size)
+        message = Step(
+            self._opened.session, self._next_step, start, self._chain.at(start), tensor, rows
+        )
+        self._pending = (message, self._chain.following(start, tensor))
+        self._outstanding = encode_message(message)
+        return self._outstanding
+
+    def close(self) -> bytes | None:
+        """The frame that ends the session, None when there is none; the session is forgotten."""
+        opened = self._opened
+        self.forget()
+        return None if opened is None else encode_message(Close(opened.session))
+
+    def receive(self, data: bytes) -> Event:
+        """Take one frame of the server. Raises the errors of ``split_wire.errors`` on an untrue answer."""
+        limit = frame_limit(self._hidden_size, self._opened.max_rows if self._opened else 1)
+        message = decode_server_message(data, limit)
+        match message:
+            case Opened():
+                return self._on_opened(message)
+            case Result():
+                return self._on_result(message)
+            case Failure():
+                return self._on_failure(message)
+            case Closed() | Pong():
+                return Ignored()
+
+    def _on_opened(self, message: Opened) -> Event:
+        if self._opened is not None or self._outstanding is None:
+            return Ignored()
+        if message.version != VERSION:
+            raise UnsupportedVersion(message.version, VERSION)
+        if message.manifest != self._manifest:
+            raise ModelChanged
+        if message.max_rows < 1 or message.max_context < 1:
+            raise MalformedMessage("the limits of a session must be at least 1")
+        self._opened, self._outstanding = message, None
+        return SessionOpened(message)
+
+    def _on_result(self, message: Result) -> Event:
+        if self._pending is None or self._opened is None:
+            return Ignored()
+        step, digests = self._pending
+        if (message.session, message.step) != (step.session, step.step):
+            return Ignored()
+        hidden = self._checked(message, step)
+        self._chain.replace(step.start, digests)
+        self._next_step += 1
+        self._pending, self._outstanding = None, None
+        return StepCompleted(hidden, message.cached, message.compute_us, message.queue_us)
+
+    def _checked(self, message: Result, step: Step) -> NDArray[np.float32]:
+        wanted = step.embeddings.rows if step.rows == "all" else 1
+        if message.hidden.width != self._hidden_size:
+            raise WrongHiddenSize(message.hidden.width, self._hidden_size)
+        if message.hidden.rows != wanted:
+            raise WrongShape(message.hidden.shape, f"[{wanted}, {self._hidden_size}]")
+        if message.cached != step.start + step.embeddings.rows:
+            raise MalformedMessage("'cached' is not the number of positions sent")
+        message.hidden.require_finite()
+        hidden = message.hidden.to_f32()
+        if not np.isfinite(hidden).all():
+            raise NonFinite
+        return hidden
+
+    def _on_failure(self, message: Failure) -> Event:
+        mine = message.session is None or (
+            self._opened is not None and message.session == self._opened.session
+        )
+        if not mine or self._outstanding is None:
+            return Ignored()
+        self._pending, self._outstanding = None, None
+        return StepFailed(message)

@@ -1,0 +1,52 @@
+"""The chained digest of the rows a session has cached.
+
+``d[0] = blake2b(manifest digest)``, ``d[i+1] = blake2b(d[i] | dtype | row bytes | scale bytes)``, 16 bytes each
+(BLAKE2b, RFC 7693). Both ends keep ``d[0..n]``, so either can name any prefix of the cache.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from split_wire.tensor import Tensor, item_size
+
+DIGEST_BYTES = 16
+_PERSON = b"split.v1 prefix"
+
+
+class PrefixChain:
+    """Digests of every prefix of the cached rows; ``len(chain)`` is the number of cached positions."""
+
+    def __init__(self, manifest: str) -> None:
+        seed = blake2b(manifest.encode(), digest_size=DIGEST_BYTES, person=_PERSON).digest()
+        self._digests = [seed]
+
+    def __len__(self) -> int:
+        return len(self._digests) - 1
+
+    def at(self, position: int) -> bytes:
+        """The digest of the first ``position`` rows."""
+        return self._digests[position]
+
+    def following(self, start: int, rows: Tensor) -> list[bytes]:
+        """The digests after each of ``rows`` appended at ``start``; changes nothing."""
+        digest = self._digests[start]
+        width = rows.width * item_size(rows.dtype)
+        values, scales, tag = memoryview(rows.data), memoryview(rows.scales), rows.dtype.encode()
+        digests = []
+        for row in range(rows.rows):
+            link = blake2b(digest, digest_size=DIGEST_BYTES, person=_PERSON)
+            link.update(tag)
+            link.update(values[row * width : (row + 1) * width])
+            link.update(scales[4 * row : 4 * row + 4])
+            digest = link.digest()
+            digests.append(digest)
+        return digests
+
+    def replace(self, start: int, digests: list[bytes]) -> None:
+        """Keep ``start`` positions and append ``digests``."""
+        self._digests[start + 1 :] = digests
+
+    def truncate(self, start: int) -> None:
+        """Keep ``start`` positions."""
+        self.replace(start, [])

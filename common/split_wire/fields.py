@@ -1,0 +1,64 @@
+"""Typed reading of a message's fields; every failure is a MalformedMessage that names the field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from split_wire.errors import MalformedMessage
+
+MAX_TEXT = 200
+MAX_STEP = 2**53 - 1  # the largest integer a JavaScript number holds exactly
+
+
+class Fields:
+    """A reader over one message's map. Unknown keys are never looked at."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def text(self, name: str) -> str:
+        value = self._values.get(name)
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            raise MalformedMessage(f"{name!r} must be text of at most {MAX_TEXT} characters")
+        return value
+
+    def optional_text(self, name: str) -> str | None:
+        return None if self._values.get(name) is None else self.text(name)
+
+    def count(self, name: str, limit: int = MAX_STEP) -> int:
+        value = self._values.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
+            raise MalformedMessage(f"{name!r} must be a whole number from 0 to {limit}")
+        return value
+
+    def optional_count(self, name: str) -> int:
+        """0 when the field is missing."""
+        return 0 if self._values.get(name) is None else self.count(name)
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self._values.get(name, default)
+        if not isinstance(value, bool):
+            raise MalformedMessage(f"{name!r} must be true or false")
+        return value
+
+    def digest(self, name: str, size: int) -> bytes:
+        value = self._values.get(name)
+        if not isinstance(value, bytes) or len(value) != size:
+            raise MalformedMessage(f"{name!r} must be {size} bytes")
+        return value
+
+    def texts(self, name: str, limit: int = 64) -> tuple[str, ...]:
+        value = self._values.get(name, [])
+        fits = isinstance(value, list) and len(value) <= limit
+        if not fits or not all(isinstance(item, str) and len(item) <= MAX_TEXT for item in value):
+            raise MalformedMessage(f"{name!r} must be a list of at most {limit} short texts")
+        return tuple(value)
+
+    def optional_seconds(self, name: str) -> float | None:
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1e9:
+            raise MalformedMessage(f"{name!r} must be a number of seconds")
+        return float(value)

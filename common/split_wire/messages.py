@@ -1,0 +1,275 @@
+"""The messages of ``split.v1`` as values, and their translation to and from frames.
+
+Device to server: Open, Step, Close, Ping. Server to device: Opened, Result, Closed, Pong, Failure.
+Unknown keys are ignored; an unknown type raises UnknownMessage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from split_wire.digest import DIGEST_BYTES
+from split_wire.errors import MalformedMessage, RemoteError, SplitError, UnknownMessage
+from split_wire.fields import Fields
+from split_wire.frame import Frame, decode_frame, encode_frame
+from split_wire.tensor import Tensor, WireDtype, wire_dtype
+
+VERSION = 1
+SUBPROTOCOL = "split.v1"
+CONTENT_TYPE = "application/vnd.gatelink.split.v1"
+DEFAULT_MAX_ROWS = 512
+MAX_MESSAGE_TEXT = 1000
+
+Rows: TypeAlias = Literal["last", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Ask for a session. ``manifest`` is the digest of the manifest whose ends the device holds."""
+
+    manifest: str | None = None
+    dtype: WireDtype | None = None
+    version: int = VERSION
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session exists. ``dtype`` is what hidden states travel in; limits are counts of rows and positions."""
+
+    session: str
+    manifest: str
+    dtype: WireDtype
+    max_rows: int
+    max_context: int
+    version: int = VERSION
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Keep ``start`` cached positions (whose chained digest is ``prefix``), append ``embeddings`` [n, H]."""
+
+    session: str
+    step: int
+    start: int
+    prefix: bytes
+    embeddings: Tensor
+    rows: Rows = "last"
+    adapter: str | None = None
+    attention: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Final-norm hidden states [n or 1, H] of a step. ``cached`` positions are held; times in microseconds."""
+
+    session: str
+    step: int
+    cached: int
+    hidden: Tensor
+    compute_us: int = 0
+    queue_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """End a session; its cache is freed."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The session is gone (also when it was not there)."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Ask for a Pong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """Answer to Ping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, for ``session`` and ``step`` where there are such. ``retry_after`` in seconds."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    retry_after: float | None = None
+    session: str | None = None
+    step: int | None = None
+
+    @classmethod
+    def of(cls, error: SplitError, session: str | None = None, step: int | None = None) -> Failure:
+        """The message that carries ``error``."""
+        text = str(error)[:MAX_MESSAGE_TEXT]
+        return cls(error.code, text, error.retryable, error.retry_after, session, step)
+
+    def error(self) -> RemoteError:
+        """The error to raise on the device."""
+        return RemoteError(
+            self.code, self.message, retryable=self.retryable, retry_after=self.retry_after
+        )
+
+
+ClientMessage: TypeAlias = Open | Step | Close | Ping
+ServerMessage: TypeAlias = Opened | Result | Closed | Pong | Failure
+Message: TypeAlias = ClientMessage | ServerMessage
+
+
+def encode_message(message: Message) -> bytes:
+    """The frame of ``message``; fields that hold their default value are left out."""
+    return encode_frame(_to_frame(message))
+
+
+def decode_client_message(data: bytes, max_bytes: int) -> ClientMessage:
+    """Parse what a device sent. Raises the frame's and message's errors of ``split_wire.errors``."""
+    frame = decode_frame(data, max_bytes)
+    return _parser(frame, _CLIENT_PARSERS)(Fields(frame.header), frame)
+
+
+def decode_server_message(data: bytes, max_bytes: int) -> ServerMessage:
+    """Parse what a server sent. Raises the frame's and message's errors of ``split_wire.errors``."""
+    frame = decode_frame(data, max_bytes)
+    return _parser(frame, _SERVER_PARSERS)(Fields(frame.header), frame)
+
+
+def _parser(frame: Frame, parsers: dict[str, Callable[[Fields, Frame], Any]]) -> Any:
+    kind = frame.header.get("type")
+    if not isinstance(kind, str):
+        raise MalformedMessage("'type' must be text")
+    if kind not in parsers:
+        raise UnknownMessage(kind)
+    return parsers[kind]
+
+
+def _to_frame(message: Message) -> Frame:
+    match message:
+        case Open():
+            return Frame(_compact("open", message, always=("version",)))
+        case Opened():
+            return Frame(_compact("opened", message, always=("version",)))
+        case Step():
+            header = _compact("step", message, skip=("embeddings",))
+            return Frame(header, {"embeddings": message.embeddings})
+        case Result():
+            header = _compact("result", message, skip=("hidden",))
+            return Frame(header, {"hidden": message.hidden})
+        case Failure():
+            return Frame(_compact("error", message, always=("retryable",)))
+        case Close() | Closed() | Ping() | Pong():
+            return Frame(_compact(type(message).__name__.lower(), message))
+
+
+def _compact(
+    kind: str, message: Message, always: tuple[str, ...] = (), skip: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    header: dict[str, Any] = {"type": kind}
+    for name, spec in type(message).__dataclass_fields__.items():
+        value = getattr(message, name)
+        if name in skip or (value == spec.default and name not in always):
+            continue
+        header[name] = list(value) if isinstance(value, tuple) else value
+    return header
+
+
+def _one_tensor(frame: Frame, name: str) -> Tensor:
+    tensor = frame.tensors.get(name)
+    if tensor is None:
+        raise MalformedMessage(f"the tensor {name!r} is missing")
+    return tensor
+
+
+def _rows(value: str | None) -> Rows:
+    if value is None or value == "last":
+        return "last"
+    if value == "all":
+        return "all"
+    raise MalformedMessage("'rows' must be 'last' or 'all'")
+
+
+def _optional_dtype(value: str | None) -> WireDtype | None:
+    return None if value is None else wire_dtype(value)
+
+
+def _parse_open(fields: Fields, _: Frame) -> Open:
+    return Open(
+        version=fields.count("version"),
+        manifest=fields.optional_text("manifest"),
+        dtype=_optional_dtype(fields.optional_text("dtype")),
+        capabilities=fields.texts("capabilities"),
+    )
+
+
+def _parse_opened(fields: Fields, _: Frame) -> Opened:
+    return Opened(
+        version=fields.count("version"),
+        session=fields.text("session"),
+        manifest=fields.text("manifest"),
+        dtype=wire_dtype(fields.text("dtype")),
+        max_rows=fields.count("max_rows"),
+        max_context=fields.count("max_context"),
+        capabilities=fields.texts("capabilities"),
+    )
+
+
+def _parse_step(fields: Fields, frame: Frame) -> Step:
+    return Step(
+        session=fields.text("session"),
+        step=fields.count("step"),
+        start=fields.count("start"),
+        prefix=fields.digest("prefix", DIGEST_BYTES),
+        embeddings=_one_tensor(frame, "embeddings"),
+        rows=_rows(fields.optional_text("rows")),
+        adapter=fields.optional_text("adapter"),
+        attention=fields.flag("attention", default=False),
+    )
+
+
+def _parse_result(fields: Fields, frame: Frame) -> Result:
+    return Result(
+        session=fields.text("session"),
+        step=fields.count("step"),
+        cached=fields.count("cached"),
+        hidden=_one_tensor(frame, "hidden"),
+        compute_us=fields.optional_count("compute_us"),
+        queue_us=fields.optional_count("queue_us"),
+    )
+
+
+def _parse_failure(fields: Fields, frame: Frame) -> Failure:
+    message = frame.header.get("message")
+    step = fields.optional_count("step") if frame.header.get("step") is not None else None
+    return Failure(
+        code=fields.text("code"),
+        message=str(message)[:MAX_MESSAGE_TEXT],
+        retryable=fields.flag("retryable", default=False),
+        retry_after=fields.optional_seconds("retry_after"),
+        session=fields.optional_text("session"),
+        step=step,
+    )
+
+
+_CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
+    "open": _parse_open,
+    "step": _parse_step,
+    "close": lambda fields, _: Close(fields.text("session")),
+    "ping": lambda _, __: Ping(),
+}
+_SERVER_PARSERS: dict[str, Callable[[Fields, Frame], ServerMessage]] = {
+    "opened": _parse_opened,
+    "result": _parse_result,
+    "closed": lambda fields, _: Closed(fields.text("session")),
+    "pong": lambda _, __: Pong(),
+    "error": _parse_failure,
+}

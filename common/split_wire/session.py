@@ -1,0 +1,133 @@
+"""The server's side of one session as a state machine without I/O or tensors.
+
+It decides what a step message means for a session: run it, answer it from memory, wait for the run that is under way,
+or refuse it. The caller runs the model and reports back with :meth:`SessionState.complete` or
+:meth:`SessionState.fail`. Nothing changes before a message has passed every check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from hmac import compare_digest
+from typing import TypeAlias
+
+from split_wire.digest import PrefixChain
+from split_wire.errors import (
+    ContextOverflow,
+    PrefixMismatch,
+    StartBeyondCache,
+    StepConflict,
+    TooManyRows,
+    WrongHiddenSize,
+    WrongShape,
+)
+from split_wire.messages import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Truncate the cache to ``step.start``, append its rows, then report back with this object."""
+
+    step: Step
+    fingerprint: bytes
+    digests: list[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The step was answered before: send ``reply`` again."""
+
+    reply: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Underway:
+    """The very same message is running: wait for that run's answer."""
+
+
+Admission: TypeAlias = Run | Replay | Underway
+
+
+def fingerprint(frame: bytes) -> bytes:
+    """Identity of a step message: equal bytes, equal fingerprint."""
+    return blake2b(frame, digest_size=16, person=b"split.v1 step").digest()
+
+
+class SessionState:
+    """Cached rows, step numbers and the last reply of one session. Sizes in rows; ``manifest`` is its digest."""
+
+    def __init__(self, manifest: str, hidden_size: int, max_rows: int, max_context: int) -> None:
+        self._chain = PrefixChain(manifest)
+        self._hidden_size = hidden_size
+        self._max_rows = max_rows
+        self._max_context = max_context
+        self._last_step = 0
+        self._last_fingerprint = b""
+        self._last_reply: bytes | None = None
+        self._running: Run | None = None
+
+    @property
+    def cached(self) -> int:
+        """Cached positions."""
+        return len(self._chain)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a step is running."""
+        return self._running is not None
+
+    @property
+    def reply_bytes(self) -> int:
+        """Bytes held for a replay."""
+        return len(self._last_reply or b"")
+
+    def admit(self, step: Step, mark: bytes) -> Admission:
+        """Decide about ``step``, whose frame has the fingerprint ``mark``. Raises the typed refusals."""
+        repeated = self._repeated(step, mark)
+        if repeated is not None:
+            return repeated
+        self._check_rows(step)
+        if step.start > self.cached:
+            raise StartBeyondCache(step.start, self.cached)
+        if not compare_digest(step.prefix, self._chain.at(step.start)):
+            raise PrefixMismatch(step.start)
+        self._running = Run(step, mark, self._chain.following(step.start, step.embeddings))
+        return self._running
+
+    def _repeated(self, step: Step, mark: bytes) -> Admission | None:
+        if self._running is not None:
+            if step.step == self._running.step.step and mark == self._running.fingerprint:
+                return Underway()
+            raise StepConflict(step.step, self._running.step.step)
+        if step.step == self._last_step and self._last_reply is not None:
+            if mark == self._last_fingerprint:
+                return Replay(self._last_reply)
+            raise StepConflict(step.step, self._last_step + 1)
+        if step.step != self._last_step + 1:
+            raise StepConflict(step.step, self._last_step + 1)
+        return None
+
+    def _check_rows(self, step: Step) -> None:
+        rows = step.embeddings
+        if rows.width != self._hidden_size:
+            raise WrongHiddenSize(rows.width, self._hidden_size)
+        if rows.rows < 1:
+            raise WrongShape(rows.shape, "at least one row")
+        if rows.rows > self._max_rows:
+            raise TooManyRows(rows.rows, self._max_rows)
+        if step.start + rows.rows > self._max_context:
+            raise ContextOverflow(step.start + rows.rows, self._max_context)
+        rows.require_finite()
+
+    def complete(self, run: Run, reply: bytes) -> None:
+        """``run`` was appended; ``reply`` answers it and its repetitions."""
+        self._chain.replace(run.step.start, run.digests)
+        self._last_step, self._last_fingerprint = run.step.step, run.fingerprint
+        self._last_reply, self._running = reply, None
+
+    def fail(self, run: Run, cached: int) -> None:
+        """``run`` was not appended; the cache holds ``cached`` positions (at most those before the run)."""
+        self._chain.truncate(cached)
+        self._last_reply, self._running = None, None
+        del run

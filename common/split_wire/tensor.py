@@ -1,0 +1,128 @@
+"""Tensors as they travel: raw little-endian rows with a dtype and a shape.
+
+``i8`` holds one f32 scale per row (value = scale * int8), placed after the rows at the next multiple of 8 bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_wire.errors import NonFinite, WrongDtype, WrongShape
+from split_wire.floats import bf16_to_f32, f32_to_bf16
+
+WireDtype: TypeAlias = Literal["f32", "f16", "bf16", "i8"]
+WIRE_DTYPES: tuple[WireDtype, ...] = get_args(WireDtype)
+ALIGNMENT = 8
+_STORAGE: dict[str, np.dtype[Any]] = {
+    "f32": np.dtype("<f4"),
+    "f16": np.dtype("<f2"),
+    "bf16": np.dtype("<u2"),
+    "i8": np.dtype("i1"),
+}
+# The bits of an exponent that is all ones mark NaN and infinity in IEEE 754 binary formats.
+_EXPONENT = {"f16": 0x7C00, "bf16": 0x7F80}
+
+
+def align(offset: int) -> int:
+    """The next multiple of 8 at or after ``offset``."""
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+def wire_dtype(name: object) -> WireDtype:
+    """Check a dtype's name. Raises WrongDtype."""
+    for known in WIRE_DTYPES:
+        if name == known:
+            return known
+    raise WrongDtype(str(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A [rows, width] matrix: ``data`` is its raw bytes, ``scales`` the f32 bytes of an ``i8`` one."""
+
+    dtype: WireDtype
+    shape: tuple[int, int]
+    data: bytes | memoryview
+    scales: bytes | memoryview = b""
+
+    def __post_init__(self) -> None:
+        rows, width = self.shape
+        scales = 4 * rows if self.dtype == "i8" else 0
+        if len(self.data) != rows * width * item_size(self.dtype) or len(self.scales) != scales:
+            raise WrongShape(self.shape, f"{len(self.data)} bytes of {self.dtype}")
+
+    @property
+    def rows(self) -> int:
+        return self.shape[0]
+
+    @property
+    def width(self) -> int:
+        return self.shape[1]
+
+    def array(self) -> NDArray[Any]:
+        """The stored values without widening; bf16 as its uint16 bits. Read-only view, [rows, width]."""
+        return np.frombuffer(self.data, _STORAGE[self.dtype]).reshape(self.shape)
+
+    def row_scales(self) -> NDArray[np.float32]:
+        """The scales of an ``i8`` tensor, [rows]."""
+        return np.frombuffer(self.scales, "<f4")
+
+    def to_f32(self) -> NDArray[np.float32]:
+        """The values as float32, [rows, width]; exact for every dtype but the products of ``i8``."""
+        stored = self.array()
+        if self.dtype == "f32":
+            return stored
+        if self.dtype == "bf16":
+            return bf16_to_f32(stored)
+        if self.dtype == "f16":
+            return stored.astype(np.float32)
+        return stored.astype(np.float32) * self.row_scales()[:, None]
+
+    def require_finite(self) -> None:
+        """Raises NonFinite when a value (or a scale) is NaN or infinite."""
+        if self.dtype in _EXPONENT:
+            mask = np.uint16(_EXPONENT[self.dtype])
+            finite = not bool(((self.array().view(np.uint16) & mask) == mask).any())
+        elif self.dtype == "i8":
+            finite = bool(np.isfinite(self.row_scales()).all())
+        else:
+            finite = bool(np.isfinite(self.array()).all())
+        if not finite:
+            raise NonFinite
+
+    @classmethod
+    def from_f32(cls, values: NDArray[np.float32], dtype: WireDtype) -> Tensor:
+        """Encode float32 ``values`` [rows, width], rounding to nearest even. Raises NonFinite on overflow."""
+        if values.ndim != 2:
+            raise WrongShape(values.shape, "[rows, width]")
+        shape = (values.shape[0], values.shape[1])
+        if dtype == "i8":
+            return cls._quantised(np.ascontiguousarray(values, np.float32), shape)
+        if dtype == "bf16":
+            stored: NDArray[Any] = f32_to_bf16(np.ascontiguousarray(values, np.float32))
+        else:
+            with np.errstate(over="ignore"):
+                stored = values.astype(_STORAGE[dtype])
+        tensor = cls(dtype, shape, stored.tobytes())
+        tensor.require_finite()
+        return tensor
+
+    @classmethod
+    def _quantised(cls, values: NDArray[np.float32], shape: tuple[int, int]) -> Tensor:
+        if not np.isfinite(values).all():
+            raise NonFinite
+        peak = np.abs(values).max(axis=1, initial=0.0)
+        scales = np.where(peak > 0, peak / np.float32(127), np.float32(1)).astype("<f4")
+        # A denormal peak can underflow its scale to zero; such a row is sent as zeros.
+        scales[scales == 0] = 1
+        quantised = np.rint(values / scales[:, None]).clip(-127, 127).astype(np.int8)
+        return cls("i8", shape, quantised.tobytes(), scales.tobytes())
+
+
+def item_size(dtype: WireDtype) -> int:
+    """Bytes of one value."""
+    return _STORAGE[dtype].itemsize
