@@ -1,0 +1,87 @@
+"""Flag, then variable, then file, then default: one value per setting, decided once."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from split_settings.declare import Setting, section_of, settings_of
+from split_settings.errors import UnknownKey
+from split_settings.toml_file import find_config, read_config
+from split_settings.values import from_list_text, from_text, from_toml
+
+T = TypeVar("T")
+
+
+def load(
+    cls: type[T],
+    namespace: argparse.Namespace,
+    *,
+    environ: Mapping[str, str] | None = None,
+    also: tuple[type[object], ...] = (),
+) -> T:
+    """Find and read the TOML file, then :func:`resolve` every setting of ``cls``."""
+    environ = os.environ if environ is None else environ
+    path = find_config(getattr(namespace, "config", None), environ)
+    table = read_config(path).get(section_of(cls), {}) if path is not None else {}
+    return resolve(cls, namespace, environ, table, path=str(path), also=also)
+
+
+def resolve(
+    cls: type[T],
+    namespace: argparse.Namespace,
+    environ: Mapping[str, str],
+    table: Mapping[str, Any],
+    *,
+    path: str = "configuration",
+    also: tuple[type[object], ...] = (),
+) -> T:
+    """Build ``cls`` from parsed flags, environment variables and its TOML table.
+
+    ``also`` names other declarations that read the same table (one per subcommand), so that their
+    keys are not reported as unknown. An empty variable counts as absent. Raises
+    :class:`split_settings.errors.BadValue` or :class:`split_settings.errors.UnknownKey`.
+    """
+    _refuse_unknown_keys((cls, *also), table, path)
+    values = {
+        setting.name: _value(setting, namespace, environ, table, path)
+        for setting in settings_of(cls)
+    }
+    return cls(**values)
+
+
+def _value(
+    setting: Setting,
+    namespace: argparse.Namespace,
+    environ: Mapping[str, str],
+    table: Mapping[str, Any],
+    path: str,
+) -> Any:
+    if hasattr(namespace, setting.name):
+        return _from_flag(setting, getattr(namespace, setting.name))
+    text = environ.get(setting.variable)
+    if text:
+        read = from_list_text if setting.repeated else from_text
+        return read(setting, text, setting.variable)
+    if setting.name in table:
+        return from_toml(setting, table[setting.name], f"{path}, {setting.section}.{setting.name}")
+    return setting.default
+
+
+def _from_flag(setting: Setting, given: Any) -> Any:
+    if setting.repeated:
+        return tuple(from_text(setting, text, setting.flag) for text in given)
+    return given if isinstance(given, bool) else from_text(setting, given, setting.flag)
+
+
+def _refuse_unknown_keys(
+    classes: tuple[type[object], ...], table: Mapping[str, Any], path: str
+) -> None:
+    known = {setting.name for cls in classes for setting in settings_of(cls)}
+    for key in table:
+        if key not in known:
+            near = difflib.get_close_matches(key, sorted(known), 2)
+            raise UnknownKey(path, f"{section_of(classes[0])}.{key}", tuple(near))

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+from tests.split_settings.example import Example
+
+from split_settings import option, settings, settings_of
+
+
+def test_a_setting_knows_its_flag_and_its_variable() -> None:
+    setting = next(s for s in settings_of(Example) if s.name == "allow_origin")
+    assert setting.flag == "--allow-origin"
+    assert setting.variable == "SPLIT_SERVER_ALLOW_ORIGIN"
+    assert setting.repeated
+    assert setting.kind is str
+
+
+def test_settings_keep_the_order_of_the_fields() -> None:
+    names = [s.name for s in settings_of(Example)]
+    assert names[:4] == ["host", "port", "ttl", "auth"]
+
+
+def test_a_secret_is_not_shown_by_repr() -> None:
+    shown = repr(Example(token="hunter2", pin=1234))
+    assert "hunter2" not in shown
+    assert "1234" not in shown
+    assert "host='127.0.0.1'" in shown
+
+
+def test_a_plain_field_is_refused() -> None:
+    @settings("server")
+    class Plain:
+        port: int = 1
+
+    with pytest.raises(TypeError, match="port is not declared with option"):
+        settings_of(Plain)
+
+
+def test_a_type_that_no_source_can_hold_is_refused() -> None:
+    @settings("server")
+    class Odd:
+        table: dict[str, int] | None = option(None, help="a table")
+
+    with pytest.raises(TypeError, match="table has a type"):
+        settings_of(Odd)
+
+
+def test_a_class_without_a_section_is_refused() -> None:
+    with pytest.raises(TypeError, match="object is not declared with settings"):
+        settings_of(object)
