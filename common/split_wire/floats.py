@@ -1,7 +1,7 @@
 """Floating-point formats of checkpoints and tensors: float32, bfloat16, float16.
 
 numpy has no bfloat16, so a bfloat16 array is its bit patterns as uint16: the upper half of the
-float32 with the same sign and exponent. Rounding is to nearest, ties to even (IEEE 754-2019, 4.3.1).
+float32 with the same sign and exponent. Rounding is to nearest, ties to even (IEEE 754, 4.3.1).
 """
 
 from typing import Final, Literal, get_args
