@@ -1,4 +1,4 @@
-"""Tiny random checkpoints of real architectures, for tests that need a model and not its knowledge."""
+"""Tiny random checkpoints of real architectures, for tests that need a model, not its knowledge."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tiny_checkpoint(
     dtype: str = "float32",
     **overrides: Any,
 ) -> Path:
-    """Write a random checkpoint of ``family`` (any causal ``model_type`` of transformers) to ``path``.
+    """Write a random checkpoint to ``path``; ``family`` is a causal ``model_type`` of transformers.
 
     A byte-level BPE tokenizer with a ChatML template comes with it. ``dtype`` is what the tensors
     are stored in, ``overrides`` are fields of the model's configuration. The same arguments give
