@@ -1,1 +1,4 @@
-"""The wire of split inference: frames, tensors, messages and the protocol of one session. No sockets, no torch."""
+"""The wire of split inference: frames, tensors, messages, the protocol of one session.
+
+No sockets, no torch.
+"""

@@ -1,7 +1,9 @@
 """The device's side of one session as a state machine without I/O.
 
-Feed it what the transport received, send what it returns. One step is outstanding at a time; after a lost connection
-send :attr:`ClientProtocol.outstanding` again: the server answers it once, however often it arrives.
+Feed it what the transport received, send what it returns. One message is outstanding at a time;
+after a lost connection send :attr:`ClientProtocol.outstanding` again: the server appends a step
+once, however often it arrives. An ``open`` that is sent again may open a second session, which the
+server drops when it has been idle for long.
 """
 
 from __future__ import annotations
@@ -14,16 +16,15 @@ from numpy.typing import NDArray
 
 from split_wire.digest import PrefixChain
 from split_wire.errors import (
+    ContextOverflow,
     MalformedMessage,
     ModelChanged,
-    NonFinite,
-    UnsupportedVersion,
+    TooManyRows,
     WrongHiddenSize,
     WrongShape,
 )
 from split_wire.limits import frame_limit
 from split_wire.messages import (
-    VERSION,
     Close,
     Closed,
     Failure,
@@ -52,7 +53,10 @@ class SessionOpened:
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """``hidden`` float32 [n or 1, H]; ``cached`` positions are held by the server; times in microseconds."""
+    """``hidden`` float32 [n or 1, H], read-only; the server holds ``cached`` positions.
+
+    Times in microseconds.
+    """
 
     hidden: NDArray[np.float32]
     cached: int
@@ -62,7 +66,11 @@ class StepCompleted:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """The server refused; nothing was appended."""
+    """The server refused the outstanding open or step; nothing is outstanding any more.
+
+    The device's ``cached`` is unchanged; the server may hold less, and then answers the next step
+    with ``start_beyond_cache`` or ``prefix_mismatch``.
+    """
 
     failure: Failure
 
@@ -76,7 +84,11 @@ Event: TypeAlias = SessionOpened | StepCompleted | StepFailed | Ignored
 
 
 class ClientProtocol:
-    """``manifest``: digest of the manifest whose ends the device holds. ``dtype``: asked of the server, None = its own."""
+    """One session at a time, any number in a row.
+
+    ``manifest`` is the digest of the manifest whose ends the device holds; ``dtype`` is asked of
+    the server, None = the server's own.
+    """
 
     def __init__(self, hidden_size: int, manifest: str, dtype: WireDtype | None = None) -> None:
         self._hidden_size = hidden_size
@@ -116,20 +128,33 @@ class ClientProtocol:
         self._chain = PrefixChain(self._manifest)
 
     def step(self, start: int, embeddings: NDArray[np.float32], rows: Rows = "last") -> bytes:
-        """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H]."""
+        """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H].
+
+        Raises ProtocolStateError, and before anything is sent what the server would answer:
+        WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite.
+        """
         if self._opened is None or self._outstanding is not None:
             raise ProtocolStateError("a step needs an open session without an outstanding message")
         if not 0 <= start <= self.cached:
             raise ProtocolStateError(f"start {start} is beyond the {self.cached} cached positions")
+        self._check_rows(self._opened, start, embeddings)
         tensor = Tensor.from_f32(embeddings, self._opened.dtype)
-        if tensor.width != self._hidden_size:
-            raise WrongHiddenSize(tensor.width, self._hidden_size)
         message = Step(
             self._opened.session, self._next_step, start, self._chain.at(start), tensor, rows
         )
         self._pending = (message, self._chain.following(start, tensor))
         self._outstanding = encode_message(message)
         return self._outstanding
+
+    def _check_rows(self, opened: Opened, start: int, rows: NDArray[np.float32]) -> None:
+        if rows.ndim != 2 or rows.shape[0] < 1:
+            raise WrongShape(rows.shape, f"[at least one row, {self._hidden_size}]")
+        if rows.shape[1] != self._hidden_size:
+            raise WrongHiddenSize(rows.shape[1], self._hidden_size)
+        if rows.shape[0] > opened.max_rows:
+            raise TooManyRows(rows.shape[0], opened.max_rows)
+        if start + rows.shape[0] > opened.max_context:
+            raise ContextOverflow(start + rows.shape[0], opened.max_context)
 
     def close(self) -> bytes | None:
         """The frame that ends the session, None when there is none; the session is forgotten."""
@@ -138,7 +163,11 @@ class ClientProtocol:
         return None if opened is None else encode_message(Close(opened.session))
 
     def receive(self, data: bytes) -> Event:
-        """Take one frame of the server. Raises the errors of ``split_wire.errors`` on an untrue answer."""
+        """Take one frame of the server.
+
+        Raises the errors of ``split_wire.errors`` on an untrue answer; then nothing has changed,
+        and the caller ends the session with :meth:`open` or :meth:`forget`.
+        """
         limit = frame_limit(self._hidden_size, self._opened.max_rows if self._opened else 1)
         message = decode_server_message(data, limit)
         match message:
@@ -154,12 +183,12 @@ class ClientProtocol:
     def _on_opened(self, message: Opened) -> Event:
         if self._opened is not None or self._outstanding is None:
             return Ignored()
-        if message.version != VERSION:
-            raise UnsupportedVersion(message.version, VERSION)
         if message.manifest != self._manifest:
             raise ModelChanged
         if message.max_rows < 1 or message.max_context < 1:
             raise MalformedMessage("the limits of a session must be at least 1")
+        if self._dtype not in (None, message.dtype):
+            raise MalformedMessage(f"'dtype' is {message.dtype} where {self._dtype} was asked for")
         self._opened, self._outstanding = message, None
         return SessionOpened(message)
 
@@ -168,6 +197,9 @@ class ClientProtocol:
             return Ignored()
         step, digests = self._pending
         if (message.session, message.step) != (step.session, step.step):
+            return Ignored()
+        # A number is used again after a failure; only the digest tells which rows this answers.
+        if message.prefix not in (b"", digests[-1]):
             return Ignored()
         hidden = self._checked(message, step)
         self._chain.replace(step.start, digests)
@@ -185,15 +217,24 @@ class ClientProtocol:
             raise MalformedMessage("'cached' is not the number of positions sent")
         message.hidden.require_finite()
         hidden = message.hidden.to_f32()
-        if not np.isfinite(hidden).all():
-            raise NonFinite
+        hidden.flags.writeable = False
         return hidden
 
     def _on_failure(self, message: Failure) -> Event:
-        mine = message.session is None or (
-            self._opened is not None and message.session == self._opened.session
-        )
-        if not mine or self._outstanding is None:
+        if not self._answers_outstanding(message):
             return Ignored()
         self._pending, self._outstanding = None, None
         return StepFailed(message)
+
+    def _answers_outstanding(self, message: Failure) -> bool:
+        """Whether a failure is about the outstanding message.
+
+        One without a session or a step answers bytes that the server could not read as a message
+        (damaged, too large), and the outstanding ones are all that the device has sent.
+        """
+        if self._outstanding is None:
+            return False
+        if self._pending is None:
+            return message.session is None and message.step is None
+        step, _ = self._pending
+        return message.session in (None, step.session) and message.step in (None, step.step)

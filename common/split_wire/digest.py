@@ -1,7 +1,8 @@
 """The chained digest of the rows a session has cached.
 
-``d[0] = blake2b(manifest digest)``, ``d[i+1] = blake2b(d[i] | dtype | row bytes | scale bytes)``, 16 bytes each
-(BLAKE2b, RFC 7693). Both ends keep ``d[0..n]``, so either can name any prefix of the cache.
+``d[0] = blake2b(manifest digest)``, ``d[i+1] = blake2b(d[i] | dtype | row bytes | scale bytes)``,
+16 bytes each (BLAKE2b, RFC 7693, personalised). Both ends keep ``d[0..n]``, so either can name any
+prefix of the cache. The dtype names are prefix-free, hence no two rows hash the same input.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _PERSON = b"split.v1 prefix"
 
 
 class PrefixChain:
-    """Digests of every prefix of the cached rows; ``len(chain)`` is the number of cached positions."""
+    """Digests of every prefix of the cached rows; ``len(chain)`` counts the cached positions."""
 
     def __init__(self, manifest: str) -> None:
         seed = blake2b(manifest.encode(), digest_size=DIGEST_BYTES, person=_PERSON).digest()
@@ -35,8 +36,7 @@ class PrefixChain:
         values, scales, tag = memoryview(rows.data), memoryview(rows.scales), rows.dtype.encode()
         digests = []
         for row in range(rows.rows):
-            link = blake2b(digest, digest_size=DIGEST_BYTES, person=_PERSON)
-            link.update(tag)
+            link = blake2b(digest + tag, digest_size=DIGEST_BYTES, person=_PERSON)
             link.update(values[row * width : (row + 1) * width])
             link.update(scales[4 * row : 4 * row + 4])
             digest = link.digest()

@@ -1,28 +1,29 @@
 """Every error that can travel between device and server, one tree under :class:`SplitError`.
 
-Each class has a stable ``code`` (what programs compare), a message that says what to do, ``retryable`` (whether the
-same request may succeed later, unchanged) and the HTTP ``status`` it is answered with::
+Each class has a stable ``code`` (what programs compare), a message that says what to do,
+``retryable`` (whether the same request may succeed later, unchanged) and the HTTP ``status`` it is
+answered with::
 
     SplitError
     ├── MalformedFrame, FrameTooLarge, MalformedMessage, UnknownMessage, UnsupportedVersion
     ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, TooManyRows
-    ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow, ModelChanged
-    ├── TooManySessions, CacheFull, Overloaded, ShuttingDown, UnknownAdapter, Unsupported
-    ├── Unauthorized, ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
-    └── InternalError
+    ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
+    ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown
+    ├── UnknownAdapter, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
+    ├── TokenizeDisabled, NotFound
+    ├── InternalError
+    └── RemoteError (any of them, as the device received it)
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 
 class SplitError(Exception):
     """Base of the tree. ``retry_after`` is in seconds, None when the server names no delay."""
 
-    code: ClassVar[str] = "internal_error"
-    status: ClassVar[int] = 400
-    retryable: ClassVar[bool] = False
+    code: str = "internal_error"
+    status: int = 400
+    retryable: bool = False
     retry_after: float | None = None
 
 
@@ -326,12 +327,15 @@ class InternalError(SplitError):
 
 
 class RemoteError(SplitError):
-    """An error that a server sent, as the device received it: compare ``code``."""
+    """An error that a server sent, as the device received it: compare ``code``.
+
+    ``code`` may be one that this version does not know. ``status`` is not transmitted in a frame.
+    """
 
     def __init__(
         self, code: str, message: str, *, retryable: bool, retry_after: float | None = None
     ) -> None:
-        self.remote_code = code
-        self.remote_retryable = retryable
+        self.code = self.remote_code = code
+        self.retryable = self.remote_retryable = retryable
         self.retry_after = retry_after
         super().__init__(f"{message} [{code}]")

@@ -1,13 +1,18 @@
-"""Typed reading of a message's fields; every failure is a MalformedMessage that names the field."""
+"""Typed reading of a message's fields; every failure is a MalformedMessage that names the field.
+
+An optional field that is nil counts as missing: some encoders write their absent values.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from split_wire.errors import MalformedMessage
 
 MAX_TEXT = 200
+_CODE = re.compile(r"[a-z0-9_]{1,64}")
 MAX_STEP = 2**53 - 1  # the largest integer a JavaScript number holds exactly
 
 
@@ -21,6 +26,13 @@ class Fields:
         value = self._values.get(name)
         if not isinstance(value, str) or len(value) > MAX_TEXT:
             raise MalformedMessage(f"{name!r} must be text of at most {MAX_TEXT} characters")
+        return value
+
+    def code(self, name: str) -> str:
+        """A word of small letters, digits and underscores."""
+        value = self._values.get(name)
+        if not isinstance(value, str) or not _CODE.fullmatch(value):
+            raise MalformedMessage(f"{name!r} must be a word of letters, digits and '_'")
         return value
 
     def optional_text(self, name: str) -> str | None:
@@ -37,7 +49,9 @@ class Fields:
         return 0 if self._values.get(name) is None else self.count(name)
 
     def flag(self, name: str, default: bool) -> bool:
-        value = self._values.get(name, default)
+        value = self._values.get(name)
+        if value is None:
+            return default
         if not isinstance(value, bool):
             raise MalformedMessage(f"{name!r} must be true or false")
         return value
@@ -48,8 +62,26 @@ class Fields:
             raise MalformedMessage(f"{name!r} must be {size} bytes")
         return value
 
+    def optional_digest(self, name: str, size: int) -> bytes:
+        """Empty when the field is missing."""
+        return b"" if self._values.get(name) is None else self.digest(name, size)
+
+    def printable(self, name: str, limit: int) -> str:
+        """At most ``limit`` characters for a person to read, "" when the field is missing.
+
+        Characters that a terminal would act on become spaces.
+        """
+        value = self._values.get(name)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise MalformedMessage(f"{name!r} must be text")
+        return "".join(c if c.isprintable() else " " for c in value[:limit])
+
     def texts(self, name: str, limit: int = 64) -> tuple[str, ...]:
-        value = self._values.get(name, [])
+        value = self._values.get(name)
+        if value is None:
+            return ()
         fits = isinstance(value, list) and len(value) <= limit
         if not fits or not all(isinstance(item, str) and len(item) <= MAX_TEXT for item in value):
             raise MalformedMessage(f"{name!r} must be a list of at most {limit} short texts")

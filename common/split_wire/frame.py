@@ -7,7 +7,8 @@
     8   n   header: one msgpack map; its key "tensors" is a list of [name, dtype, [rows, width]]
     ..      zero bytes up to the next multiple of 8, then the first tensor;
             every further tensor (and the scales of an i8 tensor) starts at the next multiple of 8
-            from the frame's start, with zero bytes between; the frame ends with the last tensor's last byte
+            from the frame's start, with zero bytes between;
+            the frame ends with the last tensor's last byte
 
 Offsets follow from the shapes, so no field can point outside the frame or make two tensors overlap.
 """
@@ -28,6 +29,9 @@ MAGIC = b"SPL1"
 _PREFIX = struct.Struct("<4sI")
 MAX_HEADER_BYTES = 64 * 1024
 MAX_TENSORS = 64
+# The unpacker reserves room for an array before it reads the items: 64 KiB of nested array heads
+# would otherwise cost tens of megabytes.
+MAX_ITEMS = 1024
 _MAX_SIDE = 1 << 28
 # What the unpacker raises on hostile bytes; its own classes do not all share a base.
 _UNPACK_ERRORS = (
@@ -55,18 +59,14 @@ def encode_frame(frame: Frame) -> bytes:
     header = msgpack.packb(described)
     if len(header) > MAX_HEADER_BYTES:
         raise FrameTooLarge(len(header), MAX_HEADER_BYTES)
-    out = bytearray(_PREFIX.pack(MAGIC, len(header)))
-    out += header
+    parts: list[bytes | memoryview] = [_PREFIX.pack(MAGIC, len(header)), header]
+    position = _PREFIX.size + len(header)
     for tensor in frame.tensors.values():
-        _append(out, tensor.data)
-        if tensor.dtype == "i8":
-            _append(out, tensor.scales)
-    return bytes(out)
-
-
-def _append(out: bytearray, data: bytes | memoryview) -> None:
-    out += bytes(align(len(out)) - len(out))
-    out += data
+        for data in (tensor.data, tensor.scales) if tensor.dtype == "i8" else (tensor.data,):
+            start = align(position)
+            parts += [bytes(start - position), data]
+            position = start + len(data)
+    return b"".join(parts)
 
 
 def is_frame(data: bytes | memoryview) -> bool:
@@ -90,7 +90,7 @@ def decode_frame(data: bytes, max_bytes: int) -> Frame:
     for entry in described:
         name, dtype, shape = _description(entry)
         if name in tensors:
-            raise MalformedMessage(f"two tensors are called {name!r}")
+            raise MalformedMessage(f"two tensors are called {name[:40]!r}")
         tensors[name] = reader.read(dtype, shape)
     reader.require_end()
     return Frame(header, tensors)
@@ -106,7 +106,12 @@ def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
     if length > MAX_HEADER_BYTES or end > len(data):
         raise MalformedFrame(f"a header of {length} bytes does not fit")
     try:
-        header = msgpack.unpackb(data[_PREFIX.size : end], strict_map_key=True)
+        header = msgpack.unpackb(
+            data[_PREFIX.size : end],
+            strict_map_key=True,
+            max_array_len=MAX_ITEMS,
+            max_map_len=MAX_ITEMS,
+        )
     except _UNPACK_ERRORS as error:
         raise MalformedFrame("the header is not msgpack") from error
     if not isinstance(header, dict) or not all(isinstance(key, str) for key in header):
@@ -116,11 +121,16 @@ def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
 
 def _description(entry: object) -> tuple[str, WireDtype, tuple[int, int]]:
     match entry:
-        case [str(name), dtype, [int(rows), int(width)]] if (
-            0 <= rows <= _MAX_SIDE and 0 < width <= _MAX_SIDE
-        ):
+        case [str(name), dtype, [int(rows), int(width)]] if _is_shape(rows, width):
             return name, wire_dtype(dtype), (rows, width)
     raise MalformedMessage("a tensor is described as [name, dtype, [rows, width]]")
+
+
+def _is_shape(rows: int, width: int) -> bool:
+    # A bool is an int to Python, not to the wire.
+    if isinstance(rows, bool) or isinstance(width, bool):
+        return False
+    return 0 <= rows <= _MAX_SIDE and 0 < width <= _MAX_SIDE
 
 
 class _TensorReader:

@@ -6,12 +6,18 @@ Unknown keys are ignored; an unknown type raises UnknownMessage.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from split_wire.digest import DIGEST_BYTES
-from split_wire.errors import MalformedMessage, RemoteError, SplitError, UnknownMessage
+from split_wire.errors import (
+    MalformedMessage,
+    RemoteError,
+    SplitError,
+    UnknownMessage,
+    UnsupportedVersion,
+)
 from split_wire.fields import Fields
 from split_wire.frame import Frame, decode_frame, encode_frame
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
@@ -20,9 +26,13 @@ VERSION = 1
 SUBPROTOCOL = "split.v1"
 CONTENT_TYPE = "application/vnd.gatelink.split.v1"
 DEFAULT_MAX_ROWS = 512
+# What a device believes of a server's announcement; it sizes buffers by these.
+LARGEST_MAX_ROWS = 1 << 16
+LARGEST_MAX_CONTEXT = 1 << 31
 MAX_MESSAGE_TEXT = 1000
 
 Rows: TypeAlias = Literal["last", "all"]
+_Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session exists. ``dtype`` is what hidden states travel in; limits are counts of rows and positions."""
+    """A session exists; hidden states travel in ``dtype``. Limits count rows and positions."""
 
     session: str
     manifest: str
@@ -50,7 +60,10 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Keep ``start`` cached positions (whose chained digest is ``prefix``), append ``embeddings`` [n, H]."""
+    """Keep ``start`` cached positions, append ``embeddings`` [n, H].
+
+    ``prefix`` is the chained digest of the positions kept (:class:`split_wire.digest.PrefixChain`).
+    """
 
     session: str
     step: int
@@ -64,7 +77,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Final-norm hidden states [n or 1, H] of a step. ``cached`` positions are held; times in microseconds."""
+    """Final-norm hidden states [n or 1, H] of a step; times in microseconds.
+
+    ``cached`` positions are held; ``prefix`` is their chained digest, empty when the server does
+    not say. With it the device never takes the answer of one step for that of another.
+    """
 
     session: str
     step: int
@@ -72,6 +89,7 @@ class Result:
     hidden: Tensor
     compute_us: int = 0
     queue_us: int = 0
+    prefix: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +118,7 @@ class Pong:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, for ``session`` and ``step`` where there are such. ``retry_after`` in seconds."""
+    """What went wrong, with ``session`` and ``step`` where known. ``retry_after`` in seconds."""
 
     code: str
     message: str
@@ -133,24 +151,26 @@ def encode_message(message: Message) -> bytes:
 
 
 def decode_client_message(data: bytes, max_bytes: int) -> ClientMessage:
-    """Parse what a device sent. Raises the frame's and message's errors of ``split_wire.errors``."""
-    frame = decode_frame(data, max_bytes)
-    return _parser(frame, _CLIENT_PARSERS)(Fields(frame.header), frame)
+    """Parse what a device sent.
+
+    Raises FrameTooLarge, MalformedFrame, MalformedMessage, UnknownMessage, UnsupportedVersion,
+    WrongDtype.
+    """
+    return _parsed(decode_frame(data, max_bytes), _CLIENT_PARSERS)
 
 
 def decode_server_message(data: bytes, max_bytes: int) -> ServerMessage:
-    """Parse what a server sent. Raises the frame's and message's errors of ``split_wire.errors``."""
-    frame = decode_frame(data, max_bytes)
-    return _parser(frame, _SERVER_PARSERS)(Fields(frame.header), frame)
+    """Parse what a server sent. Raises as :func:`decode_client_message`."""
+    return _parsed(decode_frame(data, max_bytes), _SERVER_PARSERS)
 
 
-def _parser(frame: Frame, parsers: dict[str, Callable[[Fields, Frame], Any]]) -> Any:
+def _parsed(frame: Frame, parsers: Mapping[str, Callable[[Fields, Frame], _Parsed]]) -> _Parsed:
     kind = frame.header.get("type")
     if not isinstance(kind, str):
         raise MalformedMessage("'type' must be text")
     if kind not in parsers:
         raise UnknownMessage(kind)
-    return parsers[kind]
+    return parsers[kind](Fields(frame.header), frame)
 
 
 def _to_frame(message: Message) -> Frame:
@@ -202,9 +222,17 @@ def _optional_dtype(value: str | None) -> WireDtype | None:
     return None if value is None else wire_dtype(value)
 
 
+def _version(fields: Fields) -> int:
+    """Checked before the fields that another version may have changed are read."""
+    version = fields.count("version")
+    if version != VERSION:
+        raise UnsupportedVersion(version, VERSION)
+    return version
+
+
 def _parse_open(fields: Fields, _: Frame) -> Open:
     return Open(
-        version=fields.count("version"),
+        version=_version(fields),
         manifest=fields.optional_text("manifest"),
         dtype=_optional_dtype(fields.optional_text("dtype")),
         capabilities=fields.texts("capabilities"),
@@ -213,12 +241,12 @@ def _parse_open(fields: Fields, _: Frame) -> Open:
 
 def _parse_opened(fields: Fields, _: Frame) -> Opened:
     return Opened(
-        version=fields.count("version"),
+        version=_version(fields),
         session=fields.text("session"),
         manifest=fields.text("manifest"),
         dtype=wire_dtype(fields.text("dtype")),
-        max_rows=fields.count("max_rows"),
-        max_context=fields.count("max_context"),
+        max_rows=fields.count("max_rows", LARGEST_MAX_ROWS),
+        max_context=fields.count("max_context", LARGEST_MAX_CONTEXT),
         capabilities=fields.texts("capabilities"),
     )
 
@@ -244,15 +272,15 @@ def _parse_result(fields: Fields, frame: Frame) -> Result:
         hidden=_one_tensor(frame, "hidden"),
         compute_us=fields.optional_count("compute_us"),
         queue_us=fields.optional_count("queue_us"),
+        prefix=fields.optional_digest("prefix", DIGEST_BYTES),
     )
 
 
 def _parse_failure(fields: Fields, frame: Frame) -> Failure:
-    message = frame.header.get("message")
-    step = fields.optional_count("step") if frame.header.get("step") is not None else None
+    step = fields.count("step") if frame.header.get("step") is not None else None
     return Failure(
-        code=fields.text("code"),
-        message=str(message)[:MAX_MESSAGE_TEXT],
+        code=fields.code("code"),
+        message=fields.printable("message", MAX_MESSAGE_TEXT),
         retryable=fields.flag("retryable", default=False),
         retry_after=fields.optional_seconds("retry_after"),
         session=fields.optional_text("session"),

@@ -1,8 +1,9 @@
-"""The server's side of one session as a state machine without I/O or tensors.
+"""The server's side of one session as a state machine without I/O or arithmetic.
 
-It decides what a step message means for a session: run it, answer it from memory, wait for the run that is under way,
-or refuse it. The caller runs the model and reports back with :meth:`SessionState.complete` or
-:meth:`SessionState.fail`. Nothing changes before a message has passed every check.
+It decides what a step message means for a session: run it, answer it from memory, wait for the run
+that is under way, or refuse it. The caller runs the model and reports back with
+:meth:`SessionState.complete` or :meth:`SessionState.fail`. Nothing changes before a message has
+passed every check.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ class Run:
     fingerprint: bytes
     digests: list[bytes]
 
+    @property
+    def prefix(self) -> bytes:
+        """The chained digest of the cache once the step is appended, for the result."""
+        return self.digests[-1]
+
 
 @dataclass(frozen=True, slots=True)
 class Replay:
@@ -55,7 +61,11 @@ def fingerprint(frame: bytes) -> bytes:
 
 
 class SessionState:
-    """Cached rows, step numbers and the last reply of one session. Sizes in rows; ``manifest`` is its digest."""
+    """Cached rows, step numbers and the last reply of one session.
+
+    ``manifest`` is the digest that opened it; ``max_rows`` bounds one step, ``max_context`` the
+    cache, both in positions.
+    """
 
     def __init__(self, manifest: str, hidden_size: int, max_rows: int, max_context: int) -> None:
         self._chain = PrefixChain(manifest)
@@ -83,7 +93,12 @@ class SessionState:
         return len(self._last_reply or b"")
 
     def admit(self, step: Step, mark: bytes) -> Admission:
-        """Decide about ``step``, whose frame has the fingerprint ``mark``. Raises the typed refusals."""
+        """Decide about ``step``, whose frame has the fingerprint ``mark``.
+
+        After a Run the session is busy until ``complete`` or ``fail``. Raises StepConflict,
+        WrongHiddenSize, WrongShape, TooManyRows, ContextOverflow, NonFinite, MalformedMessage,
+        StartBeyondCache, PrefixMismatch; none of them changes anything.
+        """
         repeated = self._repeated(step, mark)
         if repeated is not None:
             return repeated
@@ -122,12 +137,21 @@ class SessionState:
 
     def complete(self, run: Run, reply: bytes) -> None:
         """``run`` was appended; ``reply`` answers it and its repetitions."""
+        self._require_running(run)
         self._chain.replace(run.step.start, run.digests)
         self._last_step, self._last_fingerprint = run.step.step, run.fingerprint
         self._last_reply, self._running = reply, None
 
     def fail(self, run: Run, cached: int) -> None:
-        """``run`` was not appended; the cache holds ``cached`` positions (at most those before the run)."""
+        """``run`` was not appended and the cache holds ``cached`` positions, at most as before.
+
+        Its number is used again by whatever the device sends next.
+        """
+        self._require_running(run)
         self._chain.truncate(cached)
         self._last_reply, self._running = None, None
-        del run
+
+    def _require_running(self, run: Run) -> None:
+        # A report about another run would let the digests and the real cache drift apart.
+        if run is not self._running:
+            raise RuntimeError("this run is not under way")

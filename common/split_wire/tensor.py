@@ -1,6 +1,7 @@
 """Tensors as they travel: raw little-endian rows with a dtype and a shape.
 
-``i8`` holds one f32 scale per row (value = scale * int8), placed after the rows at the next multiple of 8 bytes.
+``i8`` holds one f32 scale per row (value = scale * int8), placed after the rows at the next
+multiple of 8 bytes. A scale is above 0 and small enough that no product overflows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from split_wire.errors import NonFinite, WrongDtype, WrongShape
+from split_wire.errors import MalformedMessage, NonFinite, WrongDtype, WrongShape
 from split_wire.floats import bf16_to_f32, f32_to_bf16
 
 WireDtype: TypeAlias = Literal["f32", "f16", "bf16", "i8"]
@@ -23,6 +24,8 @@ _STORAGE: dict[str, np.dtype[Any]] = {
     "bf16": np.dtype("<u2"),
     "i8": np.dtype("i1"),
 }
+# -128 times this is still a finite float32.
+MAX_SCALE = np.float32(np.finfo(np.float32).max / np.float32(128))
 # The bits of an exponent that is all ones mark NaN and infinity in IEEE 754 binary formats.
 _EXPONENT = {"f16": 0x7C00, "bf16": 0x7F80}
 
@@ -35,14 +38,15 @@ def align(offset: int) -> int:
 def wire_dtype(name: object) -> WireDtype:
     """Check a dtype's name. Raises WrongDtype."""
     for known in WIRE_DTYPES:
-        if name == known:
+        if isinstance(name, str) and name == known:
             return known
-    raise WrongDtype(str(name))
+    # Never the repr of a value that came off the wire: it may be nested too deeply to print.
+    raise WrongDtype(name if isinstance(name, str) else type(name).__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A [rows, width] matrix: ``data`` is its raw bytes, ``scales`` the f32 bytes of an ``i8`` one."""
+    """A [rows, width] matrix: ``data`` its raw bytes, ``scales`` the f32 bytes of an ``i8`` one."""
 
     dtype: WireDtype
     shape: tuple[int, int]
@@ -64,7 +68,7 @@ class Tensor:
         return self.shape[1]
 
     def array(self) -> NDArray[Any]:
-        """The stored values without widening; bf16 as its uint16 bits. Read-only view, [rows, width]."""
+        """The stored values without widening, bf16 as uint16 bits: a view of [rows, width]."""
         return np.frombuffer(self.data, _STORAGE[self.dtype]).reshape(self.shape)
 
     def row_scales(self) -> NDArray[np.float32]:
@@ -72,7 +76,10 @@ class Tensor:
         return np.frombuffer(self.scales, "<f4")
 
     def to_f32(self) -> NDArray[np.float32]:
-        """The values as float32, [rows, width]; exact for every dtype but the products of ``i8``."""
+        """The values as float32, [rows, width].
+
+        Exact for every dtype but the products of ``i8``. An ``f32`` tensor's is a read-only view.
+        """
         stored = self.array()
         if self.dtype == "f32":
             return stored
@@ -83,20 +90,28 @@ class Tensor:
         return stored.astype(np.float32) * self.row_scales()[:, None]
 
     def require_finite(self) -> None:
-        """Raises NonFinite when a value (or a scale) is NaN or infinite."""
+        """Raises NonFinite when :meth:`to_f32` would hold NaN or infinity.
+
+        Raises MalformedMessage when a scale is not above 0.
+        """
         if self.dtype in _EXPONENT:
             mask = np.uint16(_EXPONENT[self.dtype])
             finite = not bool(((self.array().view(np.uint16) & mask) == mask).any())
         elif self.dtype == "i8":
-            finite = bool(np.isfinite(self.row_scales()).all())
+            finite = bool((np.abs(self.row_scales()) <= MAX_SCALE).all())
         else:
             finite = bool(np.isfinite(self.array()).all())
         if not finite:
             raise NonFinite
+        if self.dtype == "i8" and bool((self.row_scales() <= 0).any()):
+            raise MalformedMessage("the scales of an i8 tensor must be above 0")
 
     @classmethod
     def from_f32(cls, values: NDArray[np.float32], dtype: WireDtype) -> Tensor:
-        """Encode float32 ``values`` [rows, width], rounding to nearest even. Raises NonFinite on overflow."""
+        """Encode float32 ``values`` [rows, width], rounding to nearest, ties to even.
+
+        Raises NonFinite for NaN, infinity and values beyond the dtype's range; WrongShape.
+        """
         if values.ndim != 2:
             raise WrongShape(values.shape, "[rows, width]")
         shape = (values.shape[0], values.shape[1])
@@ -106,7 +121,7 @@ class Tensor:
             stored: NDArray[Any] = f32_to_bf16(np.ascontiguousarray(values, np.float32))
         else:
             with np.errstate(over="ignore"):
-                stored = values.astype(_STORAGE[dtype])
+                stored = np.asarray(values, _STORAGE[dtype])
         tensor = cls(dtype, shape, stored.tobytes())
         tensor.require_finite()
         return tensor
@@ -119,6 +134,7 @@ class Tensor:
         scales = np.where(peak > 0, peak / np.float32(127), np.float32(1)).astype("<f4")
         # A denormal peak can underflow its scale to zero; such a row is sent as zeros.
         scales[scales == 0] = 1
+        np.minimum(scales, MAX_SCALE, out=scales)
         quantised = np.rint(values / scales[:, None]).clip(-127, 127).astype(np.int8)
         return cls("i8", shape, quantised.tobytes(), scales.tobytes())
 
