@@ -1,0 +1,130 @@
+"""A checkpoint on disk.
+
+Its config and where its tensors lie. Safetensors only, no code of the checkpoint runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from split_server.checkpoint.safetensors_index import TensorSlice, index_file
+from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
+
+EMBEDDED = Path(__file__).resolve().parent.parent / "embedded"
+EMBEDDED_NAME = "gatelink-demo"
+_HUB_PATTERNS = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "README.md", "LICENSE*"]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """``tensors``.
+
+    Every float tensor by name; ``licence``: as its model card names it, None when it does not.
+    """
+
+    path: Path
+    name: str
+    config: Mapping[str, Any]
+    tensors: Mapping[str, TensorSlice]
+    licence: str | None
+
+    @property
+    def weight_files(self) -> list[Path]:
+        """The safetensors files, sorted by name."""
+        return sorted({tensor.file for tensor in self.tensors.values()})
+
+    def read_json(self, file: str) -> dict[str, Any] | None:
+        """A JSON object of the folder, None when there is no such file.
+
+        Raises MalformedCheckpoint.
+        """
+        return _read_json(self.path / file)
+
+
+def open_checkpoint(model: str | None) -> Checkpoint:
+    """The embedded checkpoint (None), one in a folder, or one of the Hugging Face hub by its id.
+
+    Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint.
+    """
+    if model is None:
+        return read_checkpoint(EMBEDDED, EMBEDDED_NAME)
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return read_checkpoint(folder, folder.resolve().name)
+    return read_checkpoint(_download(model), model)
+
+
+def read_checkpoint(path: Path, name: str) -> Checkpoint:
+    """Index a folder with config.json and safetensors files."""
+    config = _read_json(path / "config.json")
+    if config is None:
+        raise CheckpointNotFound(f"{name}: the folder has no config.json")
+    if "auto_map" in config:
+        raise UnsafeCheckpoint(
+            f"{name} needs code of its own to run; only plain checkpoints are served"
+        )
+    tensors: dict[str, TensorSlice] = {}
+    for file in _weight_files(path, name):
+        tensors.update(index_file(file))
+    return Checkpoint(path, name, config, tensors, _licence(path))
+
+
+def _weight_files(path: Path, name: str) -> list[Path]:
+    index = _read_json(path / "model.safetensors.index.json")
+    if index is not None:
+        names = sorted(set(index.get("weight_map", {}).values()))
+        files = [path / Path(str(file)).name for file in names]
+    else:
+        files = [path / "model.safetensors"]
+    missing = [file.name for file in files if not file.is_file()]
+    if not missing and files:
+        return files
+    if any(path.glob("*.bin")) or any(path.glob("*.pt*")):
+        raise UnsafeCheckpoint(
+            f"{name} has its weights only as pickle files, which can run code; "
+            "convert them to safetensors"
+        )
+    raise CheckpointNotFound(f"{name}: weights file missing: {', '.join(missing) or 'safetensors'}")
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise MalformedCheckpoint(f"{path.name} is not readable JSON") from error
+    if not isinstance(value, dict):
+        raise MalformedCheckpoint(f"{path.name} is not a JSON object")
+    return value
+
+
+def _licence(path: Path) -> str | None:
+    """The ``license:`` line of the model card's front matter."""
+    for card in ("README.md", "MODEL_CARD.md"):
+        try:
+            lines = (path / card).read_text("utf-8").splitlines()[:50]
+        except (OSError, UnicodeDecodeError):
+            continue
+        for line in lines:
+            key, _, value = line.partition(":")
+            if key.strip() == "license" and value.strip():
+                return value.strip().strip("\"'")
+    return None
+
+
+def _download(model: str) -> Path:
+    # Importing the hub client takes a second that a local checkpoint need not spend.
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    try:
+        return Path(snapshot_download(model, allow_patterns=_HUB_PATTERNS))
+    except (HFValidationError, HfHubHTTPError, OSError, ValueError) as error:
+        raise CheckpointNotFound(
+            f"{model!r} is neither a folder here nor a model that the hub gives: {error}"
+        ) from error

@@ -1,0 +1,48 @@
+"""What the rest of the server needs to know of a loaded model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from split_server.errors import MalformedCheckpoint
+from split_wire.tensor import WireDtype
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """``dtype``.
+
+    The compute dtype by its wire name; ``kv_bytes_per_position``: all layers, keys and values.
+    """
+
+    name: str
+    family: str
+    hidden_size: int
+    vocab_size: int
+    num_layers: int
+    max_context: int
+    dtype: WireDtype
+    eos_token_ids: tuple[int, ...]
+    kv_bytes_per_position: int
+
+
+def kv_bytes_per_position(config: Mapping[str, Any], item_bytes: int) -> int:
+    """Bytes of keys and values of one position over all layers."""
+    try:
+        heads = int(config["num_attention_heads"])
+        kv_heads = int(config.get("num_key_value_heads") or heads)
+        head_dim = int(config.get("head_dim") or int(config["hidden_size"]) // heads)
+        return 2 * int(config["num_hidden_layers"]) * kv_heads * head_dim * item_bytes
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise MalformedCheckpoint("config.json lacks the shape of the attention") from error
+
+
+def eos_token_ids(
+    generation: Mapping[str, Any] | None, config: Mapping[str, Any]
+) -> tuple[int, ...]:
+    """The ids that end a reply: those of generation_config.json, else of config.json."""
+    value = (generation or {}).get("eos_token_id", config.get("eos_token_id"))
+    ids = value if isinstance(value, list) else [value]
+    return tuple(int(token) for token in ids if isinstance(token, int))

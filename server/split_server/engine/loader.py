@@ -1,0 +1,114 @@
+"""Loads the middle of a model.
+
+Decoder layers and final norm, without the embedding table and head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import transformers
+
+from split_server.checkpoint.families import family_of
+from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
+from split_server.engine.convert import WIRE_NAMES
+from split_server.engine.info import ModelInfo, eos_token_ids, kv_bytes_per_position
+from split_server.errors import MalformedCheckpoint, UnusableDevice
+
+_DTYPES = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A loaded middle.
+
+    ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H].
+    """
+
+    module: Callable[..., Any]
+    info: ModelInfo
+    dtype: torch.dtype
+    device: torch.device
+
+
+def load_backbone(checkpoint: Checkpoint, dtype: str = "auto", device: str = "auto") -> Backbone:
+    """Load ``checkpoint`` for inference.
+
+    dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
+    float32 on a CPU. Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
+    """
+    family = family_of(checkpoint.config)
+    family.ends(checkpoint.config, checkpoint.tensors)
+    target = resolve_device(device)
+    compute = _resolve_dtype(checkpoint, dtype, target)
+    module = _load_module(checkpoint, compute).to(target)
+    return Backbone(module, _info(checkpoint, family.name, compute), compute, target)
+
+
+def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        module = transformers.AutoModel.from_pretrained(
+            checkpoint.path,
+            dtype=dtype,
+            attn_implementation="sdpa",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise MalformedCheckpoint(f"{checkpoint.name} cannot be loaded: {error}") from error
+    # The device holds the embedding table; here it would only take memory.
+    module.set_input_embeddings(torch.nn.Identity())
+    return module.eval().requires_grad_(requires_grad=False)
+
+
+def resolve_device(name: str) -> torch.device:
+    """``auto`` is the GPU when there is one. Raises UnusableDevice."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UnusableDevice(f"device {name!r} is not usable here; try --device cpu") from error
+    return device
+
+
+def _resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> torch.dtype:
+    if name != "auto":
+        if name not in _DTYPES:
+            raise UnusableDevice(f"dtype {name!r} is not one of auto, {', '.join(_DTYPES)}")
+        return _DTYPES[name]
+    if checkpoint.name == EMBEDDED_NAME:
+        return torch.float32
+    stored = checkpoint.config.get("dtype") or checkpoint.config.get("torch_dtype") or "float32"
+    dtype = _DTYPES.get(str(stored), torch.float32)
+    # CPUs have no fast float16 arithmetic, and its range overflows in some families.
+    return torch.float32 if dtype is torch.float16 and device.type == "cpu" else dtype
+
+
+def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+    config = checkpoint.config
+    try:
+        return ModelInfo(
+            name=checkpoint.name,
+            family=family,
+            hidden_size=int(config["hidden_size"]),
+            vocab_size=int(config["vocab_size"]),
+            num_layers=int(config["num_hidden_layers"]),
+            max_context=int(config["max_position_embeddings"]),
+            dtype=WIRE_NAMES[dtype],
+            eos_token_ids=eos_token_ids(checkpoint.read_json("generation_config.json"), config),
+            kv_bytes_per_position=kv_bytes_per_position(config, dtype.itemsize),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise MalformedCheckpoint(f"config.json of {checkpoint.name} lacks {error}") from error

@@ -1,0 +1,51 @@
+"""What can stop the server from starting, one tree under :class:`ServerError`.
+
+Errors that travel to a device are in ``split_wire.errors``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ServerError(Exception):
+    """Base of the tree; ``code`` is stable, the message says what to do."""
+
+    code: ClassVar[str] = "server_error"
+
+
+class CheckpointNotFound(ServerError):
+    """Neither a checkpoint folder nor a model that the hub can give."""
+
+    code = "checkpoint_not_found"
+
+
+class UnsafeCheckpoint(ServerError):
+    """Weights in a format that can run code, or that ask for remote code."""
+
+    code = "unsafe_checkpoint"
+
+
+class MalformedCheckpoint(ServerError):
+    """A config, index or weights file that does not hold together."""
+
+    code = "malformed_checkpoint"
+
+
+class UnsupportedFamily(ServerError):
+    """An architecture that is not split here."""
+
+    code = "unsupported_family"
+
+    def __init__(self, family: str, supported: list[str], reason: str = "") -> None:
+        why = f" ({reason})" if reason else ""
+        super().__init__(
+            f"models of the family {family!r} are not supported{why}; "
+            f"supported: {', '.join(supported)}"
+        )
+
+
+class UnusableDevice(ServerError):
+    """The requested torch device or dtype is not available on this machine."""
+
+    code = "unusable_device"

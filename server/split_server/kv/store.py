@@ -1,0 +1,230 @@
+"""Sessions by principal: who holds which cache, for how long, within which budget.
+
+Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted; one
+that is removed while busy keeps counting until its step ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from split_server.kv.cache import KVCache
+from split_wire.errors import CacheFull, TooManySessions, UnknownSession
+from split_wire.session import SessionState
+from split_wire.tensor import WireDtype
+
+_SESSION_ID_BYTES = 16
+_REMEMBERED_LOSSES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """Counts, bytes, and seconds of idleness after which a session goes."""
+
+    max_sessions: int = 32
+    max_sessions_per_principal: int = 32
+    max_bytes: int = 4 << 30
+    max_bytes_per_principal: int = 4 << 30
+    ttl: float = 300.0
+
+
+@dataclass(eq=False, slots=True)
+class Session:
+    """``reserved``: bytes of KV cache set aside for it; ``running``: steps that are under way.
+
+    ``lock`` is held while a message is admitted; ``task`` answers the admitted step with its reply
+    frame.
+    """
+
+    principal: str
+    key: str
+    state: SessionState
+    dtype: WireDtype
+    cache: KVCache = field(default_factory=KVCache)
+    reserved: int = 0
+    running: int = 0
+    last_used: float = 0.0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    task: asyncio.Task[bytes] | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes this session counts with: its cache and the reply it keeps for a replay."""
+        return self.reserved + self.state.reply_bytes
+
+
+class SessionStore:
+    """``bytes_per_position``: of keys and values over all layers; ``clock`` in seconds."""
+
+    def __init__(
+        self,
+        limits: StoreLimits,
+        bytes_per_position: int,
+        clock: Callable[[], float] = time.monotonic,
+        new_id: Callable[[], str] = lambda: secrets.token_urlsafe(_SESSION_ID_BYTES),
+    ) -> None:
+        self._limits = limits
+        self._bytes_per_position = bytes_per_position
+        self._clock = clock
+        self._new_id = new_id
+        # Least recently used first.
+        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._lingering: set[Session] = set()
+        self._lost_names: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes set aside for all sessions."""
+        return sum(session.bytes for session in self._all())
+
+    def open(
+        self, principal: str, state: SessionState, dtype: WireDtype, name: str | None = None
+    ) -> Session:
+        """A new session with a fresh unguessable id, or under a ``name`` that its client chose.
+
+        Raises TooManySessions when a limit is reached and the principal has no idle session to give
+        up.
+        """
+        self.sweep()
+        key = self._new_id() if name is None else _named(name)
+        if name is not None:
+            self._discard((principal, key))
+            self._lost_names.pop((principal, key), None)
+        while self._count_reached(principal):
+            self._evict_idle(principal)
+        session = Session(principal, key, state, dtype, last_used=self._clock())
+        self._sessions[principal, key] = session
+        return session
+
+    def get(self, principal: str, session_id: str) -> Session:
+        """The principal's session, marked as used.
+
+        Raises UnknownSession, also for somebody else's.
+        """
+        self.sweep()
+        session = self._sessions.get((principal, session_id))
+        if session is None:
+            raise UnknownSession
+        self._touch(session)
+        return session
+
+    def find_named(self, principal: str, name: str) -> Session | None:
+        """The session under a client's own ``name``, None when that name was never used.
+
+        Raises UnknownSession when there was one and it is lost: it must not be continued silently.
+        """
+        if (principal, _named(name)) in self._lost_names:
+            raise UnknownSession
+        try:
+            return self.get(principal, _named(name))
+        except UnknownSession:
+            if (principal, _named(name)) in self._lost_names:
+                raise
+            return None
+
+    def reserve(self, session: Session, positions: int) -> None:
+        """Set bytes aside for ``positions`` cached ones, evicting the principal's idle sessions if
+        that helps.
+
+        Raises CacheFull and evicts nothing when even that would not be enough.
+        """
+        wanted = max(positions * self._bytes_per_position, session.reserved)
+        growth = wanted - session.reserved
+        missing = growth - self._free(session.principal)
+        if missing > 0:
+            idle = [other for other in self._idle(session.principal) if other is not session]
+            if sum(other.bytes for other in idle) < missing:
+                raise CacheFull(growth, growth - missing)
+            for other in idle:
+                if growth <= self._free(session.principal):
+                    break
+                self.lose(other)
+        session.reserved = wanted
+
+    def settle(self, session: Session) -> None:
+        """A step has ended: count what the cache really holds."""
+        session.reserved = len(session.cache) * self._bytes_per_position
+        if session.running == 0:
+            self._lingering.discard(session)
+        if self._sessions.get((session.principal, session.key)) is session:
+            self._touch(session)
+
+    def close(self, principal: str, session_id: str) -> None:
+        """Forget a session; nothing happens when there is none."""
+        self._discard((principal, session_id))
+
+    def close_named(self, principal: str, name: str) -> None:
+        """Forget a session under a client's own name."""
+        self._discard((principal, _named(name)))
+
+    def lose(self, session: Session) -> None:
+        """Drop a session that its client still counts on.
+
+        A client's own name is remembered as lost, so that it is not continued silently.
+        """
+        key = (session.principal, session.key)
+        if self._sessions.get(key) is not session:
+            return
+        self._discard(key)
+        if session.key.startswith(_NAME_MARK):
+            self._lost_names[key] = None
+            while len(self._lost_names) > _REMEMBERED_LOSSES:
+                self._lost_names.popitem(last=False)
+
+    def sweep(self) -> None:
+        """Drop the sessions that were idle for longer than the limit."""
+        deadline = self._clock() - self._limits.ttl
+        expired = [s for s in self._sessions.values() if s.running == 0 and s.last_used < deadline]
+        for session in expired:
+            self.lose(session)
+
+    def _all(self) -> Iterator[Session]:
+        yield from self._sessions.values()
+        yield from self._lingering
+
+    def _touch(self, session: Session) -> None:
+        session.last_used = self._clock()
+        self._sessions.move_to_end((session.principal, session.key))
+
+    def _idle(self, principal: str) -> list[Session]:
+        mine = (s for s in self._sessions.values() if s.principal == principal)
+        return [session for session in mine if session.running == 0]
+
+    def _count_reached(self, principal: str) -> bool:
+        mine = sum(session.principal == principal for session in self._all())
+        total = len(self._sessions) + len(self._lingering)
+        limits = self._limits
+        return total >= limits.max_sessions or mine >= limits.max_sessions_per_principal
+
+    def _evict_idle(self, principal: str) -> None:
+        idle = self._idle(principal)
+        if not idle:
+            limits = self._limits
+            raise TooManySessions(min(limits.max_sessions, limits.max_sessions_per_principal))
+        self.lose(idle[0])
+
+    def _free(self, principal: str) -> int:
+        mine = sum(session.bytes for session in self._all() if session.principal == principal)
+        limits = self._limits
+        return min(limits.max_bytes - self.bytes, limits.max_bytes_per_principal - mine)
+
+    def _discard(self, key: tuple[str, str]) -> None:
+        session = self._sessions.pop(key, None)
+        if session is not None and session.running:
+            self._lingering.add(session)
+
+
+# A server-issued id is base64url text, which has no colon: the two kinds of keys cannot meet.
+_NAME_MARK = "name:"
+
+
+def _named(name: str) -> str:
+    return _NAME_MARK + name

@@ -1,0 +1,342 @@
+"""Split inference as a service without sockets: frames in, frames out, over the session store and
+the engine.
+
+Everything here runs on the event loop; the model runs on the engine's thread. A step that was
+admitted runs to its end even when nobody waits for it any more, so that the same step, sent again
+after a lost connection, is answered from memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_server.engine.engine import Engine, EngineResult
+from split_server.engine.info import ModelInfo
+from split_server.kv.store import Session, SessionStore
+from split_wire.errors import (
+    ContextOverflow,
+    InternalError,
+    ModelChanged,
+    Overloaded,
+    ShuttingDown,
+    SplitError,
+    UnknownAdapter,
+    UnknownSession,
+    Unsupported,
+    UnsupportedVersion,
+    WrongHiddenSize,
+    WrongShape,
+)
+from split_wire.limits import frame_limit
+from split_wire.messages import (
+    DEFAULT_MAX_ROWS,
+    VERSION,
+    ClientMessage,
+    Close,
+    Closed,
+    Failure,
+    Open,
+    Opened,
+    Ping,
+    Pong,
+    Result,
+    Rows,
+    Step,
+    decode_client_message,
+    encode_message,
+)
+from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
+from split_wire.tensor import Tensor
+
+_LOG = logging.getLogger(__name__)
+# Hashing and checking rows above this size would hold up the event loop for milliseconds.
+_LARGE_FRAME = 256 * 1024
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The frame to send back; ``error`` is what it reports, None when all went well."""
+
+    frame: bytes
+    error: SplitError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """``hidden`` float32 [n or 1, H].
+
+    ``cached_before`` positions preceded; times in microseconds.
+    """
+
+    hidden: NDArray[np.float32]
+    cached_before: int
+    incremental: bool
+    compute_us: int
+    queue_us: int
+
+
+class SplitService:
+    """``manifest``: its digest; ``max_queued``: steps that one principal may have under way."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        store: SessionStore,
+        manifest: str,
+        max_queued: int = 32,
+        max_rows: int = DEFAULT_MAX_ROWS,
+    ) -> None:
+        self._engine = engine
+        self._store = store
+        self._manifest = manifest
+        self._max_queued = max_queued
+        self._max_rows = max_rows
+        self._queued: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._stopping = False
+        self.max_frame_bytes = frame_limit(engine.info.hidden_size, max_rows)
+
+    @property
+    def info(self) -> ModelInfo:
+        """The model that is served."""
+        return self._engine.info
+
+    @property
+    def store(self) -> SessionStore:
+        """The sessions of all principals."""
+        return self._store
+
+    def start(self) -> None:
+        """Start the model thread."""
+        self._engine.start()
+
+    async def stop(self) -> None:
+        """Refuse new messages, answer the steps that were admitted, end the model thread."""
+        self._stopping = True
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._engine.stop()
+
+    async def handle(self, principal: str, frame: bytes) -> Answer:
+        """Answer one ``split.v1`` frame; a refusal is an answer too."""
+        session: str | None = None
+        step: int | None = None
+        try:
+            message = decode_client_message(frame, self.max_frame_bytes)
+            if isinstance(message, Step):
+                session, step = message.session, message.step
+            return Answer(await self._dispatch(principal, message, frame))
+        except SplitError as refusal:
+            error = refusal
+        # The boundary of a message: one failed step must not end the socket it came on.
+        except Exception:  # noqa: BLE001
+            error = internal_error()
+        return Answer(encode_message(Failure.of(error, session, step)), error)
+
+    async def _dispatch(self, principal: str, message: ClientMessage, frame: bytes) -> bytes:
+        if self._stopping:
+            raise ShuttingDown
+        match message:
+            case Open():
+                return encode_message(self._open(principal, message))
+            case Step():
+                return await self._step(principal, message, frame)
+            case Close():
+                self._store.close(principal, message.session)
+                return encode_message(Closed(message.session))
+            case Ping():
+                return encode_message(Pong())
+
+    def _open(self, principal: str, message: Open) -> Opened:
+        if message.version != VERSION:
+            raise UnsupportedVersion(message.version, VERSION)
+        if message.manifest not in (None, self._manifest):
+            raise ModelChanged
+        dtype = message.dtype or self.info.dtype
+        session = self._store.open(principal, self._new_state(), dtype)
+        return Opened(session.key, self._manifest, dtype, self._max_rows, self.info.max_context)
+
+    def _new_state(self) -> SessionState:
+        info = self.info
+        return SessionState(self._manifest, info.hidden_size, self._max_rows, info.max_context)
+
+    async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
+        if message.adapter is not None:
+            raise UnknownAdapter(message.adapter)
+        if message.attention:
+            raise Unsupported("attention")
+        session = self._store.get(principal, message.session)
+        async with session.lock:
+            admission = await self._admit(session, message, frame)
+            if isinstance(admission, Replay):
+                return admission.reply
+            if isinstance(admission, Run):
+                session.task = self._begin(session, admission)
+            task = session.task
+        if task is None:
+            raise UnknownSession
+        return await self._outcome(task)
+
+    async def _outcome(self, task: asyncio.Task[_T]) -> _T:
+        """Wait for ``task``, which goes on when this waiter is cancelled."""
+        return await asyncio.shield(task)
+
+    async def _admit(self, session: Session, message: Step, frame: bytes) -> Admission:
+        if len(frame) < _LARGE_FRAME:
+            return session.state.admit(message, fingerprint(frame))
+        return await asyncio.to_thread(lambda: session.state.admit(message, fingerprint(frame)))
+
+    def _begin(self, session: Session, run: Run) -> asyncio.Task[bytes]:
+        """Start the admitted step as a task of its own; on a refusal the session is as before."""
+        try:
+            self._enter(session, run.step.start + run.step.embeddings.rows)
+        except SplitError:
+            session.state.fail(run, session.state.cached)
+            raise
+        return self._start(self._run(session, run))
+
+    def _start(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Retrieved here, because a waiter whose socket is gone never will.
+            task.exception()
+
+    async def _run(self, session: Session, run: Run) -> bytes:
+        step = run.step
+        try:
+            result = await self._engine.step(
+                session.cache, step.start, step.embeddings, step.rows, session.dtype
+            )
+            reply = encode_message(_result(step, result))
+        except BaseException:
+            session.state.fail(run, min(len(session.cache), session.state.cached))
+            raise
+        else:
+            session.state.complete(run, reply)
+            return reply
+        finally:
+            self._leave(session)
+
+    def _enter(self, session: Session, positions: int) -> None:
+        """Count a step in; raises Overloaded or CacheFull and counts nothing."""
+        if self._queued[session.principal] >= self._max_queued:
+            raise Overloaded(f"{self._max_queued} of your steps are under way")
+        self._store.reserve(session, positions)
+        self._queued[session.principal] += 1
+        session.running += 1
+
+    def _leave(self, session: Session) -> None:
+        session.running -= 1
+        self._queued[session.principal] -= 1
+        if self._queued[session.principal] == 0:
+            del self._queued[session.principal]
+        self._store.settle(session)
+
+    async def append(
+        self, principal: str, name: str, embeddings: Tensor, incremental: bool
+    ) -> Appended:
+        """The original protocol's step: append ``embeddings`` [n, H] to the session called
+        ``name``.
+
+        Not incremental: the session starts anew and every row is returned; incremental: the last
+        row. Raises UnknownSession for a session that was held and lost, Overloaded while another
+        step of it is under way.
+        """
+        if self._stopping:
+            raise ShuttingDown
+        session, known = self._named_session(principal, name, embeddings, incremental)
+        cached = len(session.cache)
+        try:
+            self._enter(session, cached + embeddings.rows)
+        except SplitError:
+            if not known:
+                self._store.lose(session)
+            raise
+        task = self._start(self._slices(session, cached, embeddings, known))
+        results = await self._outcome(task)
+        hidden = np.concatenate([result.hidden.to_f32() for result in results])
+        compute = sum(result.compute_us for result in results)
+        return Appended(
+            hidden[-1:] if known else hidden, cached, known, compute, results[0].queue_us
+        )
+
+    def _named_session(
+        self, principal: str, name: str, embeddings: Tensor, incremental: bool
+    ) -> tuple[Session, bool]:
+        self._check_rows(embeddings)
+        session = self._store.find_named(principal, name) if incremental else None
+        cached = 0 if session is None else len(session.cache)
+        if cached + embeddings.rows > self.info.max_context:
+            raise ContextOverflow(cached + embeddings.rows, self.info.max_context)
+        if session is None:
+            return self._store.open(principal, self._new_state(), "f32", name), False
+        if session.running:
+            raise Overloaded("a step of this session is under way")
+        return session, True
+
+    def _check_rows(self, embeddings: Tensor) -> None:
+        if embeddings.width != self.info.hidden_size:
+            raise WrongHiddenSize(embeddings.width, self.info.hidden_size)
+        if embeddings.rows < 1:
+            raise WrongShape(embeddings.shape, "at least one row")
+        embeddings.require_finite()
+
+    async def _slices(
+        self, session: Session, cached: int, embeddings: Tensor, known: bool
+    ) -> list[EngineResult]:
+        wanted: Rows = "last" if known else "all"
+        results = []
+        try:
+            for first in range(0, embeddings.rows, self._max_rows):
+                rows = _row_slice(embeddings, first, first + self._max_rows)
+                results.append(
+                    await self._engine.step(session.cache, cached + first, rows, wanted, "f32")
+                )
+        except BaseException:
+            # Half a prompt must not be continued as if it were whole.
+            self._store.lose(session)
+            raise
+        else:
+            return results
+        finally:
+            self._leave(session)
+
+
+def internal_error() -> InternalError:
+    """Log the exception at hand under a fresh reference; its text stays in the log."""
+    error = InternalError(secrets.token_hex(4))
+    _LOG.exception("%s", error)
+    return error
+
+
+def _result(step: Step, result: EngineResult) -> Result:
+    return Result(
+        session=step.session,
+        step=step.step,
+        cached=step.start + step.embeddings.rows,
+        hidden=result.hidden,
+        compute_us=result.compute_us,
+        queue_us=result.queue_us,
+    )
+
+
+def _row_slice(tensor: Tensor, first: int, last: int) -> Tensor:
+    """Rows ``first`` to ``last`` of an f32 tensor."""
+    width = 4 * tensor.width
+    data = memoryview(tensor.data)[first * width : last * width]
+    return Tensor("f32", (len(data) // width, tensor.width), data)
