@@ -1,0 +1,133 @@
+"""Which files of a checkpoint a device can fetch, each with its digests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from split_server.checkpoint.families import EndsSpec, family_of
+from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.half_rows import HalfSource, as_f32_bytes
+from split_server.checkpoint.safetensors_index import TensorSlice
+from split_server.checkpoint.slices import (
+    Digests,
+    FileSource,
+    Progress,
+    Source,
+    TextSource,
+    hash_source,
+)
+from split_server.checkpoint.texts import CHAT_TEMPLATE, TOKENIZER, chat_template, tokenizer_json
+from split_server.errors import MalformedCheckpoint
+from split_wire.errors import NotFound
+
+EMBEDDING_FILE = "embedding.bin"
+HEAD_FILE = "head.bin"
+HEAD_BIAS_FILE = "head_bias.bin"
+LEGACY_EMBEDDING = "embed_tokens.bin"
+LEGACY_HEAD = "lm_head.bin"
+_BINARY = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFile:
+    """``lossy_values``: values that differ from the checkpoint's; None: the bytes are its own."""
+
+    name: str
+    source: Source
+    media_type: str
+    digests: Digests
+    lossy_values: int | None = None
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The tensors of the device's end; ``head`` is ``embedding`` itself when tied."""
+
+    spec: EndsSpec
+    embedding: TensorSlice
+    head: TensorSlice
+    head_bias: TensorSlice | None
+
+    @property
+    def tied(self) -> bool:
+        return self.spec.head == self.spec.embedding
+
+
+def ends_of(checkpoint: Checkpoint) -> Ends:
+    """Find the ends. Raises UnsupportedFamily, MalformedCheckpoint."""
+    tensors = checkpoint.tensors
+    spec = family_of(checkpoint.config).ends(checkpoint.config, tensors)
+    embedding, head = tensors[spec.embedding], tensors[spec.head]
+    width = checkpoint.config.get("hidden_size")
+    for tensor in (embedding, head):
+        if len(tensor.shape) != 2 or tensor.shape[1] != width:
+            raise MalformedCheckpoint(
+                f"an end of {checkpoint.name} has the shape {list(tensor.shape)}, "
+                f"not [rows, {width}]"
+            )
+    bias = None if spec.head_bias is None else tensors[spec.head_bias]
+    return Ends(spec, embedding, head, bias)
+
+
+@dataclass
+class Catalog:
+    """The files by name; float16 copies of the ends are measured when first asked for."""
+
+    files: Mapping[str, ServedFile]
+    legacy: Mapping[str, HalfSource]
+    _measured: dict[str, ServedFile] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def find(self, name: str) -> ServedFile:
+        """The file ``name``; reads the whole tensor at the first use of a legacy file, so call it
+        off the event loop. Raises NotFound, WeightsChanged."""
+        if name in self.files:
+            return self.files[name]
+        if name not in self.legacy:
+            raise NotFound(f"weights file {name[:80]!r}")
+        with self._lock:
+            if name not in self._measured:
+                self._measured[name] = _legacy_file(name, self.legacy[name])
+            return self._measured[name]
+
+    def holds(self, name: str) -> bool:
+        """Whether ``find`` answers from memory."""
+        return name in self.files or name in self._measured
+
+
+def build_catalog(checkpoint: Checkpoint) -> Catalog:
+    """Hash everything that is served, once. Raises UnsupportedFamily, MalformedCheckpoint."""
+    ends = ends_of(checkpoint)
+    sources = _sources(checkpoint, ends)
+    progress = Progress("hashing the ends", sum(source.size for source, _ in sources.values()))
+    files = {
+        name: ServedFile(name, source, media_type, hash_source(source, progress))
+        for name, (source, media_type) in sources.items()
+    }
+    legacy = {
+        LEGACY_EMBEDDING: HalfSource.of(ends.embedding),
+        LEGACY_HEAD: HalfSource.of(ends.head),
+    }
+    return Catalog(files, legacy)
+
+
+def _sources(checkpoint: Checkpoint, ends: Ends) -> dict[str, tuple[Source, str]]:
+    sources: dict[str, tuple[Source, str]] = {
+        EMBEDDING_FILE: (FileSource.of(ends.embedding), _BINARY)
+    }
+    if not ends.tied:
+        sources[HEAD_FILE] = FileSource.of(ends.head), _BINARY
+    if ends.head_bias is not None:
+        sources[HEAD_BIAS_FILE] = TextSource(as_f32_bytes(ends.head_bias)), _BINARY
+    sources[TOKENIZER] = TextSource(tokenizer_json(checkpoint)), "application/json"
+    template = chat_template(checkpoint)
+    if template is not None:
+        sources[CHAT_TEMPLATE] = TextSource(template.encode()), "text/plain; charset=utf-8"
+    return sources
+
+
+def _legacy_file(name: str, source: HalfSource) -> ServedFile:
+    digests, changed = source.measure()
+    return ServedFile(name, source, _BINARY, digests, lossy_values=changed)
