@@ -11,30 +11,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections import Counter
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from split_server.engine.engine import Engine, EngineResult
 from split_server.engine.info import ModelInfo
+from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
+from split_server.named import Appended, NamedSessions
 from split_wire.errors import (
-    ContextOverflow,
     InternalError,
     ModelChanged,
-    Overloaded,
     ShuttingDown,
     SplitError,
     UnknownAdapter,
     UnknownSession,
     Unsupported,
     UnsupportedVersion,
-    WrongHiddenSize,
-    WrongShape,
 )
 from split_wire.limits import frame_limit
 from split_wire.messages import (
@@ -49,7 +41,6 @@ from split_wire.messages import (
     Ping,
     Pong,
     Result,
-    Rows,
     Step,
     decode_client_message,
     encode_message,
@@ -60,7 +51,6 @@ from split_wire.tensor import Tensor
 _LOG = logging.getLogger(__name__)
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
 _LARGE_FRAME = 256 * 1024
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +59,6 @@ class Answer:
 
     frame: bytes
     error: SplitError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """``hidden`` float32 [n or 1, H].
-
-    ``cached_before`` positions preceded; times in microseconds.
-    """
-
-    hidden: NDArray[np.float32]
-    cached_before: int
-    incremental: bool
-    compute_us: int
-    queue_us: int
 
 
 class SplitService:
@@ -99,10 +75,9 @@ class SplitService:
         self._engine = engine
         self._store = store
         self._manifest = manifest
-        self._max_queued = max_queued
         self._max_rows = max_rows
-        self._queued: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._gate = StepGate(store, max_queued)
+        self._named = NamedSessions(engine, store, self._gate, self._new_state, max_rows)
         self._stopping = False
         self.max_frame_bytes = frame_limit(engine.info.hidden_size, max_rows)
 
@@ -123,7 +98,7 @@ class SplitService:
     async def stop(self) -> None:
         """Refuse new messages, answer the steps that were admitted, end the model thread."""
         self._stopping = True
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._gate.drain()
         await self._engine.stop()
 
     async def handle(self, principal: str, frame: bytes) -> Answer:
@@ -184,10 +159,7 @@ class SplitService:
             task = session.task
         if task is None:
             raise UnknownSession
-        return await self._outcome(task)
-
-    async def _outcome(self, task: asyncio.Task[_T]) -> _T:
-        """Wait for ``task``, which goes on when this waiter is cancelled."""
+        # The step goes on when this waiter is cancelled.
         return await asyncio.shield(task)
 
     async def _admit(self, session: Session, message: Step, frame: bytes) -> Admission:
@@ -198,23 +170,11 @@ class SplitService:
     def _begin(self, session: Session, run: Run) -> asyncio.Task[bytes]:
         """Start the admitted step as a task of its own; on a refusal the session is as before."""
         try:
-            self._enter(session, run.step.start + run.step.embeddings.rows)
+            self._gate.enter(session, run.step.start + run.step.embeddings.rows)
         except SplitError:
             session.state.fail(run, session.state.cached)
             raise
-        return self._start(self._run(session, run))
-
-    def _start(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            # Retrieved here, because a waiter whose socket is gone never will.
-            task.exception()
+        return self._gate.start(self._run(session, run))
 
     async def _run(self, session: Session, run: Run) -> bytes:
         step = run.step
@@ -230,91 +190,15 @@ class SplitService:
             session.state.complete(run, reply)
             return reply
         finally:
-            self._leave(session)
-
-    def _enter(self, session: Session, positions: int) -> None:
-        """Count a step in; raises Overloaded or CacheFull and counts nothing."""
-        if self._queued[session.principal] >= self._max_queued:
-            raise Overloaded(f"{self._max_queued} of your steps are under way")
-        self._store.reserve(session, positions)
-        self._queued[session.principal] += 1
-        session.running += 1
-
-    def _leave(self, session: Session) -> None:
-        session.running -= 1
-        self._queued[session.principal] -= 1
-        if self._queued[session.principal] == 0:
-            del self._queued[session.principal]
-        self._store.settle(session)
+            self._gate.leave(session)
 
     async def append(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> Appended:
-        """The original protocol's step: append ``embeddings`` [n, H] to the session called
-        ``name``.
-
-        Not incremental: the session starts anew and every row is returned; incremental: the last
-        row. Raises UnknownSession for a session that was held and lost, Overloaded while another
-        step of it is under way.
-        """
+        """A step of the original protocol; see :meth:`NamedSessions.append`."""
         if self._stopping:
             raise ShuttingDown
-        session, known = self._named_session(principal, name, embeddings, incremental)
-        cached = len(session.cache)
-        try:
-            self._enter(session, cached + embeddings.rows)
-        except SplitError:
-            if not known:
-                self._store.lose(session)
-            raise
-        task = self._start(self._slices(session, cached, embeddings, known))
-        results = await self._outcome(task)
-        hidden = np.concatenate([result.hidden.to_f32() for result in results])
-        compute = sum(result.compute_us for result in results)
-        return Appended(
-            hidden[-1:] if known else hidden, cached, known, compute, results[0].queue_us
-        )
-
-    def _named_session(
-        self, principal: str, name: str, embeddings: Tensor, incremental: bool
-    ) -> tuple[Session, bool]:
-        self._check_rows(embeddings)
-        session = self._store.find_named(principal, name) if incremental else None
-        cached = 0 if session is None else len(session.cache)
-        if cached + embeddings.rows > self.info.max_context:
-            raise ContextOverflow(cached + embeddings.rows, self.info.max_context)
-        if session is None:
-            return self._store.open(principal, self._new_state(), "f32", name), False
-        if session.running:
-            raise Overloaded("a step of this session is under way")
-        return session, True
-
-    def _check_rows(self, embeddings: Tensor) -> None:
-        if embeddings.width != self.info.hidden_size:
-            raise WrongHiddenSize(embeddings.width, self.info.hidden_size)
-        if embeddings.rows < 1:
-            raise WrongShape(embeddings.shape, "at least one row")
-        embeddings.require_finite()
-
-    async def _slices(
-        self, session: Session, cached: int, embeddings: Tensor, known: bool
-    ) -> list[EngineResult]:
-        wanted: Rows = "last" if known else "all"
-        results = []
-        try:
-            for first in range(0, embeddings.rows, self._max_rows):
-                rows = _row_slice(embeddings, first, first + self._max_rows)
-                results.append(
-                    await self._engine.step(session.cache, cached + first, rows, wanted, "f32")
-                )
-        except BaseException:
-            # Half a prompt must not be continued as if it were whole.
-            self._store.lose(session)
-            raise
-        else:
-            return results
-        finally:
-            self._leave(session)
+        return await self._named.append(principal, name, embeddings, incremental)
 
 
 def internal_error() -> InternalError:
@@ -333,10 +217,3 @@ def _result(step: Step, result: EngineResult) -> Result:
         compute_us=result.compute_us,
         queue_us=result.queue_us,
     )
-
-
-def _row_slice(tensor: Tensor, first: int, last: int) -> Tensor:
-    """Rows ``first`` to ``last`` of an f32 tensor."""
-    width = 4 * tensor.width
-    data = memoryview(tensor.data)[first * width : last * width]
-    return Tensor("f32", (len(data) // width, tensor.width), data)

@@ -1,0 +1,59 @@
+"""The gate every step passes: counted, with cache set aside, and run as a task of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from split_server.kv.store import Session, SessionStore
+from split_wire.errors import Overloaded
+
+_T = TypeVar("_T")
+
+
+class StepGate:
+    """``max_queued``: steps that one principal may have under way."""
+
+    def __init__(self, store: SessionStore, max_queued: int) -> None:
+        self._store = store
+        self._max_queued = max_queued
+        self._queued: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def enter(self, session: Session, positions: int) -> None:
+        """Count a step in and set cache aside for ``positions`` cached ones.
+
+        Raises Overloaded or CacheFull, and then nothing has changed.
+        """
+        if self._queued[session.principal] >= self._max_queued:
+            raise Overloaded(f"{self._max_queued} of your steps are under way")
+        self._store.reserve(session, positions)
+        self._queued[session.principal] += 1
+        session.running += 1
+
+    def leave(self, session: Session) -> None:
+        """Count a step out that was counted in."""
+        session.running -= 1
+        self._queued[session.principal] -= 1
+        if self._queued[session.principal] == 0:
+            del self._queued[session.principal]
+        self._store.settle(session)
+
+    def start(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        """Run ``work`` to its end, whether or not anybody waits for it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def drain(self) -> None:
+        """Wait for everything that was started."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Retrieved here, because a waiter whose socket is gone never will.
+            task.exception()
