@@ -1,0 +1,7 @@
+"""``python -m split_relay``."""
+
+import sys
+
+from split_relay.cli import main
+
+sys.exit(main())

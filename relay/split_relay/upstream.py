@@ -1,0 +1,100 @@
+"""One ready connection to the upstream: dialled, proven if that is required, not yet read."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+
+from split_relay.address import Address, is_wildcard, plain_host
+from split_relay.dial import backoff, dial
+from split_relay.errors import UpstreamUnavailable
+from split_relay.guard import TokenGuard
+from split_relay.splice import End
+
+_STARTING_SECONDS = 1.0  # per attempt while starting, so that a person soon sees what is awaited
+
+logger = logging.getLogger("split_relay")
+
+
+class Upstream:
+    """Makes connections to one address; ``guard`` is None where everybody may connect.
+
+    ``own`` are the relay's listening addresses: a relay to itself would fill up at once.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        seconds: float,
+        guard: TokenGuard | None,
+        own: tuple[Address, ...] = (),
+    ) -> None:
+        self.address = address
+        self._own = own
+        self._seconds = seconds
+        self._guard = guard
+
+    async def wait_until_proven(self, seconds: float) -> None:
+        """Return once the upstream is up and asks for a token.
+
+        Raises :class:`UpstreamUnavailable` after ``seconds``, and at once
+        :class:`split_relay.errors.UpstreamUnprotected`.
+        """
+        last: UpstreamUnavailable | None = None
+        try:
+            async with asyncio.timeout(seconds):
+                for pause in backoff():
+                    try:
+                        (await self._proven_socket(_STARTING_SECONDS)).close()
+                    except UpstreamUnavailable as error:
+                        if last is None:
+                            logger.info("%s; waiting up to %g s", error, seconds)
+                        last = error
+                        await asyncio.sleep(pause)
+                    else:
+                        return
+        except TimeoutError:
+            reason = last.reason if last is not None else "no answer"
+            raise UpstreamUnavailable(self.address, seconds, reason) from last
+
+    async def connect(self, count: Callable[[int], None]) -> End:
+        """Return a connected end; ``count`` is told the size of what arrives on it.
+
+        Raises :class:`UpstreamUnavailable` when dialling and proving take longer than the budget,
+        or :class:`split_relay.errors.UpstreamUnprotected`.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):
+                sock = await self._proven_socket(self._seconds)
+        except TimeoutError:
+            reason = "too many connections wait for it"
+            raise UpstreamUnavailable(self.address, self._seconds, reason) from None
+        loop = asyncio.get_running_loop()
+        _, end = await loop.create_connection(lambda: End(count), sock=sock)
+        return end
+
+    async def _proven_socket(self, seconds: float) -> socket.socket:
+        sock = await dial(self.address, seconds)
+        try:
+            self._refuse_itself(sock)
+            if self._guard is not None:
+                await self._guard.check(sock)
+        except OSError as error:  # it hung up in between
+            sock.close()
+            reason = error.strerror or str(error)
+            raise UpstreamUnavailable(self.address, seconds, reason) from error
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    def _refuse_itself(self, sock: socket.socket) -> None:
+        host, port = sock.getpeername()[:2]
+        host = plain_host(host)
+        local = host == plain_host(sock.getsockname()[0])
+        for own in self._own:
+            if own.port == port and (own.host == host or (local and is_wildcard(own.host))):
+                raise UpstreamUnavailable(self.address, self._seconds, "it is this relay itself")
