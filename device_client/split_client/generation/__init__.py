@@ -1,0 +1,1 @@
+"""The device end of a model: embedding, LM head, sampling."""
