@@ -1,0 +1,76 @@
+"""Who may come in: decided once from where the server listens and which tokens it was given."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from split_server.errors import ServerError
+from split_server.security.principal import ANONYMOUS, LOCAL
+from split_server.security.tokens import TokenBook, make_token, read_tokens, single_token
+
+
+class ConflictingAccess(ServerError):
+    """Settings that contradict each other."""
+
+    code = "conflicting_access"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPolicy:
+    """``tokens``: who is let in; None lets everyone in as ``everyone``.
+
+    ``made``: the token that was generated, to be shown to the operator once.
+    """
+
+    tokens: TokenBook | None
+    everyone: str = LOCAL
+    made: str | None = None
+
+    @property
+    def open_to_network(self) -> bool:
+        """Whether other machines come in without a token."""
+        return self.tokens is None and self.everyone == ANONYMOUS
+
+
+def access_policy(
+    host: str,
+    *,
+    token: str | None,
+    token_file: Path | None,
+    auth: bool,
+    generate: Callable[[], str] = make_token,
+) -> AccessPolicy:
+    """Tokens that were given always count; beyond loopback one is made unless ``auth`` is off.
+
+    Raises ConflictingAccess, BadTokens.
+    """
+    if token is not None and token_file is not None:
+        raise ConflictingAccess("give either --token or --token-file, not both")
+    given = token is not None or token_file is not None
+    if given and not auth:
+        raise ConflictingAccess("--no-auth contradicts a token; leave one of them out")
+    if token is not None:
+        return AccessPolicy(single_token(token))
+    if token_file is not None:
+        return AccessPolicy(read_tokens(token_file))
+    if is_loopback(host):
+        return AccessPolicy(None)
+    if not auth:
+        return AccessPolicy(None, everyone=ANONYMOUS)
+    made = generate()
+    return AccessPolicy(single_token(made), made=made)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether ``host`` (a name or an IP address) can only be reached from this machine."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return bool((mapped or address).is_loopback)

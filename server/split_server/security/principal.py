@@ -1,0 +1,21 @@
+"""Who a request belongs to. Sessions, budgets and queues are kept per principal."""
+
+from __future__ import annotations
+
+from starlette.types import Scope
+
+LOCAL = "local"
+ANONYMOUS = "anonymous"
+OWNER = "owner"
+_KEY = "split.principal"
+
+
+def set_principal(scope: Scope, name: str) -> None:
+    """Record the principal that was authenticated."""
+    scope[_KEY] = name
+
+
+def principal_of(scope: Scope) -> str:
+    """The authenticated principal; a KeyError means that a route lies outside the guard."""
+    name: str = scope[_KEY]
+    return name

@@ -1,0 +1,108 @@
+"""Bearer tokens (RFC 6750) and the principals they belong to. Only hashes are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from hmac import compare_digest
+from pathlib import Path
+
+from split_server.errors import ServerError
+from split_server.security.principal import ANONYMOUS, LOCAL, OWNER
+
+MIN_TOKEN_LENGTH = 16
+_MAX_FILE_BYTES = 1 << 20
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
+_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+_SCHEME = "bearer"
+
+
+class BadTokens(ServerError):
+    """A token or a tokens file that cannot be used. The message never holds a token."""
+
+    code = "bad_tokens"
+
+
+def make_token() -> str:
+    """A fresh token with 192 bits of randomness."""
+    return secrets.token_urlsafe(24)
+
+
+class TokenBook:
+    """``tokens``: principal by token."""
+
+    def __init__(self, tokens: Mapping[str, str]) -> None:
+        self._principals = {_hash(token): name for token, name in tokens.items()}
+
+    def identify(self, authorization: str | None) -> str | None:
+        """The principal of an Authorization header's value, None when it holds no known token."""
+        scheme, _, token = (authorization or "").partition(" ")
+        given = _hash(token.strip())
+        found = None
+        # Every hash is compared, so the time does not depend on which one matches.
+        for known, name in self._principals.items():
+            if compare_digest(known, given):
+                found = name
+        return found if scheme.lower() == _SCHEME else None
+
+
+def single_token(token: str) -> TokenBook:
+    """One token for the owner of the server. Raises BadTokens."""
+    _check_token(token, "the token")
+    return TokenBook({token: OWNER})
+
+
+def read_tokens(path: Path) -> TokenBook:
+    """Read ``name token`` lines; blank lines and lines that start with # are skipped.
+
+    Several tokens may belong to one name. Raises BadTokens.
+    """
+    tokens: dict[str, str] = {}
+    for number, line in enumerate(_lines(path), start=1):
+        fields = line.split()
+        if not fields or fields[0].startswith("#"):
+            continue
+        name, token = _entry(fields, f"{path.name}, line {number}")
+        if token in tokens:
+            raise BadTokens(f"{path.name}, line {number}: this token is there twice")
+        tokens[token] = name
+    if not tokens:
+        raise BadTokens(f"{path.name} holds no token; write lines of 'name token'")
+    return TokenBook(tokens)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise BadTokens(f"{path.name} is larger than 1 MB")
+        return path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise BadTokens(f"cannot read the tokens file {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadTokens(f"{path.name} is not text") from error
+
+
+def _entry(fields: list[str], where: str) -> tuple[str, str]:
+    if len(fields) != 2:
+        raise BadTokens(f"{where}: write 'name token'")
+    name, token = fields
+    if not _NAME.fullmatch(name) or name in (LOCAL, ANONYMOUS):
+        raise BadTokens(
+            f"{where}: a name is 1 to 64 letters, digits or ._@- and not a reserved one"
+        )
+    _check_token(token, f"{where}: the token")
+    return name, token
+
+
+def _check_token(token: str, what: str) -> None:
+    if not _TOKEN.fullmatch(token):
+        raise BadTokens(
+            f"{what} must have {MIN_TOKEN_LENGTH} to 512 letters, digits or ._~+/=- ; "
+            "leave it out and the server makes one"
+        )
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
