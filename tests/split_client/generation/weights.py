@@ -5,7 +5,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.generation.int8_matmul import integer_products
 from split_client.generation.rows import WeightRows
+from split_client.generation.screen import Screen
+from split_client.generation.screen_build import build_screen
+from split_client.generation.screen_file import ScreenShape, read_screen
 from split_wire.floats import FloatName, f32_to_bf16
 
 
@@ -25,3 +29,13 @@ def reference_top(
     ids = [i for i in range(logits.size) if i not in set(without)]
     ids.sort(key=lambda i: (-float(logits[i]), i))
     return ids[:k], [float(logits[i]) for i in ids[:k]]
+
+
+def open_screen(
+    folder: Path, rows: WeightRows, *, tile: int = 128, bias: NDArray[np.float32] | None = None
+) -> Screen:
+    """A screen of ``rows`` whatever its size, freshly derived in ``folder``."""
+    shape = ScreenShape(rows.rows, rows.hidden, tile, source=bytes(32))
+    build_screen(folder / "screen-v1", rows, shape)
+    tables = read_screen(folder / "screen-v1", shape)
+    return Screen(tables, integer_products(tables.matrix, threads=1), bias)
