@@ -1,0 +1,52 @@
+"""What the decode loop needs of a model's middle: one session that takes steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_wire.tensor import WireDtype
+
+
+class CacheLost(Exception):
+    """The backend no longer holds the prefix: send every row again, from start 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """``hidden`` float32 [H], the final-norm state of the last row; times in microseconds."""
+
+    hidden: NDArray[np.float32]
+    compute_us: int
+    queue_us: int
+
+
+class Backend(Protocol):
+    """One session on some server or engine. The attributes are valid once it is open."""
+
+    @property
+    def max_rows(self) -> int:
+        """Rows that one step may carry."""
+
+    @property
+    def max_context(self) -> int:
+        """Positions that the session may hold."""
+
+    @property
+    def dtype(self) -> WireDtype:
+        """What rows are rounded to on their way."""
+
+    def open(self) -> None:
+        """Begin a session with an empty cache; does nothing when one is open."""
+
+    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+        """Keep ``start`` cached positions and append ``embeddings`` float32 [n, H].
+
+        Raises CacheLost; afterwards a step with start 0 may follow at once.
+        """
+
+    def close(self) -> None:
+        """End the session; never raises for a server that is gone."""

@@ -1,0 +1,130 @@
+"""The tokens of one session, as the backend has cached them.
+
+:meth:`Sequence.extend` is the only way to move: prefill, the next token, a later turn, an edit, a retry and a lost
+cache are all "make the cache hold exactly these tokens".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
+from split_client.generation.backend import Backend, CacheLost, StepOutput
+
+MAX_RESENDS = 3
+
+Embed = Callable[[list[int]], NDArray[np.float32]]
+
+
+@dataclass(slots=True)
+class SequenceCounters:
+    """What one sequence cost so far."""
+
+    steps: int = 0
+    rows_sent: int = 0
+    rows_reused: int = 0
+    resends: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """``hidden`` float32 [H] after the last token. Times in seconds; ``step`` includes compute and queue."""
+
+    hidden: NDArray[np.float32]
+    rows: int
+    step: float
+    compute: float
+    queue: float
+
+    @property
+    def wire(self) -> float:
+        """Everything between the ends: encoding, transport, the server's own overhead."""
+        return max(0.0, self.step - self.compute - self.queue)
+
+
+class Sequence:
+    """``embed`` maps n token ids to float32 rows [n, H]."""
+
+    def __init__(
+        self, backend: Backend, embed: Embed, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._backend = backend
+        self._embed = embed
+        self._clock = clock
+        self._cached: list[int] = []
+        self.counters = SequenceCounters()
+
+    @property
+    def cached(self) -> int:
+        """Positions that the backend is believed to hold."""
+        return len(self._cached)
+
+    @property
+    def max_context(self) -> int:
+        """Positions that the session may hold; opens the session."""
+        self._backend.open()
+        return self._backend.max_context
+
+    def extend(self, tokens: list[int]) -> Extended:
+        """Make the cache hold ``tokens`` and return the hidden state after the last one.
+
+        Sends only what differs from the cache. Raises PromptEmpty, PromptTooLong, the backend's errors.
+        """
+        if not tokens:
+            raise PromptEmpty
+        self._backend.open()
+        if len(tokens) > self._backend.max_context:
+            raise PromptTooLong(len(tokens), self._backend.max_context)
+        for _ in range(1 + MAX_RESENDS):
+            try:
+                return self._send_rest(tokens)
+            except CacheLost:
+                self.counters.resends += 1
+                self._cached = []
+        raise SessionUnstable
+
+    def close(self) -> None:
+        """End the session."""
+        self._cached = []
+        self._backend.close()
+
+    def _send_rest(self, tokens: list[int]) -> Extended:
+        # The last token is always sent, because the backend returns states only for rows it is given.
+        start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
+        self.counters.rows_reused += start
+        rows, step, compute, queue = len(tokens) - start, 0.0, 0, 0
+        while True:
+            chunk = tokens[start : start + self._backend.max_rows]
+            embeddings = self._embed(chunk)
+            began = self._clock()
+            output = self._step(start, chunk, embeddings)
+            step += self._clock() - began
+            compute, queue = compute + output.compute_us, queue + output.queue_us
+            start += len(chunk)
+            if start == len(tokens):
+                return Extended(output.hidden, rows, step, compute / 1e6, queue / 1e6)
+
+    def _step(self, start: int, chunk: list[int], embeddings: NDArray[np.float32]) -> StepOutput:
+        kept = self._cached
+        # Until the answer is here it is unknown what the backend holds; an interruption must not leave a belief.
+        self._cached = []
+        output = self._backend.step(start, embeddings)
+        del kept[start:]
+        kept.extend(chunk)
+        self._cached = kept
+        self.counters.steps += 1
+        self.counters.rows_sent += len(chunk)
+        return output
+
+
+def _common_prefix(left: list[int], right: list[int]) -> int:
+    """Length of the longest common prefix."""
+    length = min(len(left), len(right))
+    if left[:length] == right[:length]:
+        return length
+    return next(i for i in range(length) if left[i] != right[i])

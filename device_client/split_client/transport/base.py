@@ -1,0 +1,38 @@
+"""What carries one frame there and one frame back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Transport(Protocol):
+    """One connection. Not for use by several threads."""
+
+    @property
+    def name(self) -> str:
+        """``websocket`` or ``http``."""
+
+    def exchange(self, frame: bytes, timeout: float) -> bytes:
+        """Send ``frame`` and return the frame that answers it, within ``timeout`` seconds.
+
+        Raises ConnectionLost (the same frame may be sent again over a new connection) and ServerRefused.
+        """
+
+    def close(self) -> None:
+        """Release the connection; never raises."""
+
+
+class Traffic:
+    """Bytes of payload that crossed the wire, and round trips."""
+
+    __slots__ = ("exchanges", "received", "sent")
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.received = 0
+        self.exchanges = 0
+
+    def count(self, sent: int, received: int) -> None:
+        self.sent += sent
+        self.received += received
+        self.exchanges += 1

@@ -1,0 +1,154 @@
+"""A channel that keeps working: it connects, falls back, reconnects and sends the outstanding frame again.
+
+Sending a frame twice is safe because a session answers the same bytes once, however often they arrive.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from split_client.errors import ClientError, ConnectionLost, ServerUnreachable, UpgradeRefused
+from split_client.transport.base import Traffic, Transport
+
+Mode: TypeAlias = Literal["auto", "websocket", "http"]
+# A WebSocket that opens and then loses every frame is as good as none.
+_FRUITLESS_SOCKETS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds. ``total`` bounds the time from the first loss of a frame to giving up."""
+
+    connect: float = 10.0
+    exchange: float = 300.0
+    total: float = 120.0
+    first_delay: float = 0.1
+    longest_delay: float = 5.0
+
+    def delay(self, attempt: int, chance: float) -> float:
+        """Exponential, with half of it random so that clients do not come back all at once."""
+        longest: float = min(self.longest_delay, self.first_delay * 2.0 ** min(attempt, 30))
+        return longest * (0.5 + chance / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnecting:
+    """Why the channel waits, for whoever shows it."""
+
+    reason: str
+    attempt: int
+    delay: float
+
+
+Connect: TypeAlias = Callable[[Literal["websocket", "http"], float], Transport]
+
+
+class Channel:
+    """``connect(kind, timeout)`` makes a transport; ``pause`` waits and may raise Cancelled."""
+
+    def __init__(
+        self,
+        connect: Connect,
+        mode: Mode = "auto",
+        patience: Patience | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+        notify: Callable[[Reconnecting], None] = lambda _: None,
+    ) -> None:
+        self._connect = connect
+        self._mode = mode
+        self.patience = patience or Patience()
+        self._clock, self._pause, self._chance, self._notify = clock, pause, chance, notify
+        self._transport: Transport | None = None
+        self._proven = False
+        self._fruitless = 0
+        self.traffic = Traffic()
+        self.reconnects = 0
+
+    @property
+    def transport_name(self) -> str | None:
+        """What carries frames at present."""
+        return None if self._transport is None else self._transport.name
+
+    def exchange(self, frame: bytes) -> bytes:
+        """Send ``frame``, again if need be, and return the answer.
+
+        Raises ServerUnreachable or ConnectionLost after ``patience.total``, ServerRefused at once.
+        """
+        deadline: float | None = None
+        for attempt in range(_MAX_ATTEMPTS):
+            try:
+                return self._try(frame)
+            except (ConnectionLost, ServerUnreachable, UpgradeRefused) as error:
+                self._drop()
+                deadline = deadline or self._clock() + self.patience.total
+                self._wait(error, attempt, deadline)
+            except BaseException:
+                # The answer of an interrupted exchange must not be taken for the next one's.
+                self._drop()
+                raise
+        raise ConnectionLost("too many attempts")
+
+    def send_once(self, frame: bytes, timeout: float) -> None:
+        """Send a frame whose answer does not matter over the connection there is, if any."""
+        if self._transport is None:
+            return
+        try:
+            self._transport.exchange(frame, timeout)
+        except ClientError:
+            self._drop()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._transport is not None:
+            self._transport.close()
+        self._transport = None
+
+    def _try(self, frame: bytes) -> bytes:
+        if self._transport is None:
+            self._transport = self._open()
+            self._proven = False
+        answer = self._transport.exchange(frame, self.patience.exchange)
+        self._proven, self._fruitless = True, 0
+        self.traffic.count(len(frame), len(answer))
+        return answer
+
+    def _open(self) -> Transport:
+        if self._mode != "auto":
+            return self._connect(self._mode, self.patience.connect)
+        if self._fruitless < _FRUITLESS_SOCKETS:
+            try:
+                return self._connect("websocket", self.patience.connect)
+            except UpgradeRefused:
+                pass
+        return self._connect("http", self.patience.connect)
+
+    def _drop(self) -> None:
+        if self._transport is not None:
+            lost_in_vain = self._transport.name == "websocket" and not self._proven
+            self._fruitless = self._fruitless + 1 if lost_in_vain else 0
+        self.close()
+
+    def _wait(self, error: ClientError, attempt: int, deadline: float) -> None:
+        delay = self.patience.delay(attempt, self._chance())
+        if self._clock() + delay > deadline:
+            raise error
+        self.reconnects += 1
+        self._notify(Reconnecting(_reason(error), attempt + 1, delay))
+        self._pause(delay)
+
+
+# Far above what the delays allow within any sensible total; a bound for clocks that stand still.
+_MAX_ATTEMPTS = 10_000
+
+
+def _reason(error: ClientError) -> str:
+    if isinstance(error, ConnectionLost | UpgradeRefused):
+        return error.reason
+    return str(error)

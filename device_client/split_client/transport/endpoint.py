@@ -1,0 +1,75 @@
+"""Where the server is: one URL, taken apart once."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from split_client.errors import ClientError
+
+DEFAULT_URL = "http://127.0.0.1:8095"
+_PORTS = {"http": 80, "https": 443}
+_SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
+
+
+class UrlInvalid(ClientError):
+    """Text that is not the address of a server."""
+
+    code = "url_invalid"
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url!r} is not a server's URL: {reason}; write it like {DEFAULT_URL}")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """``path`` is a prefix without a final slash, empty at the root."""
+
+    secure: bool
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, url: str) -> Endpoint:
+        """Read a URL; ``host:port`` means http. Raises UrlInvalid."""
+        text = url.strip()
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        scheme = _SCHEMES.get(parts.scheme)
+        if scheme is None:
+            raise UrlInvalid(url, "only http and https are spoken")
+        try:
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise UrlInvalid(url, "the port is not a number up to 65535") from None
+        if not host or any(ord(c) <= 32 or ord(c) == 127 for c in text):
+            raise UrlInvalid(url, "the host is missing")
+        if parts.query or parts.fragment or parts.username is not None:
+            raise UrlInvalid(url, "it has more than a host, a port and a path")
+        return cls(scheme == "https", host, port or _PORTS[scheme], parts.path.rstrip("/"))
+
+    @property
+    def authority(self) -> str:
+        """Host and port as a URL has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self._scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The base that paths are appended to."""
+        return f"{self._scheme}://{self.authority}{self.path}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the server is this machine, where no proxy belongs between."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def _scheme(self) -> str:
+        return "https" if self.secure else "http"

@@ -1,0 +1,88 @@
+"""Frames over HTTP: one POST per exchange on a kept-alive connection.
+
+The fallback where WebSockets do not get through. Proxies of the environment are used, except to this machine.
+"""
+
+from __future__ import annotations
+
+import httpx
+
+from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
+from split_client.transport.endpoint import Endpoint
+from split_client.transport.refusal import read_refusal
+from split_wire.frame import is_frame
+from split_wire.messages import CONTENT_TYPE
+
+PATH = "/api/v1/split/forward"
+
+
+def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -> httpx.Client:
+    """A client for ``endpoint``; redirects are not followed, because the token would travel along."""
+    headers = {"Accept-Encoding": "identity"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    return httpx.Client(
+        headers=headers,
+        timeout=httpx.Timeout(60.0, connect=connect_timeout),
+        trust_env=not endpoint.is_loopback,
+        follow_redirects=False,
+    )
+
+
+class HttpTransport:
+    """``max_frame`` bounds the answers that are accepted, in bytes."""
+
+    name = "http"
+
+    def __init__(
+        self, endpoint: Endpoint, token: str | None, max_frame: int, connect_timeout: float
+    ) -> None:
+        self._endpoint = endpoint
+        self._url = endpoint.url + PATH
+        self._max_frame = max_frame
+        self._client = http_client(endpoint, token, connect_timeout)
+
+    def exchange(self, frame: bytes, timeout: float) -> bytes:
+        """POST ``frame`` and return the body. Raises ConnectionLost, ServerUnreachable, ServerRefused."""
+        request = self._client.build_request(
+            "POST", self._url, content=frame, headers={"Content-Type": CONTENT_TYPE}
+        )
+        request.extensions["timeout"]["read"] = timeout
+        try:
+            response = self._client.send(request, stream=True)
+            try:
+                body = self._body(response)
+            finally:
+                response.close()
+        except httpx.ConnectError as error:
+            raise ServerUnreachable(self._endpoint.authority, str(error)) from error
+        except httpx.HTTPError as error:
+            raise ConnectionLost(str(error) or type(error).__name__) from error
+        # A refused frame is answered by a frame too, whatever the status.
+        if is_frame(body):
+            return body
+        raise _refusal(response, body)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _body(self, response: httpx.Response) -> bytes:
+        body = bytearray()
+        for part in response.iter_raw():
+            body += part
+            if len(body) > self._max_frame:
+                raise ServerRefused("answer_too_large", "the server's answer is longer than agreed")
+        return bytes(body)
+
+
+def _refusal(response: httpx.Response, body: bytes) -> Exception:
+    refused = read_refusal(body, response.headers.get("Retry-After"))
+    if refused is not None:
+        return refused
+    if response.status_code in (502, 503, 504):
+        return ConnectionLost(f"HTTP status {response.status_code} from something in between")
+    return ServerRefused(
+        "not_a_split_server",
+        f"HTTP status {response.status_code} without a frame: this is not a split server; check the URL",
+    )

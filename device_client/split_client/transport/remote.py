@@ -1,0 +1,145 @@
+"""A session on a split server, as the decode loop's backend."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused
+from split_client.generation.backend import CacheLost, StepOutput
+from split_client.transport.channel import Channel
+from split_wire.client import ClientProtocol, Event, Ignored, StepCompleted, StepFailed
+from split_wire.errors import InternalError, MalformedMessage, SplitError
+from split_wire.errors import ModelChanged as WireModelChanged
+from split_wire.messages import DEFAULT_MAX_ROWS, Opened
+from split_wire.tensor import WireDtype
+
+# The server holds another cache than the device believes, or none: a new session repairs it.
+_CACHE_LOST = frozenset(
+    {"unknown_session", "prefix_mismatch", "start_beyond_cache", "step_conflict"}
+)
+_MAX_STALE_ANSWERS = 3
+_CLOSE_WITHIN = 2.0
+
+
+class RemoteBackend:
+    """One session at a time over ``channel``. ``busy_patience``: seconds to wait for a server that is full."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        hidden_size: int,
+        manifest: str,
+        max_context: int,
+        dtype: WireDtype | None = None,
+        *,
+        busy_patience: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._channel = channel
+        self._protocol = ClientProtocol(hidden_size, manifest, dtype)
+        self._manifest_context = max_context
+        self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
+        self.sessions_opened = 0
+
+    @property
+    def max_rows(self) -> int:
+        """Rows that one step may carry."""
+        return min(self._opened().max_rows, DEFAULT_MAX_ROWS)
+
+    @property
+    def max_context(self) -> int:
+        """Positions that the session may hold."""
+        return min(self._opened().max_context, self._manifest_context)
+
+    @property
+    def dtype(self) -> WireDtype:
+        """What hidden states travel in."""
+        return self._opened().dtype
+
+    def open(self) -> None:
+        """Open a session unless there is one. Raises ServerRefused, ModelChanged, AnswerInvalid."""
+        if self._protocol.outstanding is not None:
+            # An exchange that was broken off leaves open what the server did with it.
+            self._protocol.forget()
+        if self._protocol.opened is None:
+            self._ask(self._protocol.open)
+            self.sessions_opened += 1
+
+    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+        """Append ``embeddings`` [n, H] after ``start`` cached positions.
+
+        Raises CacheLost, ServerRefused, AnswerInvalid and the channel's errors.
+        """
+        self.open()
+        if start > self._protocol.cached:
+            raise CacheLost
+        event = self._ask(lambda: self._protocol.step(start, embeddings))
+        if not isinstance(event, StepCompleted):
+            raise self._untrue("the answer to a step is not its result")
+        return StepOutput(event.hidden[-1], event.compute_us, event.queue_us)
+
+    def close(self) -> None:
+        """End the session as far as the server can be reached."""
+        frame = self._protocol.close()
+        if frame is not None:
+            self._channel.send_once(frame, _CLOSE_WITHIN)
+
+    def _opened(self) -> Opened:
+        if self._protocol.opened is None:
+            raise RuntimeError("the session is not open")
+        return self._protocol.opened
+
+    def _ask(self, encode: Callable[[], bytes]) -> Event:
+        """Send what ``encode`` makes; a server that is full is asked again for a while."""
+        deadline: float | None = None
+        for attempt in count():
+            try:
+                # A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it made again.
+                return self._exchange(self._protocol.outstanding or encode())
+            except ServerRefused as refused:
+                self._raise_final(refused)
+                deadline = deadline or self._clock() + self._busy_patience
+                self._wait(refused, attempt, deadline)
+        raise AssertionError("unreachable")
+
+    def _exchange(self, frame: bytes) -> Event:
+        for _ in range(_MAX_STALE_ANSWERS):
+            answer = self._channel.exchange(frame)
+            try:
+                event = self._protocol.receive(answer)
+            except WireModelChanged as error:
+                self._protocol.forget()
+                raise ModelChanged from error
+            except SplitError as error:
+                self._protocol.forget()
+                raise AnswerInvalid(error) from error
+            if isinstance(event, StepFailed):
+                raise ServerRefused.of(event.failure.error())
+            if not isinstance(event, Ignored):
+                return event
+        raise self._untrue("the answers belong to other requests")
+
+    def _untrue(self, reason: str) -> AnswerInvalid:
+        self._protocol.forget()
+        return AnswerInvalid(MalformedMessage(reason))
+
+    def _raise_final(self, refused: ServerRefused) -> None:
+        if refused.code in _CACHE_LOST:
+            self._protocol.forget()
+            raise CacheLost from refused
+        if not refused.retryable:
+            if refused.code == InternalError.code:
+                self._protocol.forget()
+            raise refused
+
+    def _wait(self, refused: ServerRefused, attempt: int, deadline: float) -> None:
+        delay = max(refused.retry_after or 0.0, self._channel.patience.delay(attempt, 1.0))
+        if self._clock() + delay > deadline:
+            raise refused
+        self._pause(delay)

@@ -1,0 +1,191 @@
+"""Frames over a WebSocket (RFC 6455) on a plain blocking socket.
+
+The protocol is the sans-I/O one of ``websockets``; its own synchronous connection hands every message from a reading
+thread to the caller, which costs more per token than the exchange itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import ssl
+import time
+from collections.abc import Callable
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidHandshake, PayloadTooBig
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable, UpgradeRefused
+from split_client.transport.endpoint import Endpoint
+from split_client.transport.refusal import read_refusal
+from split_wire.errors import FrameTooLarge
+from split_wire.messages import SUBPROTOCOL
+
+PATH = "/api/v1/split/stream"
+_RECEIVE_BYTES = 64 * 1024
+_MAX_REFUSAL_BYTES = 64 * 1024
+# A server that computes is silent for long; a ping tells it from a connection that died without a word.
+PING_AFTER = 10.0
+PONG_WITHIN = 10.0
+_SILENT = logging.getLogger("split_client.websocket")
+_SILENT.setLevel(logging.CRITICAL + 1)
+
+
+class WebSocketTransport:
+    """One connection with the subprotocol ``split.v1``; ``max_frame`` bounds what it accepts, in bytes."""
+
+    name = "websocket"
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        token: str | None,
+        max_frame: int,
+        connect_timeout: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._socket = _connect(endpoint, connect_timeout)
+        self._protocol = ClientProtocol(
+            parse_uri("ws" + endpoint.url.removeprefix("http") + PATH),
+            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            max_size=max_frame,
+            logger=_SILENT,
+        )
+        try:
+            self._upgrade(token, self._clock() + connect_timeout)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def exchange(self, frame: bytes, timeout: float) -> bytes:
+        """Send ``frame`` and return the next binary message. Raises ConnectionLost, ServerRefused."""
+        self._require_open()
+        self._protocol.send_binary(frame)
+        self._flush()
+        deadline = self._clock() + timeout
+        parts: list[bytes] = []
+        while True:
+            for event in self._protocol.events_received():
+                if isinstance(event, Frame) and _carries_data(event):
+                    parts.append(bytes(event.data))
+                    if event.fin:
+                        return parts[0] if len(parts) == 1 else b"".join(parts)
+            self._require_open()
+            self._receive_or_ping(deadline)
+
+    def close(self) -> None:
+        """Say goodbye without waiting for the answer."""
+        with contextlib.suppress(ConnectionLost):
+            if self._protocol.state is State.OPEN:
+                self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
+                self._flush()
+        self._socket.close()
+
+    def _upgrade(self, token: str | None, deadline: float) -> None:
+        request = self._protocol.connect()
+        if token is not None:
+            request.headers["Authorization"] = f"Bearer {token}"
+        self._protocol.send_request(request)
+        try:
+            self._flush()
+            while self._protocol.state is State.CONNECTING and self._protocol.handshake_exc is None:
+                self._receive(deadline)
+        except ConnectionLost as error:
+            raise UpgradeRefused(error.reason) from error
+        if self._protocol.handshake_exc is not None:
+            raise self._refusal(self._protocol.handshake_exc)
+        if self._protocol.subprotocol != SUBPROTOCOL:
+            raise UpgradeRefused(f"the server does not speak {SUBPROTOCOL}")
+
+    def _refusal(self, reason: Exception) -> Exception:
+        """A refusal in the server's own words is final; anything else leaves HTTP to be tried."""
+        for event in self._protocol.events_received():
+            if isinstance(event, Response) and event.body:
+                refused = read_refusal(
+                    bytes(event.body[:_MAX_REFUSAL_BYTES]), event.headers.get("Retry-After")
+                )
+                if refused is not None:
+                    return refused
+        return UpgradeRefused(str(reason) if isinstance(reason, InvalidHandshake) else "no answer")
+
+    def _receive_or_ping(self, deadline: float) -> None:
+        quiet = self._clock() + PING_AFTER
+        if quiet >= deadline:
+            self._receive(deadline)
+            return
+        try:
+            self._receive(quiet)
+        except _Silence:
+            self._protocol.send_ping(b"")
+            self._flush()
+            self._receive(min(deadline, self._clock() + PONG_WITHIN))
+
+    def _receive(self, deadline: float) -> None:
+        try:
+            self._socket.settimeout(max(0.001, deadline - self._clock()))
+            data = self._socket.recv(_RECEIVE_BYTES)
+        except TimeoutError as error:
+            raise _Silence from error
+        except OSError as error:
+            raise ConnectionLost(error.strerror or "the connection broke") from error
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self._protocol.receive_eof()
+        self._flush()
+
+    def _flush(self) -> None:
+        try:
+            for data in self._protocol.data_to_send():
+                if data:
+                    self._socket.sendall(data)
+        except OSError as error:
+            raise ConnectionLost(error.strerror or "the connection broke") from error
+
+    def _require_open(self) -> None:
+        protocol = self._protocol
+        if protocol.state is State.OPEN:
+            return
+        received = protocol.close_rcvd
+        if received is None:
+            if isinstance(protocol.parser_exc, PayloadTooBig):
+                raise ServerRefused(
+                    "answer_too_large",
+                    "the server's answer is longer than agreed; use another server",
+                )
+            raise ConnectionLost("closed without a word")
+        if received.code == CloseCode.MESSAGE_TOO_BIG:
+            raise ServerRefused(
+                FrameTooLarge.code, "the frame is larger than the server accepts; send fewer rows"
+            )
+        if received.code == CloseCode.POLICY_VIOLATION:
+            raise ServerRefused("policy_violation", received.reason or "the server hung up")
+        raise ConnectionLost(f"closed with code {received.code}")
+
+
+class _Silence(ConnectionLost):
+    def __init__(self) -> None:
+        super().__init__("no answer in time")
+
+
+def _carries_data(frame: Frame) -> bool:
+    return frame.opcode in (Opcode.BINARY, Opcode.CONT)
+
+
+def _connect(endpoint: Endpoint, timeout: float) -> socket.socket:
+    try:
+        raw = socket.create_connection((endpoint.host, endpoint.port), timeout)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not endpoint.secure:
+            return raw
+        return ssl.create_default_context().wrap_socket(raw, server_hostname=endpoint.host)
+    except OSError as error:
+        reason = error.strerror or str(error) or type(error).__name__
+        raise ServerUnreachable(endpoint.authority, reason) from error

@@ -1,0 +1,185 @@
+"""Pulling a model: every chunk is verified before it is kept, and whatever is kept is never fetched again."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+
+from split_client.errors import (
+    ChecksumMismatch,
+    ConnectionLost,
+    DiskFull,
+    DownloadFailed,
+    NotEnoughSpace,
+    ServerRefused,
+    ServerUnreachable,
+)
+from split_client.weights.download import WeightsSource
+from split_client.weights.manifest import FileEntry, Manifest, parse_manifest
+from split_client.weights.store import ModelStore, StoredModel
+
+# Room that stays free for everything else on the disk.
+SPARE_BYTES = 64 << 20
+MAX_TRIES = 6
+_LONGEST_DELAY = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``done`` and ``total`` count bytes over all files; ``note`` says why it waits, if it does."""
+
+    file: str
+    done: int
+    total: int
+    note: str = ""
+
+
+def fetch_manifest(source: WeightsSource) -> tuple[Manifest, bytes]:
+    """The checked manifest of the server and its bytes."""
+    data = source.manifest()
+    return parse_manifest(data), data
+
+
+def pull(
+    source: WeightsSource,
+    store: ModelStore,
+    manifest: Manifest,
+    data: bytes,
+    *,
+    progress: Callable[[Progress], None] = lambda _: None,
+    pause: Callable[[float], None] = time.sleep,
+    chance: Callable[[], float] = random.random,
+) -> StoredModel:
+    """Make ``manifest`` (of the bytes ``data``) whole in ``store``: verify what is there, fetch the rest.
+
+    Raises NotEnoughSpace before anything is fetched; DiskFull, ChecksumMismatch, DownloadFailed, ServerRefused
+    later, and leaves what was verified for the next pull. Raises ModelInUse.
+    """
+    with store.claim(manifest.digest):
+        folder = store.begin(manifest, data)
+        puller = _Puller(source, folder, manifest, progress, pause, chance)
+        missing = puller.verify()
+        needed = sum(entry.span(chunk)[1] for entry, chunks in missing for chunk in chunks)
+        free = store.free_bytes()
+        if needed and needed + SPARE_BYTES > free:
+            raise NotEnoughSpace(needed, free, str(store.root))
+        for entry, chunks in missing:
+            puller.fetch(entry, chunks)
+        return store.commit(manifest.digest)
+
+
+class _Puller:
+    def __init__(
+        self,
+        source: WeightsSource,
+        folder: Path,
+        manifest: Manifest,
+        progress: Callable[[Progress], None],
+        pause: Callable[[float], None],
+        chance: Callable[[], float],
+    ) -> None:
+        self._source, self._folder, self._manifest = source, folder, manifest
+        self._progress, self._pause, self._chance = progress, pause, chance
+        self._done = 0
+
+    def verify(self) -> list[tuple[FileEntry, list[int]]]:
+        """The chunks that are missing or damaged, per file."""
+        missing = []
+        for entry in self._manifest.files:
+            chunks = list(self._damaged(entry))
+            self._done += entry.size - sum(entry.span(chunk)[1] for chunk in chunks)
+            self._report(entry)
+            if chunks or not (self._folder / entry.name).exists():
+                missing.append((entry, chunks))
+        return missing
+
+    def fetch(self, entry: FileEntry, chunks: list[int]) -> None:
+        """Fetch ``chunks`` of one file, retrying lost connections as long as something arrives."""
+        waiting, failures = list(chunks), 0
+        while waiting:
+            before = len(waiting)
+            try:
+                self._fetch_run(entry, waiting)
+                failures = 0
+            except (ConnectionLost, ServerUnreachable, ChecksumMismatch, ServerRefused) as error:
+                failures = 1 if len(waiting) < before else failures + 1
+                self._wait_or_give_up(entry, error, failures)
+        self._settle(entry)
+
+    def _damaged(self, entry: FileEntry) -> list[int]:
+        path = self._folder / entry.name
+        everything = list(range(len(entry.chunks)))
+        if not path.is_file() or path.is_symlink():
+            path.unlink(missing_ok=True)
+            return everything
+        if path.stat().st_size > entry.size:
+            path.unlink()
+            return everything
+        with path.open("rb") as file:
+            return [chunk for chunk in everything if not _intact(file, entry, chunk)]
+
+    def _fetch_run(self, entry: FileEntry, waiting: list[int]) -> None:
+        """One request from the first missing chunk on; verified chunks leave ``waiting``."""
+        start = entry.span(waiting[0])[0]
+        buffer = bytearray()
+        for part in self._source.read(entry.name, start):
+            buffer += part
+            while waiting and len(buffer) >= entry.span(waiting[0])[1]:
+                chunk, length = waiting[0], entry.span(waiting[0])[1]
+                self._keep(entry, chunk, bytes(buffer[:length]))
+                del buffer[:length]
+                waiting.pop(0)
+                if waiting and waiting[0] != chunk + 1:
+                    return
+            if not waiting:
+                return
+        raise ConnectionLost("the file ended early")
+
+    def _keep(self, entry: FileEntry, chunk: int, data: bytes) -> None:
+        if sha256(data).hexdigest() != entry.chunks[chunk]:
+            raise ChecksumMismatch(entry.name, chunk)
+        path = self._folder / entry.name
+        try:
+            path.touch()
+            with path.open("r+b") as file:
+                file.seek(entry.span(chunk)[0])
+                file.write(data)
+        except OSError as error:
+            raise DiskFull(str(self._folder.parent), error.strerror or str(error)) from error
+        self._done += len(data)
+        self._report(entry)
+
+    def _settle(self, entry: FileEntry) -> None:
+        """Bring a whole file to the disk, so that a power cut after the rename cannot empty it."""
+        try:
+            with (self._folder / entry.name).open("r+b") as file:
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise DiskFull(str(self._folder.parent), error.strerror or str(error)) from error
+
+    def _wait_or_give_up(self, entry: FileEntry, error: Exception, failures: int) -> None:
+        if isinstance(error, ServerRefused) and not error.retryable:
+            raise error
+        # A chunk that stays wrong is not the network's doing.
+        if isinstance(error, ChecksumMismatch) and failures > 1:
+            raise error
+        if failures >= MAX_TRIES:
+            raise DownloadFailed(entry.name, str(error)) from error
+        delay = min(_LONGEST_DELAY, 0.25 * 2**failures) * (0.5 + self._chance() / 2)
+        self._report(entry, f"trying again in {delay:.1f} s")
+        self._pause(delay)
+
+    def _report(self, entry: FileEntry, note: str = "") -> None:
+        self._progress(Progress(entry.name, self._done, self._manifest.size, note))
+
+
+def _intact(file: IO[bytes], entry: FileEntry, chunk: int) -> bool:
+    start, length = entry.span(chunk)
+    file.seek(start)
+    return sha256(file.read(length)).hexdigest() == entry.chunks[chunk]
