@@ -1,0 +1,21 @@
+"""Fixtures that many rooms share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checkpoints import FAMILIES, tiny_checkpoint
+
+
+@pytest.fixture(scope="session", params=FAMILIES)
+def family_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random checkpoint of each supported family."""
+    return tiny_checkpoint(request.param, tmp_path_factory.mktemp(request.param) / request.param)
+
+
+@pytest.fixture(scope="session")
+def tiny_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random Qwen2 checkpoint."""
+    return tiny_checkpoint("qwen2", tmp_path_factory.mktemp("tiny") / "tiny")

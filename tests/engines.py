@@ -1,0 +1,128 @@
+"""Engines and services over tiny checkpoints, for tests of the server's rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from split_server.checkpoint.folder import read_checkpoint
+from split_server.engine.engine import Engine
+from split_server.engine.loader import Backbone, load_backbone
+from split_server.engine.runner import ModelRunner
+from split_server.kv.cache import KVCache
+from split_server.kv.store import SessionStore, StoreLimits
+from split_server.service import SplitService
+from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
+from split_wire.tensor import Tensor
+from tests import oracle
+
+MANIFEST = "manifest-of-the-test"
+
+
+def tiny_backbone(path: Path) -> Backbone:
+    """The middle of the checkpoint at ``path`` in float32."""
+    return load_backbone(read_checkpoint(path, path.name), "float32", "cpu")
+
+
+def tiny_service(
+    backbone: Backbone, limits: StoreLimits | None = None, runner: Any = None, **options: Any
+) -> SplitService:
+    """A service that is not started yet."""
+    engine = Engine(runner or ModelRunner(backbone), backbone.info)
+    clock: Callable[[], float] = options.pop("clock", lambda: 0.0)
+    store = SessionStore(limits or StoreLimits(), backbone.info.kv_bytes_per_position, clock=clock)
+    return SplitService(engine, store, MANIFEST, **options)
+
+
+@dataclass
+class Device:
+    """A device reduced to its protocol: the oracle's embeddings in, greedy ids out."""
+
+    service: SplitService
+    path: Path
+    principal: str = "local"
+
+    def __post_init__(self) -> None:
+        self.protocol = ClientProtocol(self.service.info.hidden_size, MANIFEST)
+
+    async def send(self, frame: bytes) -> Any:
+        """Exchange one frame; the event it leads to."""
+        answer = await self.service.handle(self.principal, frame)
+        return self.protocol.receive(answer.frame)
+
+    async def open(self) -> Device:
+        """Open a session."""
+        event = await self.send(self.protocol.open())
+        assert isinstance(event, SessionOpened), event
+        return self
+
+    def frame(self, start: int, ids: list[int]) -> bytes:
+        """The step frame that appends ``ids`` at ``start``."""
+        return self.protocol.step(start, oracle.embeddings(self.path, ids).numpy())
+
+    async def step(self, start: int, ids: list[int]) -> StepCompleted:
+        """One step that must succeed."""
+        event = await self.send(self.frame(start, ids))
+        assert isinstance(event, StepCompleted), event
+        return event
+
+    async def refused(self, frame: bytes) -> str:
+        """The code with which ``frame`` is refused."""
+        event = await self.send(frame)
+        assert isinstance(event, StepFailed), event
+        return event.failure.code
+
+    def pick(self, hidden: np.ndarray) -> int:
+        """The greedy token after a hidden state [1, H]."""
+        return int(oracle.head(self.path, torch.from_numpy(hidden.copy()))[0].argmax())
+
+    async def greedy(self, ids: list[int], count: int, start: int = 0) -> list[int]:
+        """Generate ``count`` ids after ``ids``, of which ``start`` are cached."""
+        new: list[int] = []
+        for _ in range(count):
+            event = await self.step(start, (ids + new)[start:])
+            start = len(ids) + len(new)
+            new.append(self.pick(event.hidden))
+        return new
+
+
+@asynccontextmanager
+async def serving(path: Path, **options: Any) -> AsyncIterator[SplitService]:
+    """A running service over the checkpoint at ``path``."""
+    backbone = options.pop("backbone", None) or tiny_backbone(path)
+    service = tiny_service(backbone, **options)
+    service.start()
+    try:
+        yield service
+    finally:
+        await service.stop()
+
+
+class HeldRunner(ModelRunner):
+    """Runs a step only when the test lets it."""
+
+    def __init__(self, backbone: Any) -> None:
+        super().__init__(backbone)
+        self.gate = threading.Semaphore(0)
+        self.runs = 0
+
+    def warm_up(self) -> None:
+        """Nothing: the gate is shut."""
+
+    def run(self, cache: KVCache, *arguments: Any) -> Tensor:
+        self.gate.acquire()
+        self.runs += 1
+        return super().run(cache, *arguments)
+
+
+def run(work: Any) -> Any:
+    """Run a coroutine to its end."""
+    return asyncio.run(work)

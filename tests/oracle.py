@@ -1,0 +1,48 @@
+"""The truth that everything is compared with: Hugging Face `generate` on the same checkpoint."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+
+
+@cache
+def model(path: Path) -> Any:
+    """The whole model in float32."""
+    return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
+
+
+def greedy(path: Path, prompt: list[int], count: int) -> list[int]:
+    """The ids that follow ``prompt``, at most ``count``, ending with an end-of-sequence id if one
+    comes.
+    """
+    ids = torch.tensor([prompt])
+    with torch.inference_mode():
+        out = model(path).generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False
+        )
+    return [int(token) for token in out[0, len(prompt) :]]
+
+
+def logits(path: Path, ids: list[int]) -> torch.Tensor:
+    """Logits after every position, [len(ids), vocabulary]."""
+    with torch.inference_mode():
+        return model(path)(torch.tensor([ids])).logits[0]
+
+
+def embeddings(path: Path, ids: list[int]) -> torch.Tensor:
+    """What the decoder layers are fed with for ``ids``, [n, H] (already scaled where the family
+    does).
+    """
+    with torch.inference_mode():
+        return model(path).get_input_embeddings()(torch.tensor(ids))
+
+
+def head(path: Path, hidden: torch.Tensor) -> torch.Tensor:
+    """Logits of final-norm hidden states."""
+    with torch.inference_mode():
+        return model(path).get_output_embeddings()(hidden)

@@ -1,0 +1,90 @@
+"""Opening checkpoints: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from split_server.checkpoint.folder import open_checkpoint, read_checkpoint
+from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
+
+
+@pytest.fixture
+def copy(tiny_path: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_path, tmp_path / "copy"))
+
+
+def test_a_slice_holds_the_very_bytes_of_its_tensor(tiny_path: Path) -> None:
+    checkpoint = open_checkpoint(str(tiny_path))
+    truth = load_file(tiny_path / "model.safetensors")
+    assert set(checkpoint.tensors) == set(truth)
+    for name, tensor in checkpoint.tensors.items():
+        raw = tensor.file.read_bytes()[tensor.offset : tensor.offset + tensor.size]
+        assert tensor.shape == truth[name].shape
+        np.testing.assert_array_equal(np.frombuffer(raw, "<f4"), truth[name].ravel())
+
+
+def test_a_sharded_checkpoint_is_indexed_over_all_its_files(copy: Path) -> None:
+    tensors = load_file(copy / "model.safetensors")
+    names = sorted(tensors)
+    shards = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
+    for file, part in shards.items():
+        save_file({name: tensors[name] for name in part}, copy / file)
+    (copy / "model.safetensors").unlink()
+    weight_map = {name: file for file, part in shards.items() for name in part}
+    index = {"weight_map": weight_map}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index))
+    checkpoint = read_checkpoint(copy, "sharded")
+    assert set(checkpoint.tensors) == set(names)
+    assert [file.name for file in checkpoint.weight_files] == ["a.safetensors", "b.safetensors"]
+
+
+def test_the_licence_is_read_from_the_model_card(copy: Path) -> None:
+    (copy / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A model\n")
+    assert read_checkpoint(copy, "tiny").licence == "apache-2.0"
+
+
+def test_weights_that_exist_only_as_pickle_are_refused(copy: Path) -> None:
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+    with pytest.raises(UnsafeCheckpoint, match="safetensors"):
+        read_checkpoint(copy, "pickled")
+
+
+def test_a_checkpoint_that_wants_its_own_code_is_refused(copy: Path) -> None:
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(
+        json.dumps(config | {"auto_map": {"AutoModel": "evil.Model"}})
+    )
+    with pytest.raises(UnsafeCheckpoint):
+        read_checkpoint(copy, "remote code")
+
+
+@pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
+def test_a_missing_file_is_named(copy: Path, missing: str) -> None:
+    (copy / missing).unlink()
+    with pytest.raises(CheckpointNotFound, match=missing):
+        read_checkpoint(copy, "incomplete")
+
+
+@pytest.mark.parametrize("kept", [4, 40, 2000])
+def test_a_cut_weights_file_is_refused(copy: Path, kept: int) -> None:
+    weights = copy / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:kept])
+    with pytest.raises(MalformedCheckpoint):
+        read_checkpoint(copy, "cut")
+
+
+def test_a_config_that_is_no_object_is_refused(copy: Path) -> None:
+    (copy / "config.json").write_text("[]")
+    with pytest.raises(MalformedCheckpoint):
+        read_checkpoint(copy, "list")
+
+
+def test_a_name_that_is_neither_folder_nor_hub_id_is_refused() -> None:
+    with pytest.raises(CheckpointNotFound):
+        open_checkpoint("no such/folder or id")

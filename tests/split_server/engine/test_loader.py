@@ -1,0 +1,62 @@
+"""Which checkpoints and devices load, and which are refused by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from split_server.checkpoint.folder import read_checkpoint
+from split_server.engine.loader import load_backbone
+from split_server.errors import MalformedCheckpoint, UnsupportedFamily, UnusableDevice
+from tests.checkpoints import tiny_checkpoint
+
+
+def test_the_loaded_middle_has_no_embedding_table(family_path: Path) -> None:
+    backbone = load_backbone(read_checkpoint(family_path, "tiny"), "float32", "cpu")
+    table = (backbone.info.vocab_size, backbone.info.hidden_size)
+    assert all(tuple(p.shape) != table for p in backbone.module.parameters())
+
+
+def test_info_names_what_the_config_says(family_path: Path) -> None:
+    info = load_backbone(read_checkpoint(family_path, "tiny"), "float32", "cpu").info
+    assert (info.hidden_size, info.num_layers, info.max_context, info.dtype) == (64, 3, 512, "f32")
+    # 3 layers x keys and values x 2 kv heads x 16 x 4 bytes
+    assert info.kv_bytes_per_position == 3 * 2 * 2 * 16 * 4
+    assert info.eos_token_ids == (2, 0)
+
+
+def test_auto_computes_a_float16_checkpoint_in_float32_on_a_cpu(tmp_path: Path) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "half", dtype="float16")
+    assert load_backbone(read_checkpoint(path, "half"), "auto", "cpu").dtype is torch.float32
+
+
+def test_auto_keeps_bfloat16(tmp_path: Path) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "bf", dtype="bfloat16")
+    assert load_backbone(read_checkpoint(path, "bf"), "auto", "cpu").info.dtype == "bf16"
+
+
+@pytest.mark.parametrize("family", ["gpt2", "gemma3n", "opt"])
+def test_an_unsupported_family_is_refused_by_name(
+    tiny_path: Path, tmp_path: Path, family: str
+) -> None:
+    config = json.loads((tiny_path / "config.json").read_text()) | {"model_type": family}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").write_bytes((tiny_path / "model.safetensors").read_bytes())
+    with pytest.raises(UnsupportedFamily, match=family):
+        load_backbone(read_checkpoint(tmp_path, "other"))
+
+
+@pytest.mark.parametrize(("dtype", "device"), [("int4", "cpu"), ("auto", "nonsense")])
+def test_an_unusable_dtype_or_device_is_refused(tiny_path: Path, dtype: str, device: str) -> None:
+    with pytest.raises(UnusableDevice):
+        load_backbone(read_checkpoint(tiny_path, "tiny"), dtype, device)
+
+
+def test_a_config_without_shape_is_refused(tiny_path: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
+    (tmp_path / "model.safetensors").write_bytes((tiny_path / "model.safetensors").read_bytes())
+    with pytest.raises(MalformedCheckpoint):
+        load_backbone(read_checkpoint(tmp_path, "broken"))

@@ -1,0 +1,234 @@
+"""Who holds which session: limits, eviction, expiry and ownership."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from split_server.kv.store import Session, SessionStore, StoreLimits
+from split_wire.errors import CacheFull, TooManySessions, UnknownSession
+from split_wire.session import SessionState
+
+BYTES_PER_POSITION = 10
+
+
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def state() -> SessionState:
+    return SessionState("manifest", 4, 512, 100)
+
+
+def store_of(clock: Clock | None = None, **limits: Any) -> SessionStore:
+    return SessionStore(StoreLimits(**limits), BYTES_PER_POSITION, clock=clock or Clock())
+
+
+def fill(store: SessionStore, session: Session, positions: int) -> None:
+    """Reserve and really cache ``positions``."""
+    store.reserve(session, positions)
+    rows = torch.zeros(1, 1, positions - len(session.cache), 1)
+    session.cache.layers.update(rows, rows, 0)
+    store.settle(session)
+
+
+def test_ids_are_unguessable_and_never_repeat() -> None:
+    store = store_of(max_sessions=100, max_sessions_per_principal=100)
+    keys = {store.open("ann", state(), "f32").key for _ in range(100)}
+    assert len(keys) == 100
+    assert all(len(key) >= 22 for key in keys)
+
+
+def test_nobody_reaches_another_principals_session() -> None:
+    store = store_of()
+    key = store.open("ann", state(), "f32").key
+    with pytest.raises(UnknownSession):
+        store.get("bob", key)
+    store.close("bob", key)
+    assert store.get("ann", key).key == key
+
+
+def test_at_the_limit_the_least_recently_used_idle_session_goes() -> None:
+    store = store_of(max_sessions=3)
+    first, second, third = (store.open("ann", state(), "f32") for _ in range(3))
+    store.get("ann", first.key)
+    store.open("ann", state(), "f32")
+    with pytest.raises(UnknownSession):
+        store.get("ann", second.key)
+    assert store.get("ann", first.key) is first
+    assert store.get("ann", third.key) is third
+
+
+def test_a_busy_session_is_never_evicted() -> None:
+    store = store_of(max_sessions=2)
+    busy, idle = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
+    busy.running = 1
+    store.open("ann", state(), "f32")
+    assert store.get("ann", busy.key) is busy
+    with pytest.raises(UnknownSession):
+        store.get("ann", idle.key)
+
+
+def test_somebody_elses_idle_session_is_never_evicted() -> None:
+    store = store_of(max_sessions=2)
+    for _ in range(2):
+        store.open("ann", state(), "f32")
+    with pytest.raises(TooManySessions):
+        store.open("bob", state(), "f32")
+    assert len(store) == 2
+
+
+def test_a_principals_own_limit_holds_below_the_total() -> None:
+    store = store_of(max_sessions=10, max_sessions_per_principal=2)
+    first = store.open("ann", state(), "f32")
+    for _ in range(2):
+        store.open("ann", state(), "f32")
+    store.open("bob", state(), "f32")
+    assert len(store) == 3
+    with pytest.raises(UnknownSession):
+        store.get("ann", first.key)
+
+
+def test_when_all_are_busy_one_more_is_refused() -> None:
+    store = store_of(max_sessions=1)
+    store.open("ann", state(), "f32").running = 1
+    with pytest.raises(TooManySessions):
+        store.open("ann", state(), "f32")
+
+
+def test_an_idle_session_expires_and_a_used_one_does_not() -> None:
+    clock = Clock()
+    store = store_of(clock, ttl=300)
+    idle, used = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
+    clock.now += 200
+    store.get("ann", used.key)
+    clock.now += 200
+    assert store.get("ann", used.key) is used
+    with pytest.raises(UnknownSession):
+        store.get("ann", idle.key)
+
+
+def test_a_running_session_does_not_expire() -> None:
+    clock = Clock()
+    store = store_of(clock, ttl=300)
+    session = store.open("ann", state(), "f32")
+    session.running = 1
+    clock.now += 1000
+    store.sweep()
+    assert store.get("ann", session.key) is session
+
+
+def test_bytes_are_counted_by_cached_positions() -> None:
+    store = store_of()
+    session = store.open("ann", state(), "f32")
+    fill(store, session, 7)
+    assert store.bytes == 70
+    session.cache.truncate(3)
+    store.settle(session)
+    assert store.bytes == 30
+    store.close("ann", session.key)
+    assert store.bytes == 0
+
+
+def test_a_reservation_evicts_the_principals_oldest_idle_sessions_as_needed() -> None:
+    store = store_of(max_bytes=100)
+    old, new, asking = (store.open("ann", state(), "f32") for _ in range(3))
+    fill(store, old, 4)
+    fill(store, new, 4)
+    fill(store, asking, 6)
+    with pytest.raises(UnknownSession):
+        store.get("ann", old.key)
+    assert store.get("ann", new.key) is new
+    assert store.bytes == 100
+
+
+def test_a_reservation_that_cannot_fit_evicts_nothing() -> None:
+    store = store_of(max_bytes=100)
+    idle, asking = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
+    fill(store, idle, 4)
+    with pytest.raises(CacheFull) as refusal:
+        store.reserve(asking, 11)
+    assert (refusal.value.needed, refusal.value.free) == (110, 60)
+    assert store.get("ann", idle.key) is idle
+    assert asking.reserved == 0
+
+
+def test_a_principals_bytes_are_limited_below_the_total() -> None:
+    store = store_of(max_bytes=1000, max_bytes_per_principal=50)
+    asking = store.open("ann", state(), "f32")
+    with pytest.raises(CacheFull):
+        store.reserve(asking, 6)
+    fill(store, asking, 5)
+    other = store.open("bob", state(), "f32")
+    fill(store, other, 5)
+    assert store.bytes == 100
+
+
+def test_a_session_closed_while_running_counts_until_its_step_ends() -> None:
+    store = store_of(max_sessions=1)
+    session = store.open("ann", state(), "f32")
+    store.reserve(session, 5)
+    session.running = 1
+    store.close("ann", session.key)
+    assert store.bytes == 50
+    with pytest.raises(TooManySessions):
+        store.open("ann", state(), "f32")
+    session.running = 0
+    store.settle(session)
+    assert store.bytes == 0
+    store.open("ann", state(), "f32")
+
+
+def test_a_clients_own_names_live_inside_its_principal() -> None:
+    store = store_of()
+    mine = store.open("ann", state(), "f32", "chat")
+    yours = store.open("bob", state(), "f32", "chat")
+    assert store.find_named("ann", "chat") is mine
+    assert store.find_named("bob", "chat") is yours
+    assert store.find_named("ann", "other") is None
+
+
+def test_a_named_session_that_was_lost_is_not_continued_until_it_starts_anew() -> None:
+    clock = Clock()
+    store = store_of(clock, ttl=300)
+    store.open("ann", state(), "f32", "chat")
+    clock.now += 400
+    with pytest.raises(UnknownSession):
+        store.find_named("ann", "chat")
+    with pytest.raises(UnknownSession):
+        store.find_named("ann", "chat")
+    anew = store.open("ann", state(), "f32", "chat")
+    assert store.find_named("ann", "chat") is anew
+
+
+def test_opening_a_name_again_replaces_its_session() -> None:
+    store = store_of()
+    first = store.open("ann", state(), "f32", "chat")
+    fill(store, first, 5)
+    second = store.open("ann", state(), "f32", "chat")
+    assert store.find_named("ann", "chat") is second
+    assert store.bytes == 0
+
+
+def test_a_closed_name_may_be_used_again_as_if_new() -> None:
+    store = store_of()
+    store.open("ann", state(), "f32", "chat")
+    store.close_named("ann", "chat")
+    assert store.find_named("ann", "chat") is None
+
+
+def test_losses_are_remembered_in_bounded_number() -> None:
+    store = store_of(max_sessions=1)
+    for number in range(1100):
+        store.open("ann", state(), "f32", f"chat {number}")
+    assert store.find_named("ann", "chat 0") is None
+    with pytest.raises(UnknownSession):
+        store.find_named("ann", "chat 1098")
