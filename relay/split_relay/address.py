@@ -29,7 +29,7 @@ def parse_address(text: str) -> Address:
     Port 0 is allowed and means any free port.
     """
     host, separator, port = text.strip().rpartition(":")
-    if not separator:
+    if not separator or text.rstrip().endswith("]"):
         raise BadAddress(text, "a port is missing, as in 127.0.0.1:8095")
     return Address(_host(text, host), _port(text, port))
 

@@ -9,10 +9,10 @@ import socket
 from split_relay.address import Address, is_loopback
 from split_relay.config import RelayConfig
 from split_relay.counters import Counters, Snapshot, readable_bytes
-from split_relay.errors import RelayError, TooManyConnections
+from split_relay.errors import RelayError, TooManyConnections, UpstreamIsRelay
 from split_relay.guard import TokenGuard
 from split_relay.limits import ConnectionLimits
-from split_relay.listen import bind, bound_address
+from split_relay.listen import bind, bound_address, leads_back
 from split_relay.refusal import Refusal
 from split_relay.splice import End, Splice
 from split_relay.throttle import Throttle
@@ -56,6 +56,7 @@ class Relay:
         """Bind, prove the upstream where that is required, and only then accept.
 
         Raises :class:`split_relay.errors.ListenFailed`,
+        :class:`split_relay.errors.UpstreamIsRelay`,
         :class:`split_relay.errors.UpstreamUnavailable` or
         :class:`split_relay.errors.UpstreamUnprotected`; nothing stays open then.
         """
@@ -95,12 +96,13 @@ class Relay:
 
     async def _reach_upstream(self) -> Upstream:
         config = self._config
+        if leads_back(config.upstream, self.addresses):
+            raise UpstreamIsRelay(config.upstream)
         guarded = self.beyond_loopback and not config.open
         upstream = Upstream(
             config.upstream,
             seconds=config.connect_timeout,
             guard=self._guard if guarded else None,
-            own=self.addresses,
         )
         if guarded:
             logger.info("checking that the server at %s asks for a token", config.upstream)

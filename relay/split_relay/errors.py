@@ -5,6 +5,7 @@
     RelayError
     ├── BadAddress             text that is not HOST:PORT
     ├── ListenFailed           the listening address cannot be bound
+    ├── UpstreamIsRelay        the upstream address is the listening address
     ├── TooManyConnections     a limit, in total or of one address
     ├── UpstreamUnavailable    nothing accepts connections there in time
     └── UpstreamUnprotected    it answers strangers, and the relay would let them in
@@ -49,6 +50,18 @@ class ListenFailed(RelayError):
         super().__init__(f"cannot listen on {address}: {reason}")
         self.address = address
         self.reason = reason
+
+
+class UpstreamIsRelay(RelayError):
+    """The upstream address leads back to the relay; one connection would become endlessly many."""
+
+    code = "upstream_is_relay"
+
+    def __init__(self, upstream: object) -> None:
+        super().__init__(
+            f"--upstream {upstream} is where this relay listens; name the server's port"
+        )
+        self.upstream = upstream
 
 
 class TooManyConnections(RelayError):

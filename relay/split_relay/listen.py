@@ -47,6 +47,33 @@ def _bind_one(family: int, kind: int, protocol: int, sockaddr: tuple[object, ...
     return sock
 
 
+def leads_back(upstream: Address, bound: tuple[Address, ...]) -> bool:
+    """Whether connections to ``upstream`` would arrive at one of the bound addresses."""
+    same_port = [own for own in bound if own.port == upstream.port]
+    if not same_port:
+        return False
+    try:
+        found = socket.getaddrinfo(upstream.host, upstream.port, type=socket.SOCK_STREAM)
+    except OSError:
+        return False  # a name that appears later cannot be judged yet
+    hosts = {plain_host(str(sockaddr[0])) for *_, sockaddr in found}
+    return any(
+        own.host in hosts or (is_wildcard(own.host) and any(map(_is_local, hosts)))
+        for own in same_port
+    )
+
+
+def _is_local(host: str) -> bool:
+    """Whether the IP address is one of this machine's: only those can be bound."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as sock:
+            sock.bind((host, 0))
+    except OSError:
+        return False
+    return True
+
+
 def bound_address(sock: socket.socket) -> Address:
     """The address and real port of a bound socket."""
     host, port = sock.getsockname()[:2]

@@ -7,7 +7,7 @@ import logging
 import socket
 from collections.abc import Callable
 
-from split_relay.address import Address, is_wildcard, plain_host
+from split_relay.address import Address
 from split_relay.dial import backoff, dial
 from split_relay.errors import UpstreamUnavailable
 from split_relay.guard import TokenGuard
@@ -19,21 +19,10 @@ logger = logging.getLogger("split_relay")
 
 
 class Upstream:
-    """Makes connections to one address; ``guard`` is None where everybody may connect.
+    """Makes connections to one address; ``guard`` is None where everybody may connect."""
 
-    ``own`` are the relay's listening addresses: a relay to itself would fill up at once.
-    """
-
-    def __init__(
-        self,
-        address: Address,
-        *,
-        seconds: float,
-        guard: TokenGuard | None,
-        own: tuple[Address, ...] = (),
-    ) -> None:
+    def __init__(self, address: Address, *, seconds: float, guard: TokenGuard | None) -> None:
         self.address = address
-        self._own = own
         self._seconds = seconds
         self._guard = guard
 
@@ -51,7 +40,9 @@ class Upstream:
                         (await self._proven_socket(_STARTING_SECONDS)).close()
                     except UpstreamUnavailable as error:
                         if last is None:
-                            logger.info("%s; waiting up to %g s", error, seconds)
+                            logger.info(
+                                "it is not up yet (%s); waiting up to %g s", error.reason, seconds
+                            )
                         last = error
                         await asyncio.sleep(pause)
                     else:
@@ -79,7 +70,6 @@ class Upstream:
     async def _proven_socket(self, seconds: float) -> socket.socket:
         sock = await dial(self.address, seconds)
         try:
-            self._refuse_itself(sock)
             if self._guard is not None:
                 await self._guard.check(sock)
         except OSError as error:  # it hung up in between
@@ -90,11 +80,3 @@ class Upstream:
             sock.close()
             raise
         return sock
-
-    def _refuse_itself(self, sock: socket.socket) -> None:
-        host, port = sock.getpeername()[:2]
-        host = plain_host(host)
-        local = host == plain_host(sock.getsockname()[0])
-        for own in self._own:
-            if own.port == port and (own.host == host or (local and is_wildcard(own.host))):
-                raise UpstreamUnavailable(self.address, self._seconds, "it is this relay itself")
