@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from starlette.responses import Response
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from split_server.security.refusal import error_response
 from split_server.service import SplitService, internal_error
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
@@ -69,20 +68,15 @@ class OriginalProtocol:
         """The longest body or message that is read."""
         return max(self._parser.max_text_bytes, self._parser.max_binary_bytes)
 
-    async def http(self, principal: str, content_type: str | None, body: bytes) -> Response:
+    async def http(self, principal: str, content_type: str, body: bytes) -> Response:
         """Answer one request in its own form: JSON, or binary for ``application/octet-stream``.
 
-        An error is JSON with its own status in either form.
+        Raises errors of ``split_wire.errors``.
         """
-        kind = (content_type or "").partition(";")[0].strip().lower()
+        kind = content_type.partition(";")[0].strip().lower()
         private = _private_name()
         try:
             reply = await self._answer(principal, body, kind == BINARY, private)
-        except SplitError as error:
-            return error_response(error)
-        # The boundary of a request: what went wrong is in the log, not in the answer.
-        except Exception:  # noqa: BLE001
-            return error_response(internal_error())
         finally:
             self._service.store.close_named(principal, private)
         media_type = BINARY if isinstance(reply, bytes) else JSON
@@ -96,8 +90,6 @@ class OriginalProtocol:
             while (message := await _receive(websocket)) is not None:
                 reply = await self._answer_or_refuse(principal, message, private)
                 await _send(websocket, reply)
-        except WebSocketDisconnect:
-            pass
         finally:
             self._service.store.close_named(principal, private)
 

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from split_server.http.body import read_body
 from split_server.http.original import OriginalProtocol
-from split_server.security.refusal import error_response
-from split_wire.errors import FrameTooLarge, SplitError
 from split_wire.original.requests import MAX_JSON_BYTES
 
 CONFIG_PATH = "/api/v1/split/config"
@@ -36,22 +35,9 @@ def _posted(
     answer: Callable[[bytes], Awaitable[dict[str, Any]]],
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        try:
-            return _no_store(await answer(await _read(request)))
-        except SplitError as error:
-            return error_response(error)
+        return _no_store(await answer(await read_body(request, MAX_JSON_BYTES)))
 
     return endpoint
-
-
-async def _read(request: Request) -> bytes:
-    """The body, refused as soon as it outgrows the limit."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_JSON_BYTES:
-            raise FrameTooLarge(len(body), MAX_JSON_BYTES)
-    return bytes(body)
 
 
 def _no_store(values: dict[str, Any]) -> Response:

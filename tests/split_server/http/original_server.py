@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from split_server.http.errors import ErrorBoundary
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_routes import original_routes
 from split_server.service import SplitService
@@ -27,7 +29,7 @@ def application(service: SplitService, protocol: OriginalProtocol) -> Starlette:
     async def forward(request: Request) -> Response:
         return await protocol.http(
             request.headers.get("principal", "local"),
-            request.headers.get("content-type"),
+            request.headers.get("content-type", ""),
             await request.body(),
         )
 
@@ -41,11 +43,15 @@ def application(service: SplitService, protocol: OriginalProtocol) -> Starlette:
         await service.stop()
 
     routes = [Route(FORWARD, forward, methods=["POST"]), WebSocketRoute(STREAM, stream)]
-    return Starlette(routes=routes + original_routes(protocol), lifespan=lifespan)
+    return Starlette(
+        routes=routes + original_routes(protocol),
+        middleware=[Middleware(ErrorBoundary)],
+        lifespan=lifespan,
+    )
 
 
 @contextmanager
-def serving(app: Callable[..., Any]) -> Iterator[str]:
+def serving(app: ASGIApp) -> Iterator[str]:
     """Run ``app`` on a free port of loopback; its base URL."""
     server = uvicorn.Server(
         uvicorn.Config(app, port=0, log_level="warning", ws="websockets-sansio", access_log=False)
