@@ -13,7 +13,7 @@ from split_relay.errors import UpstreamUnavailable
 from split_relay.guard import TokenGuard
 from split_relay.splice import End
 
-_STARTING_SECONDS = 1.0  # per attempt while starting, so that a person soon sees what is awaited
+_STARTING_SECONDS = 0.5  # per attempt while starting, so that a person soon sees what is awaited
 
 logger = logging.getLogger("split_relay")
 

@@ -87,12 +87,14 @@ class Http:
         self.status = status
         self.close = close
         self.seen: list[bytes] = []
+        self.asked = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             self.seen.append(await reader.readuntil(b"\r\n\r\n"))
+            self.asked.set()
             await self.gate.wait()
             body = b"body of %d" % self.status
             writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n" % (self.status, len(body)))
