@@ -92,6 +92,12 @@ class Catalog:
                 self._measured[name] = _legacy_file(name, self.legacy[name])
             return self._measured[name]
 
+    def read(self, name: str) -> bytes:
+        """The whole of a small file. Raises NotFound."""
+        source = self.find(name).source
+        with source.opened() as read:
+            return read(0, source.size)
+
     def holds(self, name: str) -> bool:
         """Whether ``find`` answers from memory."""
         return name in self.files or name in self._measured

@@ -88,7 +88,10 @@ class FileSource:
 
     def _read(self, descriptor: int, offset: int, length: int) -> bytes:
         length = min(length, self.size - offset)
-        data = os.pread(descriptor, length, self.offset + offset)
+        try:
+            data = os.pread(descriptor, length, self.offset + offset)
+        except OSError as error:
+            raise WeightsChanged(self.path.name) from error
         if len(data) != length:
             raise WeightsChanged(self.path.name)
         return data

@@ -11,19 +11,24 @@ from starlette.types import Receive, Scope, Send
 from split_wire.errors import SplitError
 
 _POLICY_VIOLATION = 1008
+_BODY_UNREAD = (408, 413)
 
 
-def retry_headers(error: SplitError) -> dict[str, str]:
+def error_headers(error: SplitError) -> dict[str, str]:
     """``Retry-After`` in whole seconds (RFC 9110, 10.2.3) where the error names a delay."""
-    if error.retry_after is None:
-        return {}
-    return {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
+    headers = {"Cache-Control": "no-store"}
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    # The rest of a body that was refused unread is not worth reading.
+    if error.status in _BODY_UNREAD:
+        headers["Connection"] = "close"
+    return headers
 
 
 def error_response(error: SplitError, headers: Mapping[str, str] | None = None) -> Response:
     """``{"error": {"code", "message", "retryable"}}`` with the error's status."""
     body = {"code": error.code, "message": str(error), "retryable": error.retryable}
-    merged = {"Cache-Control": "no-store"} | retry_headers(error) | dict(headers or {})
+    merged = error_headers(error) | dict(headers or {})
     return JSONResponse({"error": body}, status_code=error.status, headers=merged)
 
 

@@ -1,0 +1,120 @@
+"""The ASGI application: guards, routes, and what starts and stops with them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
+
+from split_server.checkpoint.catalog import Catalog
+from split_server.checkpoint.manifest import Manifest
+from split_server.config import ServerConfig
+from split_server.http.access_log import AccessLog
+from split_server.http.errors import ErrorBoundary, on_http_exception
+from split_server.http.health import health_routes
+from split_server.http.original import OriginalProtocol
+from split_server.http.original_routes import original_routes
+from split_server.http.sockets import Sockets
+from split_server.http.split import Forward
+from split_server.http.stream import Stream
+from split_server.http.weights import Weights
+from split_server.security.access import AccessPolicy
+from split_server.security.authenticate import Authenticate
+from split_server.security.headers import SecurityHeaders
+from split_server.security.host import HostGuard, OwnAddresses
+from split_server.security.origin import OriginGuard
+from split_server.service import SplitService
+
+_SWEEP_SECONDS = 10.0
+_FILE_THREADS = 2
+# A socket may outlive its sessions a little, so that a reply on its way still finds it.
+_IDLE_MARGIN_SECONDS = 60.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is served."""
+
+    catalog: Catalog
+    manifest: Manifest
+    service: SplitService
+    original: OriginalProtocol
+
+
+class SplitApp:
+    """``asgi`` is what uvicorn runs; ``drain`` is awaited before connections are closed."""
+
+    def __init__(self, parts: Parts, config: ServerConfig, policy: AccessPolicy) -> None:
+        self._service = parts.service
+        self._grace = config.shutdown_grace
+        self._sockets = Sockets(config.max_sockets, config.session_ttl + _IDLE_MARGIN_SECONDS)
+        self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
+        self.max_message_bytes = max(
+            parts.service.max_frame_bytes, parts.original.max_request_bytes
+        )
+        self.asgi = Starlette(
+            routes=self._routes(parts),
+            middleware=_guards(config, policy),
+            exception_handlers={HTTPException: on_http_exception},
+            lifespan=self._lifespan,
+        )
+        # A redirect would repeat the Host header of the request.
+        self.asgi.router.redirect_slashes = False
+
+    def _routes(self, parts: Parts) -> list[BaseRoute]:
+        forward = Forward(parts.service, parts.original, parts.original.max_request_bytes)
+        stream = Stream(parts.service, parts.original, self._sockets)
+        weights = Weights(parts.catalog, parts.manifest, self._files)
+        return [
+            *health_routes(),
+            *forward.routes(),
+            *stream.routes(),
+            *original_routes(parts.original),
+            *weights.routes(),
+        ]
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        self._service.start()
+        sweeper = asyncio.create_task(self._sweep())
+        try:
+            yield
+        finally:
+            sweeper.cancel()
+            await self.drain()
+            self._files.shutdown(wait=False, cancel_futures=True)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            self._service.store.sweep()
+
+    async def drain(self) -> None:
+        """Refuse new steps, answer those under way, close the sockets; at most the grace period."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._grace):
+                await self._service.stop()
+                await self._sockets.drain()
+                return
+        _log.warning("steps were still under way after %g s", self._grace)
+
+
+def _guards(config: ServerConfig, policy: AccessPolicy) -> list[Middleware]:
+    """From the outside in."""
+    return [
+        Middleware(AccessLog),
+        Middleware(SecurityHeaders),
+        Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
+        Middleware(OriginGuard, allowed=config.allow_origin),
+        Middleware(Authenticate, policy=policy),
+        Middleware(ErrorBoundary),
+    ]

@@ -1,0 +1,143 @@
+"""``split-server``: serve the middle of a model, or print the manifest of its ends."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+from split_server.checkpoint.catalog import build_catalog
+from split_server.checkpoint.folder import open_checkpoint
+from split_server.checkpoint.manifest import Manifest, build_manifest
+from split_server.config import ModelConfig, ServerConfig
+from split_server.errors import ServerError
+from split_server.security.access import AccessPolicy, access_policy
+from split_settings import SettingsError, add_arguments, load
+
+_PRIVACY = (
+    "privacy: assume that this server can recover prompts and replies from what it receives; "
+    "split inference moves work and control to the device, it is not confidentiality"
+)
+_FAILED, _USAGE, _INTERRUPTED = 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is 0, 1 (cannot start), 2 (bad settings) or 130 (Ctrl-C)."""
+    given = _parser().parse_args(arguments)
+    try:
+        if given.command == "manifest":
+            return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
+        return _serve(load(ServerConfig, given))
+    except SettingsError as error:
+        return _complain(str(error), _USAGE)
+    except ServerError as error:
+        return _complain(f"{error} [{error.code}]", _FAILED)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="split-server", description="Serve the middle of a language model."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", help="load a model and serve it", description=_PRIVACY)
+    add_arguments(serve, ServerConfig)
+    manifest = commands.add_parser("manifest", help="print what a device has to fetch")
+    add_arguments(manifest, ModelConfig)
+    manifest.add_argument("--json", action="store_true", help="print the manifest as it is served")
+    return parser
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"split-server: {message}", file=sys.stderr)
+    return status
+
+
+def _manifest(config: ModelConfig, *, json: bool) -> int:
+    checkpoint = open_checkpoint(config.model)
+    manifest = build_manifest(checkpoint, build_catalog(checkpoint))
+    if json:
+        sys.stdout.write(manifest.data.decode() + "\n")
+        return 0
+    for line in _described(manifest):
+        print(line)
+    return 0
+
+
+def _described(manifest: Manifest) -> list[str]:
+    document = manifest.document
+    model = document["model"]
+    files = [f"  {file['name']:<20} {file['size']:>15,} bytes" for file in document["files"]]
+    return [
+        f"{model['name']} ({model['family']}), licence {model['licence'] or 'not stated'}",
+        f"hidden size {document['hidden_size']}, {document['vocab_size']} embedding rows, "
+        f"{document['num_layers']} layers, context {document['max_context']}",
+        f"manifest {manifest.digest}",
+        *files,
+    ]
+
+
+def _serve(config: ServerConfig) -> int:
+    # The transport comes with the server's dependencies, and torch takes seconds to import.
+    from split_server.http.server import listen
+
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    _set_levels(config.log_level)
+    policy = access_policy(
+        config.host, token=config.token, token_file=config.token_file, auth=config.auth
+    )
+    # The port is taken first, so that a port in use is told before a model is loaded.
+    sockets = listen(config.host, config.port)
+    try:
+        return _run(config, policy, sockets)
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
+def _set_levels(level: str) -> None:
+    logging.getLogger("split_server").setLevel(level.upper())
+    # uvicorn's own information lines hold query strings.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+
+
+def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket]) -> int:
+    from split_server.app import SplitApp
+    from split_server.http.server import GracefulServer, uvicorn_config
+    from split_server.startup import load_parts
+
+    parts = load_parts(config)
+    app = SplitApp(parts, config, policy)
+    info = parts.service.info
+    print(
+        f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
+        f"computing in {info.dtype}"
+    )
+    settings = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace)
+
+    def announce() -> None:
+        for line in _greeting(policy, sockets):
+            print(line, flush=True)
+
+    # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    GracefulServer(settings, app.drain, announce).run(sockets)
+    return 0
+
+
+def _greeting(policy: AccessPolicy, sockets: list[socket.socket]) -> list[str]:
+    lines = [_PRIVACY]
+    if policy.made is not None:
+        lines.append(f"token: {policy.made}")
+    if policy.open_to_network:
+        lines.append("warning: --no-auth lets everyone who can reach this address use the model")
+    for opened in sockets:
+        host, port = opened.getsockname()[:2]
+        name = f"[{host}]" if ":" in host else host
+        lines.append(f"listening on http://{name}:{port}")
+    return lines

@@ -1,0 +1,124 @@
+"""The server's settings: flags, ``SPLIT_SERVER_*`` variables, the [server] table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_server.security.authority import parse_authority, parse_origin
+from split_settings import option, settings
+
+_NETWORK, _ACCESS, _LIMITS = "network", "access", "limits"
+
+
+def _origin(text: str) -> str:
+    origin = parse_origin(text.strip().rstrip("/"))
+    if origin is None:
+        raise ValueError(f"{text!r} is not an origin; write it like https://chat.example.org:8443")
+    return str(origin)
+
+
+def _host_name(text: str) -> str:
+    authority = parse_authority(text.strip())
+    if authority is None or authority.port is not None:
+        raise ValueError(f"{text!r} is not a host name; write it like chat.example.org")
+    return authority.host
+
+
+@settings("server")
+class ModelConfig:
+    """Which model; shared by every command."""
+
+    model: str | None = option(
+        None,
+        help="checkpoint folder or Hugging Face hub id (default: the embedded model)",
+        metavar="DIR_OR_HUB_ID",
+    )
+
+
+@settings("server")
+class ServerConfig(ModelConfig):
+    """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
+
+    dtype: str = option(
+        "auto",
+        help="compute dtype; auto keeps the checkpoint's",
+        choices=("auto", "float32", "bfloat16", "float16"),
+    )
+    device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
+    log_level: str = option(
+        "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
+    )
+    host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=_NETWORK)
+    port: int = option(
+        8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
+    )
+    allow_host: tuple[str, ...] = option(
+        (),
+        help="name under which clients reach this server, besides its own addresses",
+        metavar="NAME",
+        group=_NETWORK,
+        parse=_host_name,
+    )
+    allow_origin: tuple[str, ...] = option(
+        (),
+        help="origin whose browser pages may use this server",
+        metavar="URL",
+        group=_NETWORK,
+        parse=_origin,
+    )
+    token: str | None = option(
+        None,
+        help="bearer token that clients must send; safer as SPLIT_SERVER_TOKEN",
+        metavar="TOKEN",
+        group=_ACCESS,
+        secret=True,
+    )
+    token_file: Path | None = option(
+        None, help="file with lines of 'name token'", metavar="FILE", group=_ACCESS
+    )
+    auth: bool = option(
+        True,
+        help="ask for a token when listening beyond loopback; --no-auth lets everyone in",
+        group=_ACCESS,
+    )
+    allow_server_tokenize: bool = option(
+        False, help="tokenize for original clients, which shows the server the text", group=_ACCESS
+    )
+    max_sessions: int = option(
+        32, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
+    )
+    max_sessions_per_principal: int = option(
+        32, help="sessions of one token", minimum=1, maximum=100_000, group=_LIMITS
+    )
+    session_ttl: float = option(
+        300.0,
+        help="seconds after which an idle session is dropped",
+        minimum=1,
+        maximum=1e7,
+        group=_LIMITS,
+    )
+    cache_bytes: int = option(
+        0,
+        help="bytes of KV cache in total; 0 takes half of the free memory",
+        minimum=0,
+        group=_LIMITS,
+    )
+    cache_bytes_per_principal: int = option(
+        0,
+        help="bytes of KV cache of one token; 0 sets no limit of its own",
+        minimum=0,
+        group=_LIMITS,
+    )
+    max_queued_steps: int = option(
+        32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
+    )
+    max_sockets: int = option(
+        64, help="WebSockets that one token may have open", minimum=1, maximum=4096, group=_LIMITS
+    )
+    shutdown_grace: float = option(
+        20.0,
+        help="seconds that steps under way get to finish when the server stops",
+        minimum=0.1,
+        maximum=3600,
+        group=_LIMITS,
+    )

@@ -1,0 +1,94 @@
+"""uvicorn's connection protocols, with the limits on a peer that they lack."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from split_server.http.download import ABORT_EXTENSION
+
+MAX_HEAD_BYTES = 64 * 1024
+HEAD_SECONDS = 15.0
+LINGER_SECONDS = 15.0
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """A request's head is at most 64 KB and complete within 15 s; trailers are ignored.
+
+    Requests can abort their connection through an ASGI extension, because closing one waits for a
+    reader that may never read.
+    """
+
+    _in_head = False
+    _head_bytes = 0
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_is_there()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        extensions: dict[str, Any] = {ABORT_EXTENSION: self.transport.abort}
+        self.scope["extensions"] = extensions
+        self._in_head, self._head_bytes = True, 0
+        self._await_head()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._head_is_there()
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._in_head:
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self.send_400_response("The head of the request is too large.")
+
+    def _await_head(self) -> None:
+        self._head_is_there()
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _head_is_there(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """A peer that answers no ping, or reads nothing of what is left to send, is cut off."""
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.transport.abort()
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+
+
+def limits_of_frames(max_frame_bytes: int) -> dict[str, Any]:
+    """Settings of uvicorn for WebSockets whose messages have at most ``max_frame_bytes``.
+
+    Hidden states do not compress, so compression would only cost time.
+    """
+    return {
+        "ws": BoundedWebSocket,
+        "ws_max_size": max_frame_bytes,
+        "ws_per_message_deflate": False,
+        "ws_ping_interval": 20.0,
+        "ws_ping_timeout": 20.0,
+    }

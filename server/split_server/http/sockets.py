@@ -1,0 +1,89 @@
+"""The open WebSockets: how many a principal has, which are idle, and closing them all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketState
+
+from split_server.http.quota import Quota
+
+GOING_AWAY = 1001
+SERVICE_RESTART = 1012
+
+
+class TrackedSocket(WebSocket):
+    """A WebSocket that is busy from one message until its handler asks for the next.
+
+    It closes itself when nothing arrives for ``idle_seconds`` and when the server drains.
+    """
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, sockets: Sockets, idle_seconds: float
+    ) -> None:
+        super().__init__(scope, receive=receive, send=send)
+        self._sockets = sockets
+        self._idle_seconds = idle_seconds
+        self.waiting = False
+
+    async def receive(self) -> Message:
+        """The next message; ``websocket.disconnect`` once the socket is idle or draining."""
+        if self._sockets.draining:
+            return await self._leave(SERVICE_RESTART, "shutting down")
+        self.waiting = True
+        try:
+            async with asyncio.timeout(self._idle_seconds):
+                return await super().receive()
+        except TimeoutError:
+            return await self._leave(GOING_AWAY, "idle")
+        finally:
+            self.waiting = False
+
+    async def _leave(self, code: int, reason: str) -> Message:
+        await self.close(code, reason)
+        self.client_state = WebSocketState.DISCONNECTED
+        return {"type": "websocket.disconnect", "code": code, "reason": reason}
+
+    async def dismiss(self) -> None:
+        """Close for the server's shutdown; its handler then receives a disconnect."""
+        if self.application_state is WebSocketState.CONNECTED:
+            await self.close(SERVICE_RESTART, "shutting down")
+
+
+class Sockets:
+    """``limit``: sockets per principal; ``idle_seconds``: how long one may say nothing."""
+
+    def __init__(self, limit: int, idle_seconds: float) -> None:
+        self._quota = Quota(limit, "sockets")
+        self._idle_seconds = idle_seconds
+        self._open: set[TrackedSocket] = set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self.draining = False
+
+    @contextmanager
+    def enter(
+        self, principal: str, scope: Scope, receive: Receive, send: Send
+    ) -> Iterator[TrackedSocket]:
+        """Keep track of one socket for a while. Raises Overloaded."""
+        with self._quota.hold(principal):
+            socket = TrackedSocket(scope, receive, send, self, self._idle_seconds)
+            self._open.add(socket)
+            self._empty.clear()
+            try:
+                yield socket
+            finally:
+                self._open.discard(socket)
+                if not self._open:
+                    self._empty.set()
+
+    async def drain(self) -> None:
+        """Close idle sockets, let busy ones send their answer, and wait until all are gone."""
+        self.draining = True
+        for socket in list(self._open):
+            if socket.waiting:
+                await socket.dismiss()
+        await self._empty.wait()

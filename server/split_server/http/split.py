@@ -1,0 +1,78 @@
+"""``POST /api/v1/split/forward``: one message in, one answer out, where WebSockets do not pass."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.websockets import WebSocket
+
+from split_server.http.body import BODY_SECONDS, read_body
+from split_server.security.principal import principal_of
+from split_server.security.refusal import error_headers
+from split_server.service import Answer
+from split_wire.errors import SplitError
+from split_wire.messages import CONTENT_TYPE, Failure, encode_message
+
+FORWARD_PATH = "/api/v1/split/forward"
+
+
+class FrameHandler(Protocol):
+    """Answers one ``split.v1`` frame; never raises SplitError."""
+
+    max_frame_bytes: int
+
+    async def handle(self, principal: str, frame: bytes) -> Answer: ...
+
+
+class OriginalHandler(Protocol):
+    """Speaks the original JSON and binary protocol over either transport."""
+
+    async def http(self, principal: str, content_type: str, body: bytes) -> Response: ...
+
+    async def websocket(self, principal: str, websocket: WebSocket) -> None: ...
+
+
+class Forward:
+    """``body_limit``: bytes of a body of the original protocol."""
+
+    def __init__(
+        self,
+        service: FrameHandler,
+        original: OriginalHandler,
+        body_limit: int,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._service = service
+        self._original = original
+        self._body_limit = body_limit
+        self._body_seconds = body_seconds
+
+    def routes(self) -> list[Route]:
+        """POST of the forward path."""
+        return [Route(FORWARD_PATH, self.answer, methods=["POST"])]
+
+    async def answer(self, request: Request) -> Response:
+        """Dispatch on the content type. Raises FrameTooLarge, RequestTimeout, BadRequest."""
+        content_type = request.headers.get("content-type", "")
+        if content_type.partition(";")[0].strip().lower() == CONTENT_TYPE:
+            return _frame_response(await self._frame(request))
+        body = await read_body(request, self._body_limit, self._body_seconds)
+        return await self._original.http(principal_of(request.scope), content_type, body)
+
+    async def _frame(self, request: Request) -> Answer:
+        try:
+            frame = await read_body(request, self._service.max_frame_bytes, self._body_seconds)
+        except SplitError as error:
+            return Answer(encode_message(Failure.of(error)), error)
+        return await self._service.handle(principal_of(request.scope), frame)
+
+
+def _frame_response(answer: Answer) -> Response:
+    status, headers = 200, {"Cache-Control": "no-store"}
+    if answer.error is not None:
+        status = answer.error.status
+        headers |= error_headers(answer.error)
+    return Response(answer.frame, status, headers, CONTENT_TYPE)

@@ -1,0 +1,56 @@
+"""``/api/v1/split/stream``: a WebSocket whose subprotocol chooses the protocol spoken on it."""
+
+from __future__ import annotations
+
+from starlette.routing import WebSocketRoute
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from split_server.http.errors import BadRequest
+from split_server.http.sockets import Sockets
+from split_server.http.split import FrameHandler, OriginalHandler
+from split_server.security.principal import principal_of
+from split_wire.errors import MalformedFrame, ShuttingDown
+from split_wire.messages import SUBPROTOCOL, Failure, encode_message
+
+STREAM_PATH = "/api/v1/split/stream"
+
+
+class Stream:
+    """An ASGI application for the stream path."""
+
+    def __init__(self, service: FrameHandler, original: OriginalHandler, sockets: Sockets) -> None:
+        self._service = service
+        self._original = original
+        self._sockets = sockets
+
+    def routes(self) -> list[WebSocketRoute]:
+        """The stream path."""
+        return [WebSocketRoute(STREAM_PATH, self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one socket until it closes. Raises what is refused before it is accepted."""
+        offered = scope["subprotocols"]
+        if offered and SUBPROTOCOL not in offered:
+            raise BadRequest(
+                f"the subprotocol is {SUBPROTOCOL}; offer it, or none for the original protocol"
+            )
+        if self._sockets.draining:
+            raise ShuttingDown
+        principal = principal_of(scope)
+        with self._sockets.enter(principal, scope, receive, send) as websocket:
+            if not offered:
+                await self._original.websocket(principal, websocket)
+                return
+            await websocket.accept(SUBPROTOCOL)
+            await self._frames(principal, websocket)
+
+    async def _frames(self, principal: str, websocket: WebSocket) -> None:
+        while (message := await websocket.receive())["type"] == "websocket.receive":
+            frame = message.get("bytes")
+            if frame is None:
+                error = MalformedFrame("text where a binary frame is expected")
+                reply = encode_message(Failure.of(error))
+            else:
+                reply = (await self._service.handle(principal, frame)).frame
+            await websocket.send_bytes(reply)
