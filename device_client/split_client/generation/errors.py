@@ -11,8 +11,7 @@
     ├── NonFiniteLogits             logits overflow float32
     ├── InvalidHeadSpec             bias, softcap or scale outside their range
     ├── ScreenDamaged               a screen file that is torn, foreign or for other weights
-    ├── InvalidSamplingParameter    a sampling parameter outside its range
-    └── NothingToSample             every token is excluded by an infinite bias
+    └── InvalidSamplingParameter    a sampling parameter outside its range
 
 ``code`` is stable: programs compare it, people read the message.
 """
@@ -118,10 +117,3 @@ class InvalidSamplingParameter(GenerationError):
     def __init__(self, field: str, value: object, allowed: str) -> None:
         self.field, self.allowed = field, allowed
         super().__init__(f"{field} = {value!r} is not allowed; {field} is {allowed}")
-
-
-class NothingToSample(GenerationError):
-    code = "nothing_to_sample"
-
-    def __init__(self) -> None:
-        super().__init__("logit_bias excludes every token; leave at least one")

@@ -46,9 +46,19 @@ class HeadSpec:
         self, products: NDArray[np.float32], ids: NDArray[np.int64] | None = None
     ) -> NDArray[np.float32]:
         """Logits from ``products`` (row . hidden) of the rows ``ids``; None: of all, in order."""
-        logits = products
-        if self.bias is not None:
-            logits = logits + (self.bias if ids is None else self.bias[ids])
+        return self.finish_biased(self.biased(products, ids))
+
+    def biased(
+        self, products: NDArray[np.float32], ids: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float32]:
+        """``products`` plus the bias of their rows."""
+        if self.bias is None:
+            return products
+        return products + (self.bias if ids is None else self.bias[ids])
+
+    def finish_biased(self, biased: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Logits from row . hidden + bias: scale, then cap. Does not decrease."""
+        logits = biased
         if self.scale != 1.0:
             scale = np.float32(self.scale)
             logits = logits / scale if self.divide else logits * scale

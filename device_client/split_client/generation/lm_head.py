@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from split_client.generation.candidates import Interval, candidates, rest_weight
 from split_client.generation.errors import (
     InvalidHiddenState,
     NonFiniteLogits,
@@ -30,9 +31,9 @@ from split_client.generation.int8_matmul import (
     onnxruntime_available,
     preferred_tile,
 )
-from split_client.generation.ranking import kth_largest_at_least, rank, rank_all
+from split_client.generation.ranking import rank, rank_all
 from split_client.generation.rows import WeightRows
-from split_client.generation.screen import Screen
+from split_client.generation.screen import Bounds, Screen
 from split_client.generation.screen_build import build_screen
 from split_client.generation.screen_file import ScreenShape, ScreenTables, read_screen
 
@@ -43,7 +44,6 @@ _BLOCK: Final = 1024
 _GATHER: Final = 4096
 # BLAS kernels take rows in groups; whole groups make a row's sum independent of its neighbours.
 _ROW_GROUP: Final = 16
-_GROUP: Final = 16
 
 
 class TopLogits(NamedTuple):
@@ -105,18 +105,28 @@ class ExactLMHead:
         """
         hidden = self._checked(hidden)
         also_ids = self.rows.check_ids(also)
-        k = min(k, self.rows.rows - np.unique(also_ids).size)
-        if self._screen is not None and k > 0:
-            found = self._screened_top(self._screen, hidden, k, also_ids)
-            if found is not None:
-                return found
-        if k <= 0:
-            none = np.empty(0, np.int64)
-            return TopLogits(none, none.astype(np.float32), self._some_logits(also_ids, hidden))
+        k = max(0, min(k, self.rows.rows - np.unique(also_ids).size))
+        found = self._screened(hidden, k, also_ids) if k else None
+        if found is not None:
+            return found[0]
         logits = self.logits(hidden)
         also_logits = logits[also_ids]
         logits[also_ids] = -np.inf
         return TopLogits(*rank_all(logits, k), also_logits)
+
+    def top_and_rest(
+        self, hidden: NDArray[np.float32], k: int, temperature: float, also: ArrayLike = ()
+    ) -> tuple[TopLogits, Interval] | None:
+        """``top``, and bounds of the rest's weight; None where only all logits can tell.
+
+        The weight of the rows that are neither in ``ids`` nor in ``also`` is the sum of their
+        exp((logit - first) / temperature), first being the first of the top logits.
+        """
+        hidden = self._checked(hidden)
+        also_ids = self.rows.check_ids(also)
+        if not 0 < k < self.rows.rows - also_ids.size:
+            return None
+        return self._screened(hidden, k, also_ids, temperature)
 
     def logits(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
         """All logits, float32 [rows]. Raises InvalidHiddenState, NonFiniteLogits."""
@@ -133,33 +143,39 @@ class ExactLMHead:
             raise InvalidHiddenState("it holds NaN or infinity")
         return np.ascontiguousarray(hidden, dtype=np.float32)
 
-    def _screened_top(
-        self, screen: Screen, hidden: NDArray[np.float32], k: int, also: NDArray[np.int64]
-    ) -> TopLogits | None:
+    def _screened(
+        self,
+        hidden: NDArray[np.float32],
+        k: int,
+        also: NDArray[np.int64],
+        temperature: float | None = None,
+    ) -> tuple[TopLogits, Interval] | None:
+        screen = self._screen
+        if screen is None:
+            return None
         with self._lock:
-            ids, lower, upper = self._candidates(screen, hidden, k, also)
-        products = self._products(ids, hidden)
-        biased = products if self.spec.bias is None else products + self.spec.bias[ids]
-        if (biased < lower).any() or (biased > upper).any():
+            bounds = screen.bounds(hidden)
+            ids = candidates(bounds, self.rows.rows, k, also, self.spec)
+            products = self._products(ids, hidden)
+            if not self._inside(products, ids, bounds):
+                return None
+            ranked = rank(ids, self._finished(products, ids))
+            rest = Interval(0.0, np.inf)
+            if temperature is not None:
+                rest = rest_weight(bounds, *ranked, k, self.spec, temperature)
+        top = TopLogits(ranked[0][:k], ranked[1][:k], self._some_logits(also, hidden))
+        return top, rest
+
+    def _inside(
+        self, products: NDArray[np.float32], ids: NDArray[np.int64], bounds: Bounds
+    ) -> bool:
+        """Whether exact products lie in their bounds; a screen that fails is not used again."""
+        biased = self.spec.biased(products, ids)
+        if (biased < bounds.lower[ids]).any() or (biased > bounds.upper[ids]).any():
             _LOG.error("the LM head's screen broke its bound and is not used any more")
             self._screen = None
-            return None
-        logits = self._finished(products, ids)
-        return TopLogits(*rank(ids, logits, k), self._some_logits(also, hidden))
-
-    def _candidates(
-        self, screen: Screen, hidden: NDArray[np.float32], k: int, also: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-        lower, upper = screen.bounds(hidden)
-        lower[also] = -np.inf
-        upper[also] = -np.inf
-        lower[self.rows.rows :] = -np.inf
-        floor = self.spec.lowest_rival(kth_largest_at_least(lower, k, _GROUP))
-        below = upper < np.nextafter(np.float32(floor), np.float32(-np.inf))
-        below[also] = True  # also when the floor is -inf
-        # "Not below" rather than "above": a row whose bounds are NaN stays.
-        ids = np.flatnonzero(~below[: self.rows.rows])
-        return ids, lower[ids], upper[ids]
+            return False
+        return True
 
     def _some_logits(
         self, ids: NDArray[np.int64], hidden: NDArray[np.float32]

@@ -3,13 +3,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.split_client.generation.weights import write_rows
 from transformers import Gemma3TextConfig
 from transformers.models.gemma3.modeling_gemma3 import Gemma3TextScaledWordEmbedding
 
 from split_client.generation.embedding import Embedding
 from split_client.generation.errors import NotRepresentable, TokenIdOutOfRange, UnknownFloat
 from split_wire.floats import FloatName, round_to
+from tests.split_client.generation.weights import write_rows
 
 TORCH = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 HIDDEN = 40  # its square root is not a short binary fraction

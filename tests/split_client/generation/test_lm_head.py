@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.split_client.generation.weights import open_screen, reference_top, write_rows
 
 from split_client.generation import lm_head
 from split_client.generation.errors import (
@@ -19,6 +18,7 @@ from split_client.generation.head_spec import HeadSpec
 from split_client.generation.lm_head import ExactLMHead
 from split_client.generation.rows import WeightRows
 from split_wire.floats import FloatName
+from tests.split_client.generation.weights import open_screen, reference_top, write_rows
 
 ROWS, HIDDEN = 3_001, 64
 

@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.split_client.generation.weights import write_rows
 
 from split_client.generation.errors import (
     TokenIdOutOfRange,
@@ -13,6 +12,7 @@ from split_client.generation.errors import (
 )
 from split_client.generation.rows import WeightRows
 from split_wire.floats import FloatName
+from tests.split_client.generation.weights import write_rows
 
 TORCH = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.split_client.generation.weights import open_screen, write_rows
 
 HIDDEN, ROWS = 96, 300

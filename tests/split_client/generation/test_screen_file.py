@@ -2,13 +2,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.split_client.generation.weights import write_rows
 
 from split_client.generation import screen_build
 from split_client.generation.errors import ScreenDamaged, WeightsNotFinite
 from split_client.generation.rows import WeightRows
 from split_client.generation.screen_build import build_screen, column_scales, quantise
 from split_client.generation.screen_file import ScreenShape, read_screen
+from tests.split_client.generation.weights import write_rows
 
 SHAPE = ScreenShape(rows=300, hidden=24, tile=128, source=b"s" * 32)
 

@@ -1,0 +1,90 @@
+"""Choosing the next token of a hidden state: LM head, penalties, filters, one seeded draw."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.prefix import draw_from_prefix
+from split_client.generation.processors import Affected, adjusted, affected_tokens
+from split_client.generation.ranking import rank, rank_all
+from split_client.generation.sampling import kept_weights, pick, uniform
+from split_client.generation.sampling_params import SamplingParams
+
+# How many candidates are tried before all logits are computed, where no top-k limits them.
+_PREFIX: Final = 256
+
+
+class Choice(NamedTuple):
+    """The token and its probability among the candidates that the filters kept (1 when greedy).
+
+    Without any filter the total weight is known within the screen's bounds only, and so is the
+    probability; the token is always the exact one.
+    """
+
+    token_id: int
+    probability: float
+
+
+class Sampler:
+    """Chooses tokens as ``params`` asks; ``seed`` is the one given, or drawn at random."""
+
+    def __init__(self, head: ExactLMHead, params: SamplingParams) -> None:
+        self.head = head
+        self.seed = secrets.randbits(64) if params.seed is None else params.seed
+        self.params = replace(params, seed=self.seed)
+
+    def choose(
+        self,
+        hidden: NDArray[np.float32],
+        prompt: Sequence[int],
+        generated: Sequence[int],
+        draw_index: int,
+    ) -> Choice:
+        """The token after ``prompt`` and ``generated``, of final hidden state [hidden].
+
+        ``draw_index``: which draw of the seed this is; the same index, history and state give the
+        same token. Raises InvalidHiddenState, TokenIdOutOfRange, NonFiniteLogits.
+        """
+        affected = affected_tokens(self.params, prompt, generated)
+        if self.params.temperature == 0.0:
+            ids, _ = self._first(hidden, 1, affected)
+            return Choice(int(ids[0]), 1.0)
+        u = uniform(self.seed, draw_index)
+        if self.params.top_k == 0:
+            return self._unlimited(hidden, affected, u)
+        return self._drawn(*self._first(hidden, self.params.top_k, affected), u)
+
+    def _first(
+        self, hidden: NDArray[np.float32], k: int, affected: Affected
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The first ``k`` tokens by (-adjusted logit, id).
+
+        Exact: of the tokens that are not affected, only their own first k can be among them.
+        """
+        top = self.head.top(hidden, k, affected.ids)
+        changed = adjusted(self.params, affected, top.also_logits)
+        ids = np.concatenate([top.ids, affected.ids])
+        return rank(ids, np.concatenate([top.logits.astype(np.float64), changed]), k)
+
+    def _unlimited(self, hidden: NDArray[np.float32], affected: Affected, u: float) -> Choice:
+        found = self.head.top_and_rest(hidden, _PREFIX, self.params.temperature, affected.ids)
+        if found is not None:
+            top, rest = found
+            changed = adjusted(self.params, affected, top.also_logits)
+            drawn = draw_from_prefix(top, affected.ids, changed, rest, self.params, u)
+            if drawn is not None:
+                return Choice(*drawn)
+        logits = self.head.logits(hidden).astype(np.float64)
+        own = logits[affected.ids].astype(np.float32)
+        logits[affected.ids] = adjusted(self.params, affected, own)
+        return self._drawn(*rank_all(logits, logits.size), u)
+
+    def _drawn(self, ids: NDArray[np.int64], logits: NDArray[np.float64], u: float) -> Choice:
+        weights = kept_weights(logits, self.params)
+        index = pick(weights, u)
+        return Choice(int(ids[index]), float(weights[index] / weights.sum()))

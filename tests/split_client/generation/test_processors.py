@@ -1,0 +1,74 @@
+from collections import Counter
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import RepetitionPenaltyLogitsProcessor, SequenceBiasLogitsProcessor
+
+from split_client.generation.processors import adjusted, affected_tokens
+from split_client.generation.sampling_params import SamplingParams
+
+VOCABULARY = 30
+TOKENS = st.lists(st.integers(0, VOCABULARY - 1), max_size=40)
+LOGITS = np.random.default_rng(0).standard_normal(VOCABULARY).astype(np.float32) * 5
+
+
+def processed(params: SamplingParams, prompt: list[int], generated: list[int]) -> np.ndarray:
+    affected = affected_tokens(params, prompt, generated)
+    logits = LOGITS.astype(np.float64)
+    logits[affected.ids] = adjusted(params, affected, LOGITS[affected.ids])
+    return logits
+
+
+@given(
+    prompt=TOKENS.filter(bool),
+    generated=TOKENS,
+    penalty=st.floats(0.5, 3),
+    bias=st.dictionaries(st.integers(0, VOCABULARY - 1), st.floats(-20, 20), max_size=5),
+)
+def test_bias_and_repetition_penalty_equal_hugging_face(
+    prompt: list[int], generated: list[int], penalty: float, bias: dict[int, float]
+) -> None:
+    ids = torch.tensor([prompt + generated])
+    scores = torch.from_numpy(LOGITS).double()[None]
+    if bias:
+        sequences = {(token,): value for token, value in bias.items()}
+        # Its tables are float32; float64 scores keep everything else exact.
+        scores = SequenceBiasLogitsProcessor(sequences)(ids, scores)
+    scores = RepetitionPenaltyLogitsProcessor(penalty)(ids, scores)
+    found = processed(
+        SamplingParams(repetition_penalty=penalty, logit_bias=bias), prompt, generated
+    )
+    assert np.allclose(found, scores[0].numpy(), rtol=1e-6, atol=1e-5)
+
+
+@given(prompt=TOKENS, generated=TOKENS, presence=st.floats(-2, 2), frequency=st.floats(-2, 2))
+def test_presence_and_frequency_count_the_reply_only(
+    prompt: list[int], generated: list[int], presence: float, frequency: float
+) -> None:
+    params = SamplingParams(presence_penalty=presence, frequency_penalty=frequency)
+    counts = Counter(generated)
+    expected = [
+        float(logit) - counts[token] * frequency - (presence if counts[token] else 0.0)
+        for token, logit in enumerate(LOGITS)
+    ]
+    assert np.allclose(processed(params, prompt, generated), expected, rtol=0, atol=1e-12)
+
+
+def test_penalties_come_after_the_bias_and_one_after_the_other() -> None:
+    params = SamplingParams(
+        repetition_penalty=2.0,
+        presence_penalty=0.5,
+        frequency_penalty=0.25,
+        logit_bias={3: 1.0, 4: 1.0},
+    )
+    affected = affected_tokens(params, [9, 3], [4, 4, 5])
+    assert affected.ids.tolist() == [3, 4, 5, 9]
+    logits = np.array([1.0, -3.0, 2.0, -1.0], np.float32)
+    assert adjusted(params, affected, logits).tolist() == [1.0, -5.0, 0.25, -2.0]
+
+
+@given(prompt=TOKENS, generated=TOKENS)
+def test_without_penalties_nothing_is_affected(prompt: list[int], generated: list[int]) -> None:
+    assert affected_tokens(SamplingParams(), prompt, generated).ids.size == 0
