@@ -106,9 +106,9 @@ def _check_bounds(setting: Setting, value: float, source: str) -> None:
     if not abs(value) <= _LARGEST:
         raise BadValue(source, "expected a finite number below 2^63")
     if low is not None and value < low:
-        raise BadValue(source, f"{value:g} is below the smallest allowed value {low:g}")
+        raise BadValue(source, f"{value} is below the smallest allowed value {low}")
     if high is not None and value > high:
-        raise BadValue(source, f"{value:g} is above the largest allowed value {high:g}")
+        raise BadValue(source, f"{value} is above the largest allowed value {high}")
 
 
 def _toml_word(value: object) -> str:

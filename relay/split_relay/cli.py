@@ -21,8 +21,8 @@ from split_settings import SettingsError, add_arguments, load
 logger = logging.getLogger("split_relay")
 
 _OPEN_WARNING = (
-    "--open: everybody who reaches this relay can use the server, whether it asks for a token or "
-    "not, and bytes travel as the server sends them"
+    "WARNING --open: nothing checks that the server asks for a token; if it asks for none, "
+    "everybody who reaches this address can use it"
 )
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from split_relay.address import plain_host
 from split_relay.errors import TooManyConnections
 
 # Standard streams, listening sockets, probes, refusals that linger, and the event loop's own.
@@ -26,12 +25,11 @@ class ConnectionLimits:
     @contextmanager
     def slot(self, host: str) -> Iterator[None]:
         """Hold one slot for ``host``; raises :class:`TooManyConnections` when there is none."""
-        key = plain_host(host)
-        self._take(key)
+        self._take(host)
         try:
             yield
         finally:
-            self._release(key)
+            self._release(host)
 
     def _take(self, key: str) -> None:
         if self._count >= self._total:

@@ -7,6 +7,8 @@ import socket
 from collections.abc import Callable
 from typing import Any, cast
 
+from split_relay.address import plain_host
+
 # Bytes that may wait for a slow reader before the other end is no longer read. One read of the
 # event loop (at most 256 KiB in CPython) can come on top, so a direction holds at most 320 KiB.
 HIGH_WATER = 64 * 1024
@@ -36,7 +38,7 @@ class End(asyncio.Protocol):
     def host(self) -> str:
         """The IP address of the other side, or an empty text once that is unknown."""
         name = self.transport.get_extra_info("peername")
-        return str(name[0]) if name else ""
+        return plain_host(str(name[0])) if name else ""
 
     def join(self, splice: Splice, peer: End) -> None:
         self._splice = splice

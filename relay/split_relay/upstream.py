@@ -57,26 +57,31 @@ class Upstream:
         Raises :class:`UpstreamUnavailable` when dialling and proving take longer than the budget,
         or :class:`split_relay.errors.UpstreamUnprotected`.
         """
-        try:
-            async with asyncio.timeout(self._seconds):
-                sock = await self._proven_socket(self._seconds)
-        except TimeoutError:
-            reason = "too many connections wait for it"
-            raise UpstreamUnavailable(self.address, self._seconds, reason) from None
+        sock = await self._proven_socket(self._seconds)
         loop = asyncio.get_running_loop()
         _, end = await loop.create_connection(lambda: End(count), sock=sock)
         return end
 
-    async def _proven_socket(self, seconds: float) -> socket.socket:
-        sock = await dial(self.address, seconds)
+    async def _proven_socket(self, dial_seconds: float) -> socket.socket:
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        sock = await dial(self.address, dial_seconds)
         try:
-            if self._guard is not None:
-                await self._guard.check(sock)
-        except OSError as error:  # it hung up in between
+            async with asyncio.timeout_at(deadline):  # others may wait for the same probe
+                await self._prove(sock)
+        except TimeoutError:
             sock.close()
-            reason = error.strerror or str(error)
-            raise UpstreamUnavailable(self.address, seconds, reason) from error
+            reason = "it accepts connections but does not answer"
+            raise UpstreamUnavailable(self.address, self._seconds, reason) from None
         except BaseException:
             sock.close()
             raise
         return sock
+
+    async def _prove(self, sock: socket.socket) -> None:
+        if self._guard is None:
+            return
+        try:
+            await self._guard.check(sock)
+        except OSError as error:  # it hung up in between
+            reason = error.strerror or str(error)
+            raise UpstreamUnavailable(self.address, self._seconds, reason) from error

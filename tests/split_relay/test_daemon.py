@@ -27,7 +27,7 @@ from tests.split_relay.net import (
     upstream,
 )
 
-REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+REQUEST_CHAT = b"GET /chat HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def _error(reply: bytes) -> tuple[int, str]:
@@ -243,6 +243,23 @@ def test_ipv6_works_on_both_sides() -> None:
     run(main())
 
 
+@pytest.mark.skipif(not has_ipv6_loopback(), reason="this machine has no ::1")
+def test_an_ipv4_client_of_the_ipv6_wildcard_counts_under_its_own_address(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        async with (
+            upstream(echo) as server,
+            relay(server.port, host="::", open=True) as daemon,
+        ):
+            assert await get(port_of(daemon)) == REQUEST_CHAT
+
+    with caplog.at_level(logging.INFO, "split_relay"):
+        run(main())
+    assert "127.0.0.1: 31 B up, 31 B down" in caplog.text
+    assert "::ffff" not in caplog.text
+
+
 def test_counters_are_logged_at_intervals_when_they_changed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -290,4 +307,5 @@ def test_refusals_are_logged_once_a_second_at_most(caplog: pytest.LogCaptureFixt
 
     with caplog.at_level(logging.WARNING, "split_relay"):
         run(main())
-    assert caplog.text.count("refused:") == 1
+    assert caplog.text.count("127.0.0.1 refused:") == 1
+    assert "did not answer within 0.05 s: connection refused" in caplog.text

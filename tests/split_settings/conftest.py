@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.split_settings.example import Example
 
 from split_settings import add_arguments
+from tests.split_settings.example import Example
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.split_settings.example import Example
 
 from split_settings import option, settings, settings_of
+from tests.split_settings.example import Example
 
 
 def test_a_setting_knows_its_flag_and_its_variable() -> None:

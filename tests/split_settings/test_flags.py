@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Callable
 
 import pytest
-from tests.split_settings.example import Example, Other
 
 from split_settings import add_arguments, load
+from tests.split_settings.example import Example, Other
 
 Parse = Callable[..., argparse.Namespace]
 

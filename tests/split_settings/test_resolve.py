@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.split_settings.example import Example, Other
 
 from split_settings import BadValue, UnknownKey, load, resolve
+from tests.split_settings.example import Example, Other
 
 Parse = Callable[..., argparse.Namespace]
 NO_FLAGS = argparse.Namespace()
