@@ -3,11 +3,11 @@
 Each class has a stable ``code`` (what programs compare) and a message that says what to do::
 
     ClientError
-    ├── ServerUnreachable, ConnectionLost, UpgradeRefused      the way to the server
-    ├── ServerRefused                                          the server answered with an error; its code
+    ├── ServerUnreachable, ConnectionLost, UpgradeRefused
+    ├── ServerRefused
     │   └── ModelChanged
-    ├── AnswerInvalid, SessionUnstable                         the server does not keep to the protocol
-    ├── ManifestInvalid, ChecksumMismatch, DownloadFailed      what the server offers as weights
+    ├── AnswerInvalid, SessionUnstable
+    ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
     ├── NotEnoughSpace, DiskFull, StoreFailed, ModelInUse, ModelUnknown
     ├── TokenizerInvalid
     ├── TemplateFailed, TemplateTooCostly, TemplateMissing
@@ -34,7 +34,8 @@ class ServerUnreachable(ClientError):
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(
-            f"cannot reach {address}: {reason}; check that the server runs and that the URL is right"
+            f"cannot reach {address}: {reason}; "
+            "check that the server runs and that the URL is right"
         )
 
 
@@ -96,7 +97,7 @@ class ModelChanged(ServerRefused):
 
 
 class AnswerInvalid(ClientError):
-    """The server's answer breaks the protocol (wrong shape, NaN, cut frame); its content is not used."""
+    """The server's answer breaks the protocol (wrong shape, NaN, cut frame) and is not used."""
 
     code = "answer_invalid"
 

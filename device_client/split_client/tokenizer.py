@@ -12,7 +12,8 @@ from split_client.errors import TokenizerInvalid
 class ModelTokenizer:
     """``rows``: how many ids have an embedding; a file that makes others is refused.
 
-    Control tokens written out in a text become control tokens, as they do in Hugging Face's default.
+    Control tokens written out in a text become control tokens, as they do in Hugging Face's
+    default.
     """
 
     def __init__(self, tokenizer: Tokenizer, rows: int) -> None:
@@ -36,7 +37,7 @@ class ModelTokenizer:
         return cls(tokenizer, rows)
 
     def encode(self, text: str, *, add_special_tokens: bool = False) -> list[int]:
-        """Ids of ``text``; with ``add_special_tokens`` what the model wants before a plain prompt."""
+        """Ids of ``text``; ``add_special_tokens`` adds what a plain prompt begins with."""
         # A lone surrogate (from a file name or a broken pipe) is no text and has no UTF-8.
         clean = text.encode("utf-8", "replace").decode("utf-8")
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=add_special_tokens).ids

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 _UNFINISHED = "\ufffd"
-# A character has at most four bytes, so a longer run without a whole one is not going to become text.
+# A character has at most four bytes, so a longer run without a whole one is not going to become
+# text.
 _MAX_HELD = 16
 
 
@@ -19,9 +20,10 @@ class Decoder(Protocol):
 class Detokenizer:
     """Text in pieces whose concatenation is the decoded whole; special tokens are left out.
 
-    A character whose UTF-8 bytes are split over tokens is held back until it is whole. Only the previous piece and
-    what is held back are decoded, so the cost per token does not grow with the reply. The previous piece stays as
-    context because some decoders treat the start of a text specially.
+    A character whose UTF-8 bytes are split over tokens is held back until it is whole. Only the
+    previous piece and what is held back are decoded, so the cost per token does not grow with the
+    reply. The previous piece stays as context because some decoders treat the start of a text
+    specially.
     """
 
     def __init__(self, decoder: Decoder) -> None:

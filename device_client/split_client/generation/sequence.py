@@ -1,7 +1,7 @@
 """The tokens of one session, as the backend has cached them.
 
-:meth:`Sequence.extend` is the only way to move: prefill, the next token, a later turn, an edit, a retry and a lost
-cache are all "make the cache hold exactly these tokens".
+:meth:`Sequence.extend` is the only way to move: prefill, the next token, a later turn, an edit, a
+retry and a lost cache are all "make the cache hold exactly these tokens".
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class SequenceCounters:
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """``hidden`` float32 [H] after the last token. Times in seconds; ``step`` includes compute and queue."""
+    """``hidden`` float32 [H] after the last token.
+
+    Times in seconds; ``step`` includes compute and queue.
+    """
 
     hidden: NDArray[np.float32]
     rows: int
@@ -73,7 +76,8 @@ class Sequence:
     def extend(self, tokens: list[int]) -> Extended:
         """Make the cache hold ``tokens`` and return the hidden state after the last one.
 
-        Sends only what differs from the cache. Raises PromptEmpty, PromptTooLong, the backend's errors.
+        Sends only what differs from the cache. Raises PromptEmpty, PromptTooLong, the backend's
+        errors.
         """
         if not tokens:
             raise PromptEmpty
@@ -94,7 +98,8 @@ class Sequence:
         self._backend.close()
 
     def _send_rest(self, tokens: list[int]) -> Extended:
-        # The last token is always sent, because the backend returns states only for rows it is given.
+        # The last token is always sent, because the backend returns states only for rows it is
+        # given.
         start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
         self.counters.rows_reused += start
         rows, step, compute, queue = len(tokens) - start, 0.0, 0, 0
@@ -111,7 +116,8 @@ class Sequence:
 
     def _step(self, start: int, chunk: list[int], embeddings: NDArray[np.float32]) -> StepOutput:
         kept = self._cached
-        # Until the answer is here it is unknown what the backend holds; an interruption must not leave a belief.
+        # Until the answer is here it is unknown what the backend holds; an interruption must not
+        # leave a belief.
         self._cached = []
         output = self._backend.step(start, embeddings)
         del kept[start:]

@@ -1,8 +1,8 @@
 """A model's chat template.
 
-A template is a program that came with the weights. Nothing inside an interpreter can stop
-``10 ** 10 ** 10`` or a string of a gigabyte, so it runs in a process of its own with a memory limit,
-which is killed when its time is up.
+A template is a program that came with the weights. Nothing inside an interpreter can stop ``10 **
+10 ** 10`` or a string of a gigabyte, so it runs in a process of its own with a memory limit, which
+is killed when its time is up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from split_client.template.worker import read_message, write_message
 
 MAX_TEMPLATE = 1 << 20
 MAX_OUTPUT = 4 << 20
-MAX_SECONDS = 5.0
+MAX_SECONDS = 10.0
 MAX_MEMORY = 512 << 20
 # JSON writes one character as at most twelve bytes.
 _MAX_ANSWER = 12 * MAX_OUTPUT + 1024
@@ -45,6 +45,7 @@ class ChatTemplate:
         self._variables = dict(variables or {})
         self._seconds, self._memory, self._longest = seconds, memory, longest
         self._process: subprocess.Popen[bytes] | None = None
+        self._loaded = False
 
     def render(
         self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True
@@ -56,14 +57,16 @@ class ChatTemplate:
             "documents": None,
             "add_generation_prompt": add_generation_prompt,
         }
-        if self._process is None:
-            self._start()
+        self.start()
+        if not self._loaded:
             self._ask({"template": self._source})
+            self._loaded = True
         return self._ask(request)
 
     def close(self) -> None:
         """End the process."""
         process, self._process = self._process, None
+        self._loaded = False
         if process is not None:
             process.kill()
             process.wait()
@@ -71,7 +74,10 @@ class ChatTemplate:
                 if stream is not None:
                     stream.close()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Begin to start the process, so that the first :meth:`render` need not wait for it."""
+        if self._process is not None:
+            return
         # -P: a module in the current folder must not be imported in place of an installed one.
         command = [sys.executable, "-P", "-m", "split_client.template.worker"]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module

@@ -1,8 +1,9 @@
 """The process that renders: it reads requests, answers them, and may be killed at any time.
 
 Standard input and output carry ``u32 LE length | JSON``. The first message is the template, every
-further one a map of variables; each is answered by ``{"text"}``, ``{"failed"}`` or ``{"too_costly"}``.
-A memory limit is set before the template is looked at; the time limit is the parent's, who kills.
+further one a map of variables; each is answered by ``{"text"}``, ``{"failed"}`` or
+``{"too_costly"}``. A memory limit is set before the template is looked at; the time limit is the
+parent's, who kills.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 import sys
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 LENGTH = struct.Struct("<I")
 MAX_REASON = 300
@@ -68,7 +69,7 @@ def _limit_memory(limit: int) -> None:
         pass
 
 
-def read_message(stream: BinaryIO, limit: int = 1 << 30) -> dict[str, Any] | None:
+def read_message(stream: IO[bytes], limit: int = 1 << 30) -> dict[str, Any] | None:
     """The next message, None at the end of the stream or for one above ``limit`` bytes."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
@@ -80,7 +81,7 @@ def read_message(stream: BinaryIO, limit: int = 1 << 30) -> dict[str, Any] | Non
     return None if len(body) < length else json.loads(body)
 
 
-def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
+def write_message(stream: IO[bytes], message: dict[str, Any]) -> None:
     """Write one message."""
     body = json.dumps(message).encode()
     stream.write(LENGTH.pack(len(body)) + body)

@@ -15,7 +15,8 @@ class Transport(Protocol):
     def exchange(self, frame: bytes, timeout: float) -> bytes:
         """Send ``frame`` and return the frame that answers it, within ``timeout`` seconds.
 
-        Raises ConnectionLost (the same frame may be sent again over a new connection) and ServerRefused.
+        Raises ConnectionLost (the same frame may be sent again over a new connection) and
+        ServerRefused.
         """
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
-"""A channel that keeps working: it connects, falls back, reconnects and sends the outstanding frame again.
+"""A channel that keeps working: it connects, falls back, reconnects and sends frames again.
 
-Sending a frame twice is safe because a session answers the same bytes once, however often they arrive.
+Sending a frame twice is safe because a session answers the same bytes once, however often they
+arrive.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Frames over HTTP: one POST per exchange on a kept-alive connection.
 
-The fallback where WebSockets do not get through. Proxies of the environment are used, except to this machine.
+The fallback where WebSockets do not get through. Proxies of the environment are used, except to
+this machine.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ PATH = "/api/v1/split/forward"
 
 
 def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -> httpx.Client:
-    """A client for ``endpoint``; redirects are not followed, because the token would travel along."""
+    """A client for ``endpoint``. Redirects are not followed: the token would travel along."""
     headers = {"Accept-Encoding": "identity"}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
@@ -43,7 +44,10 @@ class HttpTransport:
         self._client = http_client(endpoint, token, connect_timeout)
 
     def exchange(self, frame: bytes, timeout: float) -> bytes:
-        """POST ``frame`` and return the body. Raises ConnectionLost, ServerUnreachable, ServerRefused."""
+        """POST ``frame`` and return the body.
+
+        Raises ConnectionLost, ServerUnreachable, ServerRefused.
+        """
         request = self._client.build_request(
             "POST", self._url, content=frame, headers={"Content-Type": CONTENT_TYPE}
         )
@@ -84,5 +88,6 @@ def _refusal(response: httpx.Response, body: bytes) -> Exception:
         return ConnectionLost(f"HTTP status {response.status_code} from something in between")
     return ServerRefused(
         "not_a_split_server",
-        f"HTTP status {response.status_code} without a frame: this is not a split server; check the URL",
+        f"HTTP status {response.status_code} without a frame: this is not a split server; "
+        "check the URL",
     )

@@ -1,4 +1,4 @@
-"""Errors that the server answers in JSON over HTTP: ``{"error": {"code", "message", "retryable"}}``."""
+"""Errors in JSON over HTTP: ``{"error": {"code", "message", "retryable"}}``."""
 
 from __future__ import annotations
 

@@ -27,7 +27,10 @@ _CLOSE_WITHIN = 2.0
 
 
 class RemoteBackend:
-    """One session at a time over ``channel``. ``busy_patience``: seconds to wait for a server that is full."""
+    """One session at a time over ``channel``.
+
+    ``busy_patience``: seconds to wait for a server that is full.
+    """
 
     def __init__(
         self,
@@ -100,7 +103,8 @@ class RemoteBackend:
         deadline: float | None = None
         for attempt in count():
             try:
-                # A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it made again.
+                # A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it
+                # made again.
                 return self._exchange(self._protocol.outstanding or encode())
             except ServerRefused as refused:
                 self._raise_final(refused)

@@ -1,7 +1,7 @@
 """Frames over a WebSocket (RFC 6455) on a plain blocking socket.
 
-The protocol is the sans-I/O one of ``websockets``; its own synchronous connection hands every message from a reading
-thread to the caller, which costs more per token than the exchange itself.
+The protocol is the sans-I/O one of ``websockets``; its own synchronous connection hands every
+message from a reading thread to the caller, which costs more per token than the exchange itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from split_wire.messages import SUBPROTOCOL
 PATH = "/api/v1/split/stream"
 _RECEIVE_BYTES = 64 * 1024
 _MAX_REFUSAL_BYTES = 64 * 1024
-# A server that computes is silent for long; a ping tells it from a connection that died without a word.
+# A server that computes is silent for long; a ping tells it from a connection that died without a
+# word.
 PING_AFTER = 10.0
 PONG_WITHIN = 10.0
 _SILENT = logging.getLogger("split_client.websocket")
@@ -38,7 +39,7 @@ _SILENT.setLevel(logging.CRITICAL + 1)
 
 
 class WebSocketTransport:
-    """One connection with the subprotocol ``split.v1``; ``max_frame`` bounds what it accepts, in bytes."""
+    """One connection with subprotocol ``split.v1``; it accepts ``max_frame`` bytes at most."""
 
     name = "websocket"
 
@@ -65,7 +66,10 @@ class WebSocketTransport:
             raise
 
     def exchange(self, frame: bytes, timeout: float) -> bytes:
-        """Send ``frame`` and return the next binary message. Raises ConnectionLost, ServerRefused."""
+        """Send ``frame`` and return the next binary message.
+
+        Raises ConnectionLost, ServerRefused.
+        """
         self._require_open()
         self._protocol.send_binary(frame)
         self._flush()

@@ -35,7 +35,10 @@ class WeightsSource:
         return bytes(body)
 
     def read(self, file: str, start: int) -> Iterator[bytes]:
-        """The bytes of ``file`` from ``start`` on, in pieces. Raises what :meth:`manifest` raises."""
+        """The bytes of ``file`` from ``start`` on, in pieces.
+
+        Raises what :meth:`manifest` raises.
+        """
         return self._stream(file, start)
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Who uses a stored model: advisory locks between processes (flock).
 
-Users share a lock, pulling and removing want it alone. The system releases it when a process ends, however it ends.
+Users share a lock, pulling and removing want it alone. The system releases it when a process ends,
+however it ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pulling a model: every chunk is verified before it is kept, and whatever is kept is never fetched again."""
+"""Pulling a model: chunks are verified before they are kept, and what is kept is not fetched again."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def pull(
     pause: Callable[[float], None] = time.sleep,
     chance: Callable[[], float] = random.random,
 ) -> StoredModel:
-    """Make ``manifest`` (of the bytes ``data``) whole in ``store``: verify what is there, fetch the rest.
+    """Make ``manifest`` (of the bytes ``data``) whole: verify what is there, fetch the rest.
 
-    Raises NotEnoughSpace before anything is fetched; DiskFull, ChecksumMismatch, DownloadFailed, ServerRefused
-    later, and leaves what was verified for the next pull. Raises ModelInUse.
+    Raises NotEnoughSpace before anything is fetched; DiskFull, ChecksumMismatch, DownloadFailed,
+    ServerRefused later, and leaves what was verified for the next pull. Raises ModelInUse.
     """
     with store.claim(manifest.digest):
         folder = store.begin(manifest, data)

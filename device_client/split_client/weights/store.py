@@ -28,7 +28,10 @@ CACHE_VARIABLE = "SPLIT_CACHE"
 
 @dataclass(frozen=True, slots=True)
 class StoredModel:
-    """A model on disk. ``complete`` is false while it is partly pulled; ``bytes_on_disk`` counts both."""
+    """A model on disk.
+
+    ``complete`` is false while it is partly pulled; ``bytes_on_disk`` counts both.
+    """
 
     manifest: Manifest
     folder: Path
@@ -55,7 +58,7 @@ class ModelStore:
         self.root = (cache or default_cache()) / "models"
 
     def find(self, digest: str) -> StoredModel | None:
-        """The whole model with this digest; None when it is missing or a file of it has another size."""
+        """The whole model with this digest; None if it or a file is missing or of another size."""
         with _reported(self.root):
             stored = self._read(self._folder(digest))
         return stored if stored is not None and stored.complete else None

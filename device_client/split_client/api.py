@@ -1,0 +1,324 @@
+"""Split inference from Python::
+
+    from split_client.api import SplitClient
+
+    with SplitClient("http://127.0.0.1:8095") as client:
+        for piece in client.chat([{"role": "user", "content": "What is split inference?"}]):
+            print(piece, end="", flush=True)
+
+Everything is synchronous and meant for one thread; only :meth:`SplitClient.cancel` may be called
+from others and from signal handlers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from split_client.conversation import Conversation, Message
+from split_client.ends import DeviceEnds
+from split_client.errors import Cancelled
+from split_client.generation.loop import Event, Finished, Limits, decode
+from split_client.generation.sampler import Sampler
+from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.reply import Reply
+from split_client.transport.base import Traffic
+from split_client.transport.channel import Channel, Mode, Patience, Reconnecting
+from split_client.transport.connect import connector
+from split_client.transport.endpoint import DEFAULT_URL, Endpoint
+from split_client.transport.remote import RemoteBackend
+from split_client.weights.download import WeightsSource
+from split_client.weights.locks import Lock
+from split_client.weights.manifest import Manifest
+from split_client.weights.pull import Progress, fetch_manifest, pull
+from split_client.weights.store import ModelStore, StoredModel
+from split_wire.limits import frame_limit
+
+__all__ = ["ChatSession", "ClientStats", "Message", "Reply", "SamplingParams", "SplitClient"]
+
+DEFAULT_MAX_TOKENS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ClientStats:
+    """Since the client connected: bytes of frames, round trips, what carries them, repairs."""
+
+    bytes_up: int
+    bytes_down: int
+    exchanges: int
+    transport: str | None
+    reconnects: int
+
+
+class SplitClient:
+    """A model whose ends are here and whose middle is at ``url``.
+
+    ``cache``: folder for weights. ``screened``: use the int8 screen of the LM head.
+    ``on_manifest`` sees what the server offers and whether it is here already, before anything is
+    pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_notice`` lost connections.
+    """
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        token: str | None = None,
+        cache: Path | None = None,
+        transport: Mode = "auto",
+        screened: bool = True,
+        patience: Patience | None = None,
+        on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+        on_notice: Callable[[Reconnecting], None] = lambda _: None,
+    ) -> None:
+        self._endpoint = Endpoint.parse(url)
+        self._token = token
+        self._store = ModelStore(cache)
+        self._mode: Mode = transport
+        self._screened = screened
+        self._patience = patience or Patience()
+        self._on_manifest, self._on_progress, self._on_notice = on_manifest, on_progress, on_notice
+        self._cancel = threading.Event()
+        self._ends: DeviceEnds | None = None
+        self._lock: Lock | None = None
+        self._channel: Channel | None = None
+        self._sequences: list[TokenSequence] = []
+        self._shared: TokenSequence | None = None
+
+    def __enter__(self) -> Self:
+        self.connect()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def connect(self) -> None:
+        """Find out which model is served, pull its ends if they are not here, open them.
+
+        Raises the errors of ``split_client.errors`` and ``split_client.generation.errors``.
+        """
+        if self._ends is not None:
+            return
+        stored = self._stored_model()
+        self._lock = self._store.use(stored.manifest.digest)
+        try:
+            self._ends = DeviceEnds.open(stored, screened=self._screened)
+        except BaseException:
+            self._lock.release()
+            raise
+        if self._ends.chat_template is not None:
+            self._ends.chat_template.start()
+        self._channel = self._new_channel(stored.manifest)
+
+    def close(self) -> None:
+        """End the sessions and the connection; safe to call twice."""
+        for sequence in self._sequences:
+            sequence.close()
+        self._sequences, self._shared = [], None
+        if self._channel is not None:
+            self._channel.close()
+        if self._ends is not None:
+            self._ends.close()
+        if self._lock is not None:
+            self._lock.release()
+        self._channel, self._ends, self._lock = None, None, None
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        params: SamplingParams | None = None,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        stop: Sequence[str] = (),
+    ) -> Reply:
+        """The answer to ``messages`` (maps of role and content), the last of them the user's."""
+        conversation = self._new_conversation(None)
+        conversation.replace(Message(m["role"], m["content"]) for m in messages)
+        return self._reply(self._session(), conversation.prompt(), params, max_tokens, stop)
+
+    def generate(
+        self,
+        prompt: str,
+        params: SamplingParams | None = None,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        stop: Sequence[str] = (),
+    ) -> Reply:
+        """The continuation of ``prompt`` as plain text, without a chat template."""
+        ids = self.ends.tokenizer.encode(prompt, add_special_tokens=True)
+        return self._reply(self._session(), ids, params, max_tokens, stop)
+
+    def conversation(self, system: str | None = None) -> ChatSession:
+        """A chat that keeps its own session on the server; a later turn sends only new tokens."""
+        return ChatSession(self, self._new_conversation(system), self._new_sequence())
+
+    def cancel(self) -> None:
+        """End the reply that is being made after its next token, and any wait for the server."""
+        self._cancel.set()
+
+    @property
+    def ends(self) -> DeviceEnds:
+        """The opened ends; connects first."""
+        self.connect()
+        if self._ends is None:
+            raise RuntimeError("the client is not connected")
+        return self._ends
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the server serves."""
+        return self.ends.manifest
+
+    @property
+    def default_params(self) -> SamplingParams:
+        """The sampling that the model's makers recommend."""
+        return self.ends.defaults
+
+    @property
+    def stats(self) -> ClientStats:
+        """Traffic so far."""
+        channel = self._connected_channel()
+        traffic: Traffic = channel.traffic
+        return ClientStats(
+            traffic.sent,
+            traffic.received,
+            traffic.exchanges,
+            channel.transport_name,
+            channel.reconnects,
+        )
+
+    def _stored_model(self) -> StoredModel:
+        source = WeightsSource(self._endpoint, self._token, self._patience.connect)
+        try:
+            manifest, data = fetch_manifest(source)
+            stored = self._store.find(manifest.digest)
+            self._on_manifest(manifest, stored is not None)
+            if stored is not None:
+                return stored
+            return pull(
+                source, self._store, manifest, data, progress=self._on_progress, pause=self._pause
+            )
+        finally:
+            source.close()
+
+    def _new_channel(self, manifest: Manifest) -> Channel:
+        # Answers carry one row, so nothing longer is ever accepted.
+        connect = connector(self._endpoint, self._token, frame_limit(manifest.hidden_size, 1))
+        return Channel(
+            connect, self._mode, self._patience, pause=self._pause, notify=self._on_notice
+        )
+
+    def _connected_channel(self) -> Channel:
+        self.connect()
+        if self._channel is None:
+            raise RuntimeError("the client is not connected")
+        return self._channel
+
+    def _new_conversation(self, system: str | None) -> Conversation:
+        return Conversation(self.ends.template(), self.ends.tokenizer, system)
+
+    def _new_sequence(self) -> TokenSequence:
+        ends, manifest = self.ends, self.manifest
+        backend = RemoteBackend(
+            self._connected_channel(),
+            manifest.hidden_size,
+            manifest.digest,
+            manifest.max_context,
+            pause=self._pause,
+        )
+        sequence = TokenSequence(backend, lambda ids: ends.embedder.lookup(ids, backend.dtype))
+        self._sequences.append(sequence)
+        return sequence
+
+    def _session(self) -> TokenSequence:
+        if self._shared is None:
+            self._shared = self._new_sequence()
+        return self._shared
+
+    def _reply(
+        self,
+        sequence: TokenSequence,
+        prompt: list[int],
+        params: SamplingParams | None,
+        max_tokens: int,
+        stop: Sequence[str],
+    ) -> Reply:
+        ends = self.ends
+        sampler = Sampler(ends.head, self.default_params if params is None else params)
+        limits = Limits(ends.manifest.eos_token_ids, max_tokens, tuple(stop))
+        self._cancel.clear()
+        events = decode(
+            sequence, sampler, ends.tokenizer, prompt, limits, cancelled=self._cancel.is_set
+        )
+        traffic = self._connected_channel().traffic
+        return Reply(_until_cancelled(events), len(prompt), traffic)
+
+    def _release(self, sequence: TokenSequence) -> None:
+        sequence.close()
+        self._sequences = [other for other in self._sequences if other is not sequence]
+
+    def _pause(self, seconds: float) -> None:
+        if self._cancel.wait(seconds):
+            raise Cancelled
+
+
+class ChatSession:
+    """A conversation with its own session.
+
+    ``params``, ``max_tokens`` and ``stop`` may be changed.
+    """
+
+    def __init__(
+        self, client: SplitClient, conversation: Conversation, sequence: TokenSequence
+    ) -> None:
+        self._client = client
+        self._sequence = sequence
+        self.conversation = conversation
+        self.params: SamplingParams | None = None
+        self.max_tokens = DEFAULT_MAX_TOKENS
+        self.stop: tuple[str, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The chat so far."""
+        return self.conversation.messages
+
+    @property
+    def cached_tokens(self) -> int:
+        """Positions that the server holds."""
+        return self._sequence.cached
+
+    def send(self, text: str) -> Reply:
+        """Say ``text``; the reply joins the chat once it is read to its end."""
+        self.conversation.say(text)
+        return self.answer()
+
+    def answer(self) -> Reply:
+        """Reply to the last message of the user, again if need be."""
+        self.conversation.drop_reply()
+        prompt = self.conversation.prompt()
+        reply = self._client._reply(self._sequence, prompt, self.params, self.max_tokens, self.stop)
+        reply.on_finish = lambda: self.conversation.reply(reply.text, reply.token_ids)
+        return reply
+
+    def close(self) -> None:
+        """End the session on the server."""
+        self._client._release(self._sequence)
+
+    def with_params(self, **changes: object) -> None:
+        """Change single sampling settings. Raises InvalidSamplingParameter."""
+        base = self.params or self._client.default_params
+        self.params = dataclasses.replace(base, **changes)  # type: ignore[arg-type]
+
+
+def _until_cancelled(events: Iterator[Event]) -> Iterator[Event]:
+    """A cancelled wait for the server ends a reply like a cancelled token does."""
+    try:
+        yield from events
+    except Cancelled:
+        yield Finished("cancelled", "")

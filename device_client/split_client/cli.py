@@ -1,0 +1,132 @@
+"""The command ``split-client``.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from split_client.config import ConnectionConfig, ReplyConfig
+from split_client.errors import ClientError
+from split_settings import SettingsError, add_arguments, load
+
+if TYPE_CHECKING:
+    from split_client.terminal.screen import Screen
+
+_EPILOG = (
+    "exit status: 0 done, 1 failed (one line 'error: ... [code]'), 2 wrong usage, "
+    "130 stopped by Ctrl-C"
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character must not end a reply.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output is gone; nobody is left to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    from split_client.generation.errors import GenerationError, InvalidSamplingParameter
+    from split_client.terminal.sampling import SettingInvalid
+    from split_client.terminal.screen import Screen
+    from split_wire.errors import SplitError
+
+    screen = Screen()
+    try:
+        return _dispatch(options, screen)
+    except (SettingsError, SettingInvalid, InvalidSamplingParameter) as error:
+        screen.error(str(error), error.code)
+        return 2
+    except (ClientError, GenerationError, SplitError) as error:
+        screen.error(str(error), error.code)
+        return 1
+
+
+def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
+    if options.command == "pull":
+        return _pull(options, screen)
+    config = load(ReplyConfig, options)
+    if options.command == "chat":
+        from split_client.terminal.chat import run_chat
+
+        run_chat(config, screen)
+        return 0
+    from split_client.terminal.generate import GenerateRequest, run_generate
+
+    request = GenerateRequest(options.prompt, options.raw, options.json)
+    return 0 if run_generate(config, request, screen) else 130
+
+
+def _pull(options: argparse.Namespace, screen: Screen) -> int:
+    from split_client.terminal.pull import run_list, run_pull, run_remove
+
+    config = load(ConnectionConfig, options, also=(ReplyConfig,))
+    if options.list:
+        run_list(config, screen)
+    elif options.remove is not None:
+        run_remove(config, options.remove, screen)
+    else:
+        run_pull(config, screen)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="split-client",
+        description="Chat with a model whose middle runs on a split server.",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("--version", action=_Version, help="print the version")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chat = commands.add_parser("chat", help="talk to the model", epilog=_EPILOG)
+    add_arguments(chat, ReplyConfig)
+    generate = commands.add_parser("generate", help="one prompt, one reply", epilog=_EPILOG)
+    generate.add_argument("prompt", nargs="?", help="the prompt; '-' or nothing: standard input")
+    form = generate.add_mutually_exclusive_group()
+    form.add_argument(
+        "--chat", dest="raw", action="store_false", help="ask as in a chat (the default)"
+    )
+    form.add_argument(
+        "--raw", dest="raw", action="store_true", help="continue the text, without chat template"
+    )
+    generate.set_defaults(raw=False)
+    generate.add_argument("--json", action="store_true", help="one JSON object per token and line")
+    add_arguments(generate, ReplyConfig)
+    pull = commands.add_parser("pull", help="fetch the model's weights", epilog=_EPILOG)
+    action = pull.add_mutually_exclusive_group()
+    action.add_argument("--list", action="store_true", help="list the stored models")
+    action.add_argument("--remove", metavar="MODEL", help="delete a stored model (name or digest)")
+    add_arguments(pull, ConnectionConfig)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Reads the version only when it is asked for, because the look-up is slow."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **kwargs: str | None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=kwargs.get("help"))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        parser.exit(message=f"split-client {version('gatelink')}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Settings of the commands: flags, then ``SPLIT_CLIENT_*``, then the table ``[client]``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_client.transport.endpoint import DEFAULT_URL
+from split_settings import option, settings
+
+
+@settings("client")
+class ConnectionConfig:
+    """How to reach the server, and where its weights are kept."""
+
+    url: str = option(DEFAULT_URL, help="the server or relay", metavar="URL", group="connection")
+    token: str | None = option(
+        None,
+        help="bearer token; better in SPLIT_CLIENT_TOKEN, or typed when asked",
+        metavar="TOKEN",
+        group="connection",
+        secret=True,
+    )
+    transport: str = option(
+        "auto",
+        help="what carries frames; auto takes HTTP where a WebSocket does not get through",
+        choices=("auto", "websocket", "http"),
+        group="connection",
+    )
+    cache: Path | None = option(
+        None,
+        help="folder for weights (default: SPLIT_CACHE, else the platform's cache folder)",
+        metavar="DIR",
+        group="connection",
+    )
+
+
+@settings("client")
+class ReplyConfig(ConnectionConfig):
+    """How replies are made; what is not given is the model's own default."""
+
+    system: str | None = option(None, help="system message", metavar="TEXT", group="reply")
+    max_tokens: int = option(
+        1024, help="longest reply, in tokens", minimum=1, maximum=1 << 24, group="reply"
+    )
+    stop: tuple[str, ...] = option(
+        (), help="end the reply before this text", metavar="TEXT", group="reply"
+    )
+    temperature: float | None = option(None, help="0 is greedy", group="sampling")
+    top_k: int | None = option(None, help="keep the k likeliest tokens, 0: off", group="sampling")
+    top_p: float | None = option(None, help="keep this much probability", group="sampling")
+    min_p: float | None = option(
+        None, help="keep tokens with this part of the best one's probability", group="sampling"
+    )
+    repetition_penalty: float | None = option(
+        None, help="above 1 avoids tokens of prompt and reply", group="sampling"
+    )
+    presence_penalty: float | None = option(
+        None, help="subtracted for tokens of the reply, -2 to 2", group="sampling"
+    )
+    frequency_penalty: float | None = option(
+        None, help="the same for each time that they occurred", group="sampling"
+    )
+    seed: int | None = option(
+        None, help="repeats the same choices", minimum=0, maximum=2**63 - 1, group="sampling"
+    )
+    logit_bias: tuple[str, ...] = option(
+        (),
+        help="add to a token's logit: TOKEN_ID=NUMBER",
+        metavar="ID=N",
+        group="sampling",
+    )
+    lm_head: str = option(
+        "exact",
+        help="exact: int8 screen and exact rescoring; full: every row each time, same results",
+        choices=("exact", "full"),
+        group="sampling",
+    )

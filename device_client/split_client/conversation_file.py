@@ -1,0 +1,104 @@
+"""Saved chats: one JSON document, written whole or not at all.
+
+``{"format": "gatelink.conversation", "version": 1, "model": name, "messages": [{"role",
+"content"}]}``. Unknown keys are ignored, another format or version is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from split_client.conversation import Message
+from split_client.errors import ConversationFileInvalid
+
+FORMAT = "gatelink.conversation"
+VERSION = 1
+MAX_BYTES = 64 << 20
+_ROLES = ("system", "user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedConversation:
+    """``model`` is the name of the model that answered; another one may continue."""
+
+    model: str
+    messages: tuple[Message, ...]
+
+
+def save_conversation(path: Path, saved: SavedConversation) -> None:
+    """Write ``saved`` to ``path``, readable by its owner only. Raises ConversationFileInvalid."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": saved.model,
+        "messages": [message.as_dict() for message in saved.messages],
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    try:
+        _write_atomically(path, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise ConversationFileInvalid(str(path), _reason(error)) from error
+
+
+def load_conversation(path: Path) -> SavedConversation:
+    """Read a saved chat. Raises ConversationFileInvalid."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConversationFileInvalid(str(path), _reason(error)) from error
+    if len(data) > MAX_BYTES:
+        raise ConversationFileInvalid(str(path), f"it is larger than {MAX_BYTES} bytes")
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ConversationFileInvalid(str(path), "it is not JSON") from error
+    return _read(document, str(path))
+
+
+def _read(document: object, path: str) -> SavedConversation:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ConversationFileInvalid(path, "it is not a saved chat; /save writes one")
+    if document.get("version") != VERSION:
+        raise ConversationFileInvalid(
+            path, f"its version is not {VERSION}; update split-client to read it"
+        )
+    model, messages = document.get("model"), document.get("messages")
+    if not isinstance(messages, list):
+        raise ConversationFileInvalid(path, "'messages' is not a list")
+    read = tuple(_message(item, index, path) for index, item in enumerate(messages))
+    return SavedConversation(model if isinstance(model, str) else "", read)
+
+
+def _message(item: object, index: int, path: str) -> Message:
+    match item:
+        case {"role": str(role), "content": str(content)} if role in _ROLES:
+            if role == "system" and index > 0:
+                raise ConversationFileInvalid(path, f"message {index} is a second system message")
+            return Message(role, content)
+    raise ConversationFileInvalid(
+        path, f"message {index} has no 'role' ({', '.join(_ROLES)}) and 'content'"
+    )
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.absolute().parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

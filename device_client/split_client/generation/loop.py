@@ -1,0 +1,109 @@
+"""The decode loop: prompt in, tokens out. There is no other one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from split_client.generation.detokenizer import Decoder, Detokenizer
+from split_client.generation.sampler import Sampler
+from split_client.generation.sequence import Extended, Sequence
+from split_client.generation.stops import StopFilter
+
+FinishReason: TypeAlias = Literal["eos", "stop", "length", "context", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a reply ends."""
+
+    eos_token_ids: frozenset[int]
+    max_tokens: int
+    stops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTiming:
+    """Seconds for one token: ``total`` = ``device`` + ``engine`` + ``queue`` + ``wire``."""
+
+    total: float
+    engine: float
+    queue: float
+    wire: float
+
+    @property
+    def device(self) -> float:
+        """Embedding, LM head, sampling, text."""
+        return max(0.0, self.total - self.engine - self.queue - self.wire)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEvent:
+    """One token; ``text`` is what it makes showable, often with delay and sometimes empty.
+
+    ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
+    new part of the prompt for the first token, then 1.
+    """
+
+    token: int
+    text: str
+    probability: float
+    rows: int
+    timing: TokenTiming
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a reply; ``text`` is what was still held back."""
+
+    reason: FinishReason
+    text: str
+
+
+Event: TypeAlias = TokenEvent | Finished
+
+
+def decode(
+    sequence: Sequence,
+    sampler: Sampler,
+    decoder: Decoder,
+    prompt: list[int],
+    limits: Limits,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Event]:
+    """Continue ``prompt`` token by token until a limit; the last event is Finished.
+
+    Raises PromptEmpty, PromptTooLong and the backend's errors.
+    """
+    tokens, generated = list(prompt), list[int]()
+    detokenizer, stops = Detokenizer(decoder), StopFilter(limits.stops)
+    reason: FinishReason | None = None
+    while reason is None:
+        began = clock()
+        extended = sequence.extend(tokens)
+        token, probability = sampler.choose(extended.hidden, prompt, generated, len(generated))
+        tokens.append(token)
+        generated.append(token)
+        ended = token in limits.eos_token_ids
+        text = "" if ended else stops.push(detokenizer.push(token))
+        timing = _timing(extended, clock() - began)
+        yield TokenEvent(token, text, probability, extended.rows, timing)
+        if ended:
+            reason = "eos"
+        elif stops.stopped:
+            reason = "stop"
+        elif len(generated) >= limits.max_tokens:
+            reason = "length"
+        elif len(tokens) > sequence.max_context:
+            reason = "context"
+        elif cancelled():
+            reason = "cancelled"
+    yield Finished(reason, stops.push(detokenizer.flush()) + stops.flush())
+
+
+def _timing(extended: Extended, total: float) -> TokenTiming:
+    return TokenTiming(total, extended.compute, extended.queue, extended.wire)

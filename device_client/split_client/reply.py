@@ -1,0 +1,83 @@
+"""One reply while it is made: an iterator of text, and afterwards what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
+from split_client.transport.base import Traffic
+
+
+@dataclass(slots=True)
+class ReplyStats:
+    """Counts in tokens, times in seconds, traffic in bytes of frames.
+
+    ``prompt_sent`` is the part of the prompt that travelled; the rest was cached.
+    """
+
+    prompt_tokens: int
+    prompt_sent: int = 0
+    ttft: float = 0.0
+    bytes_up: int = 0
+    bytes_down: int = 0
+    timings: list[TokenTiming] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the reply."""
+        return len(self.timings)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Speed after the first token; 0 for a reply of one."""
+        later = sum(timing.total for timing in self.timings[1:])
+        return (len(self.timings) - 1) / later if later > 0 else 0.0
+
+
+class Reply:
+    """Iterate it for pieces of text; it is made as it is read.
+
+    ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
+    """
+
+    def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
+        self._events = events
+        self._traffic = traffic
+        self._sent, self._received = traffic.sent, traffic.received
+        self.text = ""
+        self.token_ids: list[int] = []
+        self.finish_reason: FinishReason | None = None
+        self.stats = ReplyStats(prompt_tokens)
+        self.on_finish: Callable[[], None] = lambda: None
+
+    def events(self) -> Iterator[Event]:
+        """The rest of the reply with its tokens and timings."""
+        for event in self._events:
+            self._take(event)
+            yield event
+
+    def __iter__(self) -> Iterator[str]:
+        for event in self.events():
+            if event.text:
+                yield event.text
+
+    def read(self) -> str:
+        """Make the whole reply and return its text."""
+        for _ in self.events():
+            pass
+        return self.text
+
+    def _take(self, event: Event) -> None:
+        self.text += event.text
+        self.stats.bytes_up = self._traffic.sent - self._sent
+        self.stats.bytes_down = self._traffic.received - self._received
+        match event:
+            case Finished(reason=reason):
+                self.finish_reason = reason
+                self.on_finish()
+            case TokenEvent(token=token, timing=timing, rows=rows):
+                if not self.token_ids:
+                    self.stats.ttft, self.stats.prompt_sent = timing.total, rows
+                self.token_ids.append(token)
+                self.stats.timings.append(timing)

@@ -1,0 +1,1 @@
+"""The client in a terminal: chat, generate, pull."""

@@ -1,0 +1,91 @@
+"""``split-client chat``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from split_client.api import ChatSession, SplitClient
+from split_client.config import ReplyConfig
+from split_client.errors import ClientError
+from split_client.generation.errors import GenerationError
+from split_client.reply import Reply
+from split_client.terminal.commands import CommandLine
+from split_client.terminal.connect import connected
+from split_client.terminal.interrupt import stops_reply
+from split_client.terminal.reader import Reader, reader_for
+from split_client.terminal.sampling import sampling_from
+from split_client.terminal.sanitise import one_line
+from split_client.terminal.screen import Screen
+from split_client.terminal.words import status_line
+from split_wire.errors import SplitError
+
+
+def run_chat(config: ReplyConfig, screen: Screen) -> None:
+    """Chat until the end of input. Raises what connecting raises."""
+    with connected(config, screen) as client:
+        chat = client.conversation(config.system)
+        chat.params = sampling_from(config, client.default_params)
+        chat.max_tokens, chat.stop = config.max_tokens, config.stop
+        if screen.interactive:
+            screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
+        ChatLoop(client, chat, reader_for(screen), screen).run()
+
+
+class ChatLoop:
+    """Reads, answers, and survives every error of a single turn."""
+
+    def __init__(
+        self, client: SplitClient, chat: ChatSession, reader: Reader, screen: Screen
+    ) -> None:
+        self._client, self._chat, self._reader, self._screen = client, chat, reader, screen
+        self._commands = CommandLine(client, chat, screen)
+        self._leaving = False
+
+    def run(self) -> None:
+        """Until /quit, the end of input, or Ctrl-C twice."""
+        while (message := self._read()) is not None:
+            try:
+                if not self._turn(message):
+                    return
+            except (ClientError, GenerationError, SplitError) as error:
+                self._screen.error(str(error), error.code)
+
+    def _read(self) -> str | None:
+        draft, self._commands.draft = self._commands.draft, ""
+        while True:
+            try:
+                message = self._reader.read(draft)
+            except KeyboardInterrupt:
+                if self._leaving:
+                    return None
+                self._leaving, draft = True, ""
+                self._screen.note("Ctrl-C again or Ctrl-D leaves")
+            else:
+                self._leaving = False
+                return message
+
+    def _turn(self, message: str) -> bool:
+        """Whether the chat goes on."""
+        text = message.strip()
+        if not text:
+            return True
+        if not text.startswith("/"):
+            self._show(lambda: self._chat.send(message))
+            return True
+        following = self._commands.run(text)
+        if following == "answer":
+            self._show(self._chat.answer)
+        return following != "quit"
+
+    def _show(self, begin: Callable[[], Reply]) -> None:
+        screen = self._screen
+        screen.begin_reply()
+        with stops_reply(self._client.cancel):
+            reply = begin()
+            try:
+                for piece in reply:
+                    screen.reply(piece)
+            finally:
+                screen.line()
+        if screen.interactive:
+            screen.note(status_line(reply))

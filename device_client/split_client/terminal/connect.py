@@ -1,0 +1,81 @@
+"""A connected client for a command: notices on the screen, a token asked for where needed."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from split_client.api import SplitClient
+from split_client.config import ConnectionConfig, ReplyConfig
+from split_client.errors import ServerRefused
+from split_client.terminal.progress import ProgressBar
+from split_client.terminal.sanitise import one_line
+from split_client.terminal.screen import Screen
+from split_client.terminal.words import seconds, size
+from split_client.transport.channel import Mode, Reconnecting
+from split_client.weights.manifest import Manifest
+
+
+@contextmanager
+def connected(config: ReplyConfig, screen: Screen) -> Iterator[SplitClient]:
+    """A client with its model pulled and open. Raises what connecting raises."""
+    client = _connect(config, config.token, screen)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitClient:
+    bar = ProgressBar(screen)
+    client = SplitClient(
+        config.url,
+        token=token,
+        cache=config.cache,
+        transport=cast(Mode, config.transport),
+        screened=config.lm_head == "exact",
+        on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
+        on_progress=bar.update,
+        on_notice=lambda notice: show_reconnecting(notice, screen),
+    )
+    try:
+        client.connect()
+    except ServerRefused as error:
+        asked = ask_for_token(error, config)
+        if asked is None:
+            raise
+        return _connect(config, asked, screen)
+    finally:
+        bar.close()
+    return client
+
+
+def announce(manifest: Manifest, screen: Screen) -> None:
+    """What is about to be pulled and under which terms."""
+    screen.note(
+        f"pulling {one_line(manifest.name)} ({one_line(manifest.family)}, {size(manifest.size)})"
+    )
+    screen.note(f"licence: {licence(manifest)}")
+
+
+def licence(manifest: Manifest) -> str:
+    """The licence in one line."""
+    return one_line(manifest.licence or "") or "not stated"
+
+
+def show_reconnecting(notice: Reconnecting, screen: Screen) -> None:
+    """Why it waits."""
+    screen.note(
+        f"connection lost ({one_line(notice.reason, 120)}), "
+        f"attempt {notice.attempt} in {seconds(notice.delay)}"
+    )
+
+
+def ask_for_token(error: ServerRefused, config: ConnectionConfig) -> str | None:
+    """A token typed by a person, None where there is nobody to ask or one was given already."""
+    if error.code != "unauthorized" or config.token is not None or not sys.stdin.isatty():
+        return None
+    return getpass.getpass("Token: ").strip() or None

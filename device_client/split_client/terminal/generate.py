@@ -1,0 +1,104 @@
+"""``split-client generate``: one prompt, one reply."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+
+from split_client.api import SplitClient
+from split_client.config import ReplyConfig
+from split_client.generation.loop import TokenEvent
+from split_client.reply import Reply
+from split_client.terminal.connect import connected
+from split_client.terminal.interrupt import stops_reply
+from split_client.terminal.sampling import SettingInvalid, sampling_from
+from split_client.terminal.screen import Screen
+from split_client.terminal.words import status_line
+
+MAX_PROMPT_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """``prompt`` None is standard input; ``raw`` leaves the chat template out."""
+
+    prompt: str | None
+    raw: bool
+    as_json: bool
+
+
+def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) -> bool:
+    """Print the reply; false when it was stopped by Ctrl-C. Raises what connecting raises."""
+    prompt = _prompt(request)
+    with connected(config, screen) as client, stops_reply(client.cancel):
+        reply = _begin(client, config, prompt, raw=request.raw)
+        if request.as_json:
+            _print_json(client, reply, screen)
+        else:
+            _print_text(reply, screen)
+        return reply.finish_reason != "cancelled"
+
+
+def _prompt(request: GenerateRequest) -> str:
+    if request.prompt is not None and request.prompt != "-":
+        return request.prompt
+    if sys.stdin.isatty() and request.prompt is None:
+        raise SettingInvalid("there is no prompt; give one as an argument or on standard input")
+    text = sys.stdin.read(MAX_PROMPT_BYTES)
+    return text if request.raw else text.rstrip("\n")
+
+
+def _begin(client: SplitClient, config: ReplyConfig, prompt: str, *, raw: bool) -> Reply:
+    params = sampling_from(config, client.default_params)
+    if raw:
+        return client.generate(prompt, params, max_tokens=config.max_tokens, stop=config.stop)
+    messages = [{"role": "user", "content": prompt}]
+    if config.system:
+        messages.insert(0, {"role": "system", "content": config.system})
+    return client.chat(messages, params, max_tokens=config.max_tokens, stop=config.stop)
+
+
+def _print_text(reply: Reply, screen: Screen) -> None:
+    for piece in reply:
+        screen.reply(piece)
+    screen.line()
+    if screen.interactive:
+        screen.note(status_line(reply))
+
+
+def _print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
+    """One line per token and one at the end; escaped to ASCII, which no terminal interprets."""
+    for event in reply.events():
+        if isinstance(event, TokenEvent):
+            timing = event.timing
+            line = {
+                "type": "token",
+                "id": event.token,
+                "text": event.text,
+                "probability": round(event.probability, 6),
+                "seconds": round(timing.total, 6),
+                "engine_seconds": round(timing.engine, 6),
+                "device_seconds": round(timing.device, 6),
+                "wire_seconds": round(timing.wire, 6),
+                "queue_seconds": round(timing.queue, 6),
+            }
+            screen.line(json.dumps(line))
+    screen.line(json.dumps(_summary(client, reply)))
+
+
+def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
+    stats = reply.stats
+    return {
+        "type": "done",
+        "model": client.manifest.name,
+        "text": reply.text,
+        "finish_reason": reply.finish_reason,
+        "prompt_tokens": stats.prompt_tokens,
+        "tokens": stats.tokens,
+        "ttft_seconds": round(stats.ttft, 6),
+        "tokens_per_second": round(stats.tokens_per_second, 3),
+        "bytes_up": stats.bytes_up,
+        "bytes_down": stats.bytes_down,
+        "transport": client.stats.transport,
+    }

@@ -1,0 +1,66 @@
+"""``split-client pull``: fetch, verify, list and remove weights."""
+
+from __future__ import annotations
+
+from split_client.config import ConnectionConfig
+from split_client.errors import ServerRefused
+from split_client.terminal.connect import announce, ask_for_token, licence
+from split_client.terminal.progress import ProgressBar
+from split_client.terminal.sanitise import one_line
+from split_client.terminal.screen import Screen
+from split_client.terminal.words import size
+from split_client.transport.endpoint import Endpoint
+from split_client.weights.download import WeightsSource
+from split_client.weights.pull import fetch_manifest, pull
+from split_client.weights.store import ModelStore, StoredModel
+
+
+def run_pull(config: ConnectionConfig, screen: Screen) -> None:
+    """Fetch what is missing of the server's weights and verify the rest."""
+    try:
+        _pull(config, config.token, screen)
+    except ServerRefused as error:
+        token = ask_for_token(error, config)
+        if token is None:
+            raise
+        _pull(config, token, screen)
+
+
+def run_list(config: ConnectionConfig, screen: Screen) -> None:
+    """One line per stored model."""
+    store = ModelStore(config.cache)
+    models = store.list()
+    for model in models:
+        manifest = model.manifest
+        state = "" if model.complete else f"  (partly pulled, of {size(manifest.size)})"
+        screen.line(
+            f"{manifest.digest[:12]}  {size(model.bytes_on_disk):>9}  "
+            f"{one_line(manifest.name)}  {licence(manifest)}{state}"
+        )
+    if not models:
+        screen.note(f"no models in {store.root}")
+
+
+def run_remove(config: ConnectionConfig, name: str, screen: Screen) -> None:
+    """Delete one stored model. Raises ModelUnknown, ModelInUse."""
+    store = ModelStore(config.cache)
+    model = store.resolve(name)
+    store.remove(model)
+    screen.note(f"removed {_name(model)}, {size(model.bytes_on_disk)} freed")
+
+
+def _pull(config: ConnectionConfig, token: str | None, screen: Screen) -> None:
+    source = WeightsSource(Endpoint.parse(config.url), token)
+    bar = ProgressBar(screen)
+    try:
+        manifest, data = fetch_manifest(source)
+        announce(manifest, screen)
+        stored = pull(source, ModelStore(config.cache), manifest, data, progress=bar.update)
+    finally:
+        bar.close()
+        source.close()
+    screen.note(f"{_name(stored)} is complete and verified in {stored.folder}")
+
+
+def _name(model: StoredModel) -> str:
+    return f"{one_line(model.manifest.name)} ({model.manifest.digest[:12]})"
