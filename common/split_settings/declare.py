@@ -13,14 +13,15 @@ T = TypeVar("T")
 
 _SCALARS = (str, int, float, bool, Path)
 _KEY = "split_settings"
-_SECTION = "__settings_section__"
+_SECTION = "section"
 
 
 @typing.dataclass_transform(frozen_default=True, kw_only_default=True)
 def settings(section: str) -> Callable[[type[T]], type[T]]:
     """Make a class of options a frozen dataclass; ``section`` is its table and variable prefix.
 
-    A subclass may carry the same section: subcommands of one program share a table.
+    A subclass may carry the same section: subcommands of one program share a table. A frozen
+    dataclass that sets the class variable ``section`` itself is as good.
     """
 
     def decorate(cls: type[T]) -> type[T]:

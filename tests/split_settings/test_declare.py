@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 
 from split_settings import option, settings, settings_of
@@ -47,3 +50,13 @@ def test_a_type_that_no_source_can_hold_is_refused() -> None:
 def test_a_class_without_a_section_is_refused() -> None:
     with pytest.raises(TypeError, match="object is not declared with settings"):
         settings_of(object)
+
+
+def test_a_dataclass_may_name_its_section_itself() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Own:
+        section: ClassVar[str] = "client"
+        depth: int = option(3, help="depth")
+
+    (setting,) = settings_of(Own)
+    assert setting.variable == "SPLIT_CLIENT_DEPTH"
