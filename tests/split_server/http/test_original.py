@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,17 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from split_server.checkpoint.catalog import ends_of
-from split_server.checkpoint.folder import read_checkpoint
-from split_server.checkpoint.half_rows import HalfSource
-from split_server.checkpoint.texts import tokenizer_json
+from split_server.app import Parts
+from split_server.checkpoint.catalog import LEGACY_EMBEDDING, build_catalog
+from split_server.checkpoint.folder import EMBEDDED, read_checkpoint
+from split_server.checkpoint.manifest import build_manifest
+from split_server.checkpoint.texts import TOKENIZER
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
-from split_server.kv.store import StoreLimits
-from split_server.service import SplitService
 from tests import oracle
 from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone, tiny_service
-from tests.split_server.http.original_server import application, serving
+from tests.server_process import running_server
 from tests.split_server.http.upstream_client import (
     FORWARD,
     BinarySocket,
@@ -44,21 +44,28 @@ TTL = 300.0
 class Setup:
     """A served checkpoint; ``now`` is the session store's clock."""
 
-    def __init__(self, path: Path, limits: StoreLimits | None = None, **flags: Any) -> None:
+    def __init__(self, path: Path, **flags: Any) -> None:
         self.path = path
         self.now = 0.0
-        self.service: SplitService = tiny_service(
-            tiny_backbone(path), limits, clock=lambda: self.now
-        )
         checkpoint = read_checkpoint(path, path.name)
-        self.protocol = OriginalProtocol(
+        catalog = build_catalog(checkpoint)
+        self.service = tiny_service(tiny_backbone(path), clock=lambda: self.now)
+        original = OriginalProtocol(
             self.service,
-            encoder(tokenizer_json(checkpoint)),
-            half_rows(HalfSource.of(ends_of(checkpoint).embedding), self.hidden),
+            encoder(catalog.read(TOKENIZER)),
+            half_rows(catalog.legacy[LEGACY_EMBEDDING], self.hidden),
             **flags,
         )
-        self.app = application(self.service, self.protocol)
+        manifest = build_manifest(checkpoint, catalog)
+        self.parts = Parts(catalog, manifest, self.service, original)
         self.base = ""
+
+    @contextmanager
+    def serving(self, **settings: Any) -> Iterator[Setup]:
+        """On a free port of loopback, which is in ``base``."""
+        with running_server(self.path, parts=self.parts, **settings) as server:
+            self.base = server.url
+            yield self
 
     @property
     def hidden(self) -> int:
@@ -84,16 +91,15 @@ class Setup:
 @pytest.fixture(scope="module")
 def open_setup(tiny_path: Path) -> Iterator[Setup]:
     """With tokenizing allowed; sessions stay between the tests of this module."""
-    setup = Setup(tiny_path, allow_tokenize=True, expert_keywords={"banking": ["loan"]})
-    with serving(setup.app) as setup.base:
+    flags: dict[str, Any] = {"allow_tokenize": True, "expert_keywords": {"banking": ["loan"]}}
+    with Setup(tiny_path, **flags).serving() as setup:
         yield setup
 
 
 @pytest.fixture
 def setup(tiny_path: Path) -> Iterator[Setup]:
     """As the server starts by default."""
-    setup = Setup(tiny_path)
-    with serving(setup.app) as setup.base:
+    with Setup(tiny_path).serving() as setup:
         yield setup
 
 
@@ -106,6 +112,36 @@ TRANSPORTS: dict[str, Callable[[str], Any]] = {
 }
 
 
+@pytest.mark.parametrize("make", [TextSocket, BinarySocket, Http])
+def test_a_client_that_has_nothing_but_the_address_chats_with_the_embedded_model(
+    make: Callable[[str], Any],
+) -> None:
+    with running_server(allow_server_tokenize=True, dtype="float32") as server:
+        with server.client() as http:
+            config = http.get("/api/v1/split/config").json()
+            table = http.get("/weights/embed_tokens.bin").content
+            prompt = http.post("/api/v1/split/tokenize", json={"text": PROMPT}).json()["token_ids"]
+            probe = http.post("/api/v1/split/verify", json={"probe_text": "hello"}).json()
+            pieces = http.get("/weights/tokenizer.json").json()["model"]
+            assert http.get("/api/v1/split/selftest").json()["error"]["code"] == "not_found"
+        rows = np.frombuffer(table, "<f2").astype(np.float32)
+        rows = rows.reshape(config["vocab_size"], config["hidden_dim"])
+        assert all(isinstance(merge, str) for merge in pieces["merges"])
+        first = rows[probe["token_ids"][0], :8].tolist()
+        assert probe["embed_hash"] == sum(round(10_000 * value) for value in first)
+        stop = set(config["eos_token_ids"])
+        with make(server.url) as client:
+            tokens = generate(
+                client.forward,
+                lambda ids: rows[ids],
+                lambda hidden: int((rows @ hidden).argmax()),
+                prompt,
+                24,
+                stop,
+            )
+    assert tokens == oracle.greedy(EMBEDDED, prompt, 24)
+
+
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_greedy_tokens_equal_generate_over_every_transport(
     open_setup: Setup, transport: str
@@ -116,17 +152,15 @@ def test_greedy_tokens_equal_generate_over_every_transport(
 
 
 def test_greedy_tokens_equal_generate_for_every_family(family_path: Path) -> None:
-    setup = Setup(family_path)
-    with serving(setup.app) as base, BinarySocket(base) as client:
+    with Setup(family_path).serving() as setup, BinarySocket(setup.base) as client:
         tokens = setup.generate(client.forward)
     assert tokens == oracle.greedy(family_path, setup.ids(), 12)
 
 
 def test_a_prompt_longer_than_one_engine_step_comes_back_whole(tmp_path: Path) -> None:
     path = tiny_checkpoint("qwen2", tmp_path / "long", max_position_embeddings=2048)
-    setup = Setup(path)
-    prompt = (setup.ids() * 100)[:700]
-    with serving(setup.app) as base, BinarySocket(base) as client:
+    with Setup(path).serving() as setup, BinarySocket(setup.base) as client:
+        prompt = (setup.ids() * 100)[:700]
         reply = client.forward(setup.embed(prompt), session_id="long")
         assert reply["rows"].shape == (700, setup.hidden)
         tokens = setup.generate(client.forward, 4, prompt=prompt)
@@ -206,16 +240,24 @@ def test_sockets_without_a_session_id_share_nothing_and_leave_nothing(setup: Set
     assert len(setup.service.store) == 0
 
 
-def test_session_names_live_inside_their_principal(setup: Setup) -> None:
-    rows = setup.embed(setup.ids())
+def test_session_names_live_inside_their_principal(tiny_path: Path, tmp_path: Path) -> None:
+    tokens = {"alice": "a-token-of-alice-0001", "bob": "a-token-of-bob-000001"}
+    file = tmp_path / "tokens"
+    file.write_text("".join(f"{name} {token}\n" for name, token in tokens.items()))
+    bearer = {name: f"Bearer {token}" for name, token in tokens.items()}
     with (
-        TextSocket(setup.base, principal="alice") as alice,
-        Http(setup.base, principal="bob") as bob,
+        Setup(tiny_path).serving(token_file=file) as setup,
+        TextSocket(setup.base, Authorization=bearer["alice"]) as alice,
+        Http(setup.base, Authorization=bearer["bob"]) as bob,
     ):
+        rows = setup.embed(setup.ids())
         alice.forward(rows, session_id="chat")
         assert bob.forward(rows[:1], session_id="chat", incremental=True)["cached_seq_len"] == 0
         reply = alice.forward(rows[:1], session_id="chat", incremental=True)
-    assert reply["cached_seq_len"] == len(rows)
+        assert reply["cached_seq_len"] == len(rows)
+        for path in ("config", "tokenize", "verify", "forward"):
+            response = httpx.post(f"{setup.base}/api/v1/split/{path}", json={})
+            assert response.status_code == 401
 
 
 def test_the_config_is_the_same_over_http_and_websocket(open_setup: Setup) -> None:
