@@ -54,6 +54,7 @@ class SplitApp:
     """``asgi`` is what uvicorn runs; ``drain`` is awaited before connections are closed."""
 
     def __init__(self, parts: Parts, config: ServerConfig, policy: AccessPolicy) -> None:
+        self.parts = parts
         self._service = parts.service
         self._grace = config.shutdown_grace
         self._sockets = Sockets(config.max_sockets, config.session_ttl + _IDLE_MARGIN_SECONDS)

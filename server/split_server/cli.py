@@ -86,7 +86,7 @@ def _serve(config: ServerConfig) -> int:
     from split_server.http.server import listen
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    _set_levels(config.log_level)
+    logging.getLogger("split_server").setLevel(config.log_level.upper())
     policy = access_policy(
         config.host, token=config.token, token_file=config.token_file, auth=config.auth
     )
@@ -97,12 +97,6 @@ def _serve(config: ServerConfig) -> int:
     finally:
         for opened in sockets:
             opened.close()
-
-
-def _set_levels(level: str) -> None:
-    logging.getLogger("split_server").setLevel(level.upper())
-    # uvicorn's own information lines hold query strings.
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
 
 
 def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket]) -> int:

@@ -94,6 +94,8 @@ def uvicorn_config(app: ASGIApp, max_frame_bytes: int, grace_seconds: float) -> 
         lifespan="on",
         log_config=None,
         access_log=False,
+        # Its information lines hold query strings.
+        log_level="warning",
         proxy_headers=False,
         server_header=False,
         limit_concurrency=MAX_CONNECTIONS,

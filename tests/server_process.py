@@ -1,0 +1,99 @@
+"""A real server over a real socket: the real application on the real uvicorn, in a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from websockets.sync.client import ClientConnection, connect
+
+from split_server.app import Parts, SplitApp
+from split_server.config import ServerConfig
+from split_server.http.server import GracefulServer, listen, uvicorn_config
+from split_server.security.access import AccessPolicy, access_policy
+from split_server.startup import load_parts
+from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL
+
+_START_SECONDS = 60.0
+STREAM_PATH = "/api/v1/split/stream"
+FORWARD_PATH = "/api/v1/split/forward"
+
+
+@dataclass
+class RunningServer:
+    """``url`` without a trailing slash; ``manifest`` is the digest that the server answers to."""
+
+    port: int
+    parts: Parts
+    app: SplitApp
+    policy: AccessPolicy
+    server: GracefulServer
+    thread: threading.Thread
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def manifest(self) -> str:
+        return self.parts.manifest.digest
+
+    def client(self, **options: Any) -> httpx.Client:
+        """An HTTP client with the server's address; close it or use it in a ``with``."""
+        return httpx.Client(base_url=self.url, trust_env=False, timeout=20, **options)
+
+    def socket(self, *, subprotocol: str | None = SUBPROTOCOL, **options: Any) -> ClientConnection:
+        """A WebSocket on the stream path; None speaks the original protocol."""
+        offered = None if subprotocol is None else [subprotocol]
+        return connect(
+            f"ws://127.0.0.1:{self.port}{STREAM_PATH}",
+            subprotocols=offered,  # type: ignore[arg-type]
+            compression=None,
+            max_size=None,
+            proxy=None,
+            **options,
+        )
+
+    def post(self, frame: bytes, **headers: str) -> httpx.Response:
+        """POST one ``split.v1`` frame."""
+        with self.client() as client:
+            content_type = {"Content-Type": CONTENT_TYPE}
+            return client.post(FORWARD_PATH, content=frame, headers=content_type | headers)
+
+    def stop(self) -> None:
+        """Stop in order and wait for it."""
+        self.server.should_exit = True
+        self.thread.join(_START_SECONDS)
+        assert not self.thread.is_alive()
+
+
+@contextmanager
+def running_server(
+    model: Path | None = None, *, parts: Parts | None = None, port: int = 0, **settings: Any
+) -> Iterator[RunningServer]:
+    """Serve ``model`` (None: the embedded one) or given ``parts``; ``settings`` as in ServerConfig.
+
+    The port is free by default. The server is stopped at the end of the ``with``.
+    """
+    config = ServerConfig(model=None if model is None else str(model), port=port, **settings)
+    policy = access_policy(
+        config.host, token=config.token, token_file=config.token_file, auth=config.auth
+    )
+    sockets = listen(config.host, config.port)
+    app = SplitApp(parts or load_parts(config), config, policy)
+    started = threading.Event()
+    uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace)
+    server = GracefulServer(uvicorn, app.drain, started.set)
+    thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
+    thread.start()
+    assert started.wait(_START_SECONDS)
+    running = RunningServer(sockets[0].getsockname()[1], app.parts, app, policy, server, thread)
+    try:
+        yield running
+    finally:
+        running.stop()

@@ -1,0 +1,56 @@
+"""Which files are served, byte for byte those of the checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from split_server.checkpoint.catalog import build_catalog, ends_of
+from split_server.checkpoint.folder import read_checkpoint
+from split_server.errors import MalformedCheckpoint
+from split_wire.errors import NotFound
+from tests.checkpoints import tiny_checkpoint
+
+
+def _catalog(path: Path):
+    return build_catalog(read_checkpoint(path, "tiny"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_rows_are_served_in_the_checkpoints_own_dtype(dtype: str, tmp_path: Path) -> None:
+    path = tiny_checkpoint("llama", tmp_path / "c", tied=False, dtype=dtype)
+    tensors = load_file(path / "model.safetensors")
+    catalog = _catalog(path)
+    for name, tensor in (("embedding", "model.embed_tokens.weight"), ("head", "lm_head.weight")):
+        stored = tensors[tensor].contiguous().view(torch.uint8).numpy().tobytes()
+        assert catalog.read(f"{name}.bin") == stored
+
+
+def test_a_tied_checkpoint_has_one_table_and_two_legacy_files(tmp_path: Path) -> None:
+    catalog = _catalog(tiny_checkpoint("qwen2", tmp_path / "c", tied=True))
+    assert sorted(catalog.files) == ["chat_template.jinja", "embedding.bin", "tokenizer.json"]
+    assert catalog.read("lm_head.bin") == catalog.read("embed_tokens.bin")
+
+
+def test_legacy_files_are_measured_once(tmp_path: Path) -> None:
+    catalog = _catalog(tiny_checkpoint("qwen2", tmp_path / "c"))
+    assert not catalog.holds("lm_head.bin")
+    assert catalog.find("lm_head.bin") is catalog.find("lm_head.bin")
+    assert catalog.holds("lm_head.bin")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../config.json", "config.json", "model.safetensors"])
+def test_nothing_but_the_catalog_is_served(name: str, tmp_path: Path) -> None:
+    catalog = _catalog(tiny_checkpoint("qwen2", tmp_path / "c"))
+    with pytest.raises(NotFound):
+        catalog.find(name)
+
+
+def test_an_end_of_another_width_is_refused(tmp_path: Path) -> None:
+    checkpoint = read_checkpoint(tiny_checkpoint("qwen2", tmp_path / "c"), "tiny")
+    checkpoint.config["hidden_size"] = 65  # type: ignore[index]
+    with pytest.raises(MalformedCheckpoint, match=r"not \[rows, 65\]"):
+        ends_of(checkpoint)
