@@ -39,7 +39,7 @@ _RESULT: dict[str, Any] = {
 
 def _with(header: dict[str, Any], **changes: Any) -> bytes:
     kept = {key: value for key, value in {**header, **changes}.items() if value is not ...}
-    return padded(kept, _ROW if kept.get("tensors") else b"")
+    return padded(kept, _ROW) if kept.get("tensors") else frame(kept)
 
 
 def _frames() -> list[tuple[str, bytes, str]]:

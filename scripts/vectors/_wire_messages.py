@@ -10,6 +10,7 @@ import numpy as np
 
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, MalformedFrame, Overloaded, StepConflict
+from split_wire.frame import decode_frame
 from split_wire.messages import (
     Close,
     Closed,
@@ -22,9 +23,10 @@ from split_wire.messages import (
     Result,
     Step,
     decode_client_message,
+    decode_server_message,
     encode_message,
 )
-from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype
+from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype, align
 
 from ._wire_fields import describe
 
@@ -77,15 +79,25 @@ def _messages() -> list[tuple[str, str, Message]]:
 
 def messages() -> list[dict[str, Any]]:
     """Frames as this implementation writes them; ``to`` names who reads them."""
-    return [
-        {
-            "name": name,
-            "to": to,
-            "frame": encode_message(message).hex(),
-            "fields": describe(message),
-        }
-        for name, to, message in _messages()
-    ]
+    return [_described(name, to, encode_message(message)) for name, to, message in _messages()]
+
+
+def _described(name: str, to: str, data: bytes) -> dict[str, Any]:
+    message: Message = (
+        decode_client_message(data, LIMIT) if to == "server" else decode_server_message(data, LIMIT)
+    )
+    case = {"name": name, "to": to, "frame": data.hex(), "fields": describe(message)}
+    tensors = decode_frame(data, LIMIT).tensors
+    if tensors:
+        case["offsets"] = {name: _offsets(data, tensor) for name, tensor in tensors.items()}
+    return case
+
+
+def _offsets(data: bytes, tensor: Tensor) -> list[int]:
+    """Where the only tensor of a frame starts and, for i8, its scales."""
+    (length,) = struct.unpack_from("<I", data, 4)
+    start = align(8 + length)
+    return [start, align(start + len(tensor.data))] if tensor.dtype == "i8" else [start]
 
 
 def frame(header: dict[Any, Any] | bytes, tail: bytes = b"", length: int | None = None) -> bytes:
@@ -121,12 +133,4 @@ def tolerated() -> list[dict[str, Any]]:
             padded(extra, bytes(4)),
         ),
     ]
-    return [
-        {
-            "name": name,
-            "to": "server",
-            "frame": data.hex(),
-            "fields": describe(decode_client_message(data, LIMIT)),
-        }
-        for name, data in cases
-    ]
+    return [_described(name, "server", data) for name, data in cases]

@@ -1,0 +1,139 @@
+"""A server of one process without sockets: real session states, and a cache of rows as bytes.
+
+Its model answers with a row that depends on every cached byte, so that a device can tell from the
+answer alone whether the server holds what it believes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_wire.errors import InternalError, ModelChanged, Overloaded, SplitError, UnknownSession
+from split_wire.messages import (
+    Close,
+    Closed,
+    Failure,
+    Message,
+    Open,
+    Opened,
+    Pong,
+    Result,
+    Step,
+    decode_client_message,
+    encode_message,
+)
+from split_wire.session import Replay, Run, SessionState, fingerprint
+from split_wire.tensor import Tensor, WireDtype
+
+WIDTH, MAX_ROWS, MAX_CONTEXT, LIMIT = 4, 3, 12, 1 << 16
+
+
+def stored_rows(tensor: Tensor) -> list[bytes]:
+    """The raw bytes of each row."""
+    return [row.tobytes() for row in tensor.array()]
+
+
+def answer_of(cache: list[bytes]) -> NDArray[np.float32]:
+    """What the model answers when it holds ``cache``: [1, WIDTH]."""
+    digest = blake2b(b"|".join(cache), digest_size=WIDTH).digest()
+    return np.frombuffer(digest, np.uint8).astype(np.float32)[None]
+
+
+@dataclass
+class Held:
+    """One session: what it decides, what it really caches, what runs and who waits."""
+
+    state: SessionState
+    rows: list[bytes] = field(default_factory=list)
+    running: Run | None = None
+    waiting: int = 0
+
+
+class Peer:
+    """``runs`` counts how often each (session, step) was appended."""
+
+    def __init__(self, name: str, manifest: str = "m", dtype: WireDtype = "f32") -> None:
+        self._name, self._manifest, self._dtype = name, manifest, dtype
+        self._opened = 0
+        self.sessions: dict[str, Held] = {}
+        self.runs: dict[tuple[str, int], int] = {}
+
+    def receive(self, frame: bytes) -> list[bytes]:
+        """The answers that are ready at once."""
+        try:
+            message = decode_client_message(frame, LIMIT)
+        except SplitError as error:
+            return [encode_message(Failure.of(error))]
+        if isinstance(message, Step):
+            return self._on_step(message, frame)
+        return [encode_message(self._answer(message))]
+
+    def _answer(self, message: Message) -> Message:
+        match message:
+            case Open(manifest=manifest) if manifest != self._manifest:
+                return Failure.of(ModelChanged())
+            case Open():
+                self._opened += 1
+                session = f"{self._name}{self._opened}"
+                state = SessionState(self._manifest, WIDTH, MAX_ROWS, MAX_CONTEXT)
+                self.sessions[session] = Held(state)
+                return Opened(session, self._manifest, self._dtype, MAX_ROWS, MAX_CONTEXT)
+            case Close(session=session):
+                self.sessions.pop(session, None)
+                return Closed(session)
+            case _:
+                return Pong()
+
+    def _on_step(self, step: Step, frame: bytes) -> list[bytes]:
+        held = self.sessions.get(step.session)
+        try:
+            if held is None:
+                raise UnknownSession
+            admitted = held.state.admit(step, fingerprint(frame))
+        except SplitError as error:
+            return [encode_message(Failure.of(error, step.session, step.step))]
+        if isinstance(admitted, Replay):
+            return [admitted.reply]
+        held.waiting += 1
+        if isinstance(admitted, Run):
+            held.running = admitted
+        return []
+
+    def finish(self, session: str) -> list[bytes]:
+        """The model has run: an answer for everybody who waits."""
+        held = self.sessions[session]
+        run = held.running
+        assert run is not None
+        step = run.step
+        held.rows[step.start :] = stored_rows(step.embeddings)
+        key = (session, step.step)
+        self.runs[key] = self.runs.get(key, 0) + 1
+        count = step.embeddings.rows if step.rows == "all" else 1
+        hidden = Tensor.from_f32(np.repeat(answer_of(held.rows), count, axis=0), "f32")
+        cached = len(held.rows)
+        reply = encode_message(Result(session, step.step, cached, hidden, prefix=run.prefix))
+        held.state.complete(run, reply)
+        return self._release(held, reply)
+
+    def fail(self, session: str, *, truncated: bool) -> list[bytes]:
+        """The model did not run; ``truncated``: the positions after ``start`` are gone already."""
+        held = self.sessions[session]
+        run = held.running
+        assert run is not None
+        if truncated:
+            del held.rows[run.step.start :]
+        held.state.fail(run, len(held.rows))
+        error = InternalError("x") if truncated else Overloaded("the queue is full")
+        return self._release(held, encode_message(Failure.of(error, session, run.step.step)))
+
+    def _release(self, held: Held, reply: bytes) -> list[bytes]:
+        waiting, held.waiting, held.running = held.waiting, 0, None
+        return [reply] * waiting
+
+    def running(self) -> list[str]:
+        """Sessions with a step under way."""
+        return [name for name, held in self.sessions.items() if held.running is not None]
