@@ -40,8 +40,9 @@ from split_client.generation.screen_file import ScreenShape, ScreenTables, read_
 _LOG: Final = logging.getLogger(__name__)
 # Below this many weights a full product costs less than a screen.
 _SCREENED_FROM: Final = 4_000_000
-_BLOCK: Final = 1024
-_GATHER: Final = 4096
+# Weights multiplied at once: they stay in cache, and BLAS libraries compute so few on the calling
+# thread (OpenBLAS shares a product from 460,800 on, and then waits for the slowest core).
+_AT_ONCE: Final = 2**18
 # BLAS kernels take rows in groups; whole groups make a row's sum independent of its neighbours.
 _ROW_GROUP: Final = 16
 
@@ -65,6 +66,7 @@ class ExactLMHead:
         self.rows = rows
         self.spec = spec
         self._screen = screen
+        self._block = max(_ROW_GROUP, _AT_ONCE // rows.hidden // _ROW_GROUP * _ROW_GROUP)
         self._lock = threading.Lock()
 
     @classmethod
@@ -132,7 +134,7 @@ class ExactLMHead:
         """All logits, float32 [rows]. Raises InvalidHiddenState, NonFiniteLogits."""
         hidden = self._checked(hidden)
         products = np.empty(self.rows.rows, np.float32)
-        for start, block in self.rows.blocks(_BLOCK):
+        for start, block in self.rows.blocks(self._block):
             products[start : start + len(block)] = _multiply(block, hidden)
         return self._finished(products, None)
 
@@ -184,8 +186,8 @@ class ExactLMHead:
 
     def _products(self, ids: NDArray[np.int64], hidden: NDArray[np.float32]) -> NDArray[np.float32]:
         products = np.empty(ids.size, np.float32)
-        for start in range(0, ids.size, _GATHER):
-            part = ids[start : start + _GATHER]
+        for start in range(0, ids.size, self._block):
+            part = ids[start : start + self._block]
             products[start : start + part.size] = _multiply(self.rows.take(part), hidden)
         return products
 
