@@ -1,0 +1,1 @@
+"""What the benchmarks share: checkpoints of known shapes, worker processes and reports."""

@@ -1,0 +1,91 @@
+"""A device client as a worker process: ``python -m bench.client_worker URL CACHE``.
+
+Requests: ``prepare`` (ids of a prompt), ``generate`` (greedy continuation with timings), ``turns``
+(one turn of a chat after another, each also from nothing), ``memory``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench.report import private_bytes
+from bench.workers import serve
+from split_client.api import ChatSession, SamplingParams, SplitClient
+from split_client.conversation import Message
+
+_GREEDY = SamplingParams(temperature=0.0, seed=0)
+
+
+class ClientWorker:
+    """Answers the requests with one connected client."""
+
+    def __init__(self, client: SplitClient) -> None:
+        self._client = client
+
+    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer one request by its ``op``."""
+        operation = getattr(self, request.pop("op"))
+        answer: dict[str, Any] = operation(**request)
+        return answer
+
+    def prepare(self, prompt: str) -> dict[str, Any]:
+        """Token ids of a prompt."""
+        return {"ids": self._client.ends.tokenizer.encode(prompt, add_special_tokens=True)}
+
+    def generate(self, prompt: str, tokens: int) -> dict[str, Any]:
+        """Ids, seconds from the first to the last token, and where the time of each went."""
+        reply = self._client.generate(prompt, _GREEDY, max_tokens=tokens)
+        frames = [reply.stats.bytes_up + reply.stats.bytes_down for _ in reply.events()]
+        later = reply.stats.timings[1:]
+        return {
+            "ids": reply.token_ids,
+            "seconds": sum(timing.total for timing in later),
+            "wire_ms": [1e3 * (timing.wire + timing.queue) for timing in later],
+            "engine_ms": [1e3 * timing.engine for timing in later],
+            "device_ms": [1e3 * timing.device for timing in later],
+            "bytes_per_step": (frames[-1] - frames[0]) / len(later),
+        }
+
+    def turn(self, text: str, tokens: int) -> dict[str, Any]:
+        """One turn of the running chat, and the same prompt over a session with nothing cached."""
+        chat = self._chat()
+        kept = self._measured(chat, text, tokens)
+        fresh = self._client.conversation()
+        fresh.conversation.replace(Message(m.role, m.content) for m in chat.messages[:-2])
+        again = self._measured(fresh, text, 1)
+        fresh.close()
+        return {"kept": kept, "fresh": again}
+
+    def new_chat(self) -> dict[str, Any]:
+        """Start the running chat anew."""
+        self._chat().close()
+        del self._running
+        return {}
+
+    def memory(self) -> dict[str, Any]:
+        """Private memory in bytes."""
+        return {"private": private_bytes()}
+
+    def _chat(self) -> ChatSession:
+        if not hasattr(self, "_running"):
+            self._running = self._client.conversation()
+        return self._running
+
+    def _measured(self, chat: ChatSession, text: str, tokens: int) -> dict[str, Any]:
+        chat.params, chat.max_tokens = _GREEDY, tokens
+        reply = chat.send(text)
+        reply.read()
+        return {
+            "ttft_ms": 1e3 * reply.stats.ttft,
+            "prompt_tokens": reply.stats.prompt_tokens,
+            "prompt_sent": reply.stats.prompt_sent,
+            "bytes": reply.stats.bytes_up + reply.stats.bytes_down,
+            "first": reply.token_ids[0],
+        }
+
+
+if __name__ == "__main__":
+    with SplitClient(sys.argv[1], cache=Path(sys.argv[2])) as connected:
+        serve(ClientWorker(connected).handle)

@@ -1,0 +1,96 @@
+"""Checkpoints with the dimensions of real models and random weights.
+
+Speed and memory do not depend on what the weights say, so a benchmark needs no download.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
+
+SHAPES = {
+    # Qwen2.5-0.5B: https://huggingface.co/Qwen/Qwen2.5-0.5B/blob/main/config.json
+    "m": {
+        "hidden_size": 896,
+        "intermediate_size": 4864,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 14,
+        "num_key_value_heads": 2,
+        "vocab_size": 151_936,
+        "max_position_embeddings": 32_768,
+        "rope_theta": 1_000_000.0,
+        "tie_word_embeddings": True,
+    },
+    "s": {
+        "hidden_size": 256,
+        "intermediate_size": 1024,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 2,
+        "vocab_size": 8_192,
+        "max_position_embeddings": 8_192,
+        "tie_word_embeddings": True,
+    },
+}
+_ALPHABET = "etaoinshrdlcumwfgypbvkjxqz"
+_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+    "{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def random_checkpoint(shape: str, folder: Path, dtype: str = "bfloat16") -> Path:
+    """Write a Qwen2 checkpoint of ``shape`` with seeded random weights; a second call reuses it."""
+    path = folder / f"random-{shape}-{dtype}"
+    if (path / "complete").exists():
+        return path
+    path.mkdir(parents=True, exist_ok=True)
+    config = AutoConfig.for_model(
+        "qwen2", **SHAPES[shape], bos_token_id=None, eos_token_id=None, pad_token_id=None
+    )
+    torch.manual_seed(0)
+    previous = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, dtype))
+    try:
+        model = AutoModelForCausalLM.from_config(config)
+    finally:
+        torch.set_default_dtype(previous)
+    model.generation_config.do_sample = False
+    model.save_pretrained(path)
+    _write_tokenizer(path, SHAPES[shape]["vocab_size"])
+    (path / "complete").touch()
+    return path
+
+
+def _write_tokenizer(path: Path, rows: int) -> None:
+    """A byte-level BPE with as many entries as real ones have, so that its memory counts too."""
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    vocabulary = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges: list[tuple[str, str]] = []
+    grown = 0
+    stems = list(_ALPHABET)
+    while len(vocabulary) + len(special) < rows - 290:
+        stem, letter = stems[grown // len(_ALPHABET)], _ALPHABET[grown % len(_ALPHABET)]
+        merges.append((stem, letter))
+        stems.append(stem + letter)
+        vocabulary.append(stem + letter)
+        grown += 1
+    bpe = models.BPE({token: i for i, token in enumerate(vocabulary)}, merges)
+    tokenizer = Tokenizer(bpe)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(special)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<|im_end|>", chat_template=_TEMPLATE
+    ).save_pretrained(path)
+
+
+def weight_bytes(path: Path) -> int:
+    """Bytes of the embedding table, which a tied device end holds."""
+    config = json.loads((path / "config.json").read_text())
+    return int(config["vocab_size"]) * int(config["hidden_size"]) * 2
