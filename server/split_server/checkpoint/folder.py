@@ -37,6 +37,14 @@ class Checkpoint:
         """The safetensors files, sorted by name."""
         return sorted({tensor.file for tensor in self.tensors.values()})
 
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """The ids that end a reply: those of generation_config.json, else of config.json."""
+        generation = self.read_json("generation_config.json") or {}
+        value = generation.get("eos_token_id", self.config.get("eos_token_id"))
+        ids = value if isinstance(value, list) else [value]
+        return tuple(int(token) for token in ids if isinstance(token, int))
+
     def read_json(self, file: str) -> dict[str, Any] | None:
         """A JSON object of the folder, None when there is no such file.
 

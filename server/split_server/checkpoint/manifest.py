@@ -28,7 +28,6 @@ from split_server.checkpoint.texts import (
     generation_defaults,
     special_tokens,
 )
-from split_server.engine.info import eos_token_ids
 from split_server.errors import MalformedCheckpoint
 
 MANIFEST_FILE = "manifest.json"
@@ -72,9 +71,7 @@ def _document(checkpoint: Checkpoint, catalog: Catalog, ends: Ends) -> dict[str,
         "vocab_size": ends.embedding.shape[0],
         "num_layers": int(config["num_hidden_layers"]),
         "max_context": int(config["max_position_embeddings"]),
-        "eos_token_ids": list(
-            eos_token_ids(checkpoint.read_json("generation_config.json"), config)
-        ),
+        "eos_token_ids": list(checkpoint.eos_token_ids),
         "bos_token_id": bos if isinstance(bos, int) else None,
         "ends": _ends(ends),
         "tokenizer": TOKENIZER,

@@ -37,12 +37,3 @@ def kv_bytes_per_position(config: Mapping[str, Any], item_bytes: int) -> int:
         return 2 * int(config["num_hidden_layers"]) * kv_heads * head_dim * item_bytes
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise MalformedCheckpoint("config.json lacks the shape of the attention") from error
-
-
-def eos_token_ids(
-    generation: Mapping[str, Any] | None, config: Mapping[str, Any]
-) -> tuple[int, ...]:
-    """The ids that end a reply: those of generation_config.json, else of config.json."""
-    value = (generation or {}).get("eos_token_id", config.get("eos_token_id"))
-    ids = value if isinstance(value, list) else [value]
-    return tuple(int(token) for token in ids if isinstance(token, int))

@@ -15,7 +15,7 @@ import transformers
 from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
 from split_server.engine.convert import WIRE_NAMES
-from split_server.engine.info import ModelInfo, eos_token_ids, kv_bytes_per_position
+from split_server.engine.info import ModelInfo, kv_bytes_per_position
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
 _DTYPES = {
@@ -107,7 +107,7 @@ def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
             num_layers=int(config["num_hidden_layers"]),
             max_context=int(config["max_position_embeddings"]),
             dtype=WIRE_NAMES[dtype],
-            eos_token_ids=eos_token_ids(checkpoint.read_json("generation_config.json"), config),
+            eos_token_ids=checkpoint.eos_token_ids,
             kv_bytes_per_position=kv_bytes_per_position(config, dtype.itemsize),
         )
     except (KeyError, TypeError, ValueError) as error:
