@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from split_client.conversation import Conversation, Message
+from split_client.conversation import Conversation, Message, Prompt
 from split_client.ends import DeviceEnds
 from split_client.errors import Cancelled
 from split_client.generation.loop import Event, Finished, Limits, decode
@@ -139,7 +139,7 @@ class SplitClient:
         """The answer to ``messages`` (maps of role and content), the last of them the user's."""
         conversation = self._new_conversation(None)
         conversation.replace(Message(m["role"], m["content"]) for m in messages)
-        return self._reply(self._session(), conversation.prompt(), params, max_tokens, stop)
+        return self._reply(self._session(), conversation.prompt().ids, params, max_tokens, stop)
 
     def generate(
         self,
@@ -302,9 +302,14 @@ class ChatSession:
         """Reply to the last message of the user, again if need be."""
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
-        reply = self._client._reply(self._sequence, prompt, self.params, self.max_tokens, self.stop)
-        reply.on_finish = lambda: self.conversation.reply(reply.text, reply.token_ids)
+        reply = self._client._reply(
+            self._sequence, prompt.ids, self.params, self.max_tokens, self.stop
+        )
+        reply.on_finish = lambda: self._join(prompt, reply)
         return reply
+
+    def _join(self, prompt: Prompt, reply: Reply) -> None:
+        self.conversation.reply(prompt, reply.text, reply.token_ids)
 
     def close(self) -> None:
         """End the session on the server."""

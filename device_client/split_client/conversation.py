@@ -54,6 +54,15 @@ class _Known:
     ids: list[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a reply continues; ``revision`` tells whether the chat has moved on since."""
+
+    text: str
+    ids: list[int]
+    revision: int
+
+
 class Conversation:
     """Messages in order; the last one is the user's while a reply is wanted."""
 
@@ -62,7 +71,7 @@ class Conversation:
         self._tokenizer = tokenizer
         self._messages: list[Message] = []
         self._known: list[_Known] = []
-        self._prompt: _Known | None = None
+        self._revision = 0
         self.set_system(system)
 
     @property
@@ -78,9 +87,9 @@ class Conversation:
     def set_system(self, content: str | None) -> None:
         """Set, replace or (None or empty) remove the system message."""
         if self._has_system():
-            del self._messages[0]
+            del self._changed()[0]
         if content:
-            self._messages.insert(0, Message("system", content))
+            self._changed().insert(0, Message("system", content))
 
     def say(self, content: str) -> None:
         """Add a message of the user, in place of one that was never answered.
@@ -90,53 +99,61 @@ class Conversation:
         if not content.strip():
             raise PromptEmpty
         if self._messages and self._messages[-1].role == "user":
-            del self._messages[-1]
-        self._messages.append(Message("user", content))
+            del self._changed()[-1]
+        self._changed().append(Message("user", content))
 
-    def prompt(self) -> list[int]:
-        """The ids that the next reply continues. Raises PromptEmpty, TemplateFailed."""
+    def prompt(self) -> Prompt:
+        """What the next reply continues. Raises PromptEmpty, TemplateFailed, TemplateTooCostly."""
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty
         text = self._template.render([message.as_dict() for message in self._messages])
-        self._prompt = _Known(text, self._encode(text))
-        if not self._prompt.ids:
+        ids = self._encode(text)
+        if not ids:
             raise PromptEmpty
-        return list(self._prompt.ids)
+        return Prompt(text, ids, self._revision)
 
-    def reply(self, content: str, ids: Iterable[int]) -> None:
-        """Add the model's answer to the last :meth:`prompt`: its text and the ids it came as."""
-        if self._prompt is None:
-            raise RuntimeError("a reply needs a prompt")
-        self._messages.append(Message("assistant", content))
+    def reply(self, prompt: Prompt, content: str, ids: Iterable[int]) -> bool:
+        """Add the model's answer to ``prompt``: its text and the ids it came as.
+
+        False, and nothing is added, when the chat has moved on since.
+        """
+        if prompt.revision != self._revision:
+            return False
+        self._changed().append(Message("assistant", content))
         reply = list(ids)
-        text = self._prompt.text + self._tokenizer.decode(reply, skip_special_tokens=False)
-        self._known.append(_Known(text, self._prompt.ids + reply))
-        self._prompt = None
+        text = prompt.text + self._tokenizer.decode(reply, skip_special_tokens=False)
+        self._known.append(_Known(text, prompt.ids + reply))
+        return True
 
     def undo(self) -> str | None:
         """Take back the last message of the user and what followed; returns it, None if none."""
         for index in range(len(self._messages) - 1, -1, -1):
             if self._messages[index].role == "user":
                 content = self._messages[index].content
-                del self._messages[index:]
+                del self._changed()[index:]
                 return content
         return None
 
     def drop_reply(self) -> bool:
         """Take back the last answer so that the model answers again; False if there is none."""
         if self._messages and self._messages[-1].role == "assistant":
-            del self._messages[-1]
+            del self._changed()[-1]
         return bool(self._messages) and self._messages[-1].role == "user"
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Continue from other messages, a saved chat for example."""
-        self._messages = list(messages)
+        self._changed()[:] = messages
         self._known = []
 
     def clear(self) -> None:
         """Forget everything but the system message."""
-        self._messages = self._messages[:1] if self._has_system() else []
+        del self._changed()[1 if self._has_system() else 0 :]
         self._known = []
+
+    def _changed(self) -> list[Message]:
+        """The messages, about to be changed."""
+        self._revision += 1
+        return self._messages
 
     def _has_system(self) -> bool:
         return bool(self._messages) and self._messages[0].role == "system"

@@ -81,10 +81,10 @@ class Sequence:
         """
         if not tokens:
             raise PromptEmpty
-        self._backend.open()
-        if len(tokens) > self._backend.max_context:
-            raise PromptTooLong(len(tokens), self._backend.max_context)
         for _ in range(1 + MAX_RESENDS):
+            self._backend.open()
+            if len(tokens) > self._backend.max_context:
+                raise PromptTooLong(len(tokens), self._backend.max_context)
             try:
                 return self._send_rest(tokens)
             except CacheLost:

@@ -1,7 +1,7 @@
 """Frames over a WebSocket (RFC 6455) on a plain blocking socket.
 
-The protocol is the sans-I/O one of ``websockets``; its own synchronous connection hands every
-message from a reading thread to the caller, which costs more per token than the exchange itself.
+The protocol is the sans-I/O one of ``websockets``, so that no thread stands between the socket and
+the caller: a message is taken up by the thread that waits for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pulling a model: chunks are verified before they are kept, and what is kept is not fetched again."""
+"""Pulling a model: every chunk is verified before it is kept and fetched once."""
 
 from __future__ import annotations
 

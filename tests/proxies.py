@@ -1,0 +1,83 @@
+"""A TCP proxy that breaks connections when it is told to."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from typing import Self
+
+
+class CuttingProxy:
+    """Forwards to ``port`` on this machine. ``cut_after`` arms it once."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._lock = threading.Lock()
+        self._budget: int | None = None
+        self.connections = 0
+        self.cuts = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def cut_after(self, count: int) -> None:
+        """Let ``count`` more bytes of answers pass, then reset the connection they came on."""
+        with self._lock:
+            self._budget = count
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._up, args=(near, far), daemon=True).start()
+            threading.Thread(target=self._down, args=(far, near), daemon=True).start()
+
+    def _up(self, near: socket.socket, far: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := near.recv(65536):
+                far.sendall(data)
+        self._end(near, far)
+
+    def _down(self, far: socket.socket, near: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := far.recv(65536):
+                passing, cut = self._within_budget(data)
+                near.sendall(passing)
+                if cut:
+                    break
+        self._end(near, far)
+
+    def _within_budget(self, data: bytes) -> tuple[bytes, bool]:
+        with self._lock:
+            if self._budget is None:
+                return data, False
+            passing = data[: self._budget]
+            self._budget -= len(passing)
+            if len(passing) == len(data):
+                return data, False
+            self._budget = None
+            self.cuts += 1
+            return passing, True
+
+    @staticmethod
+    def _end(*sockets: socket.socket) -> None:
+        for one in sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
