@@ -111,10 +111,11 @@ class SessionState:
         return self._running
 
     def _repeated(self, step: Step, mark: bytes) -> Admission | None:
-        if self._running is not None:
-            if step.step == self._running.step.step and mark == self._running.fingerprint:
+        running = self._running  # read once: a large frame is admitted on another thread
+        if running is not None:
+            if step.step == running.step.step and mark == running.fingerprint:
                 return Underway()
-            raise StepConflict(step.step, self._running.step.step)
+            raise StepConflict(step.step, running.step.step)
         if step.step == self._last_step and self._last_reply is not None:
             if mark == self._last_fingerprint:
                 return Replay(self._last_reply)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._wire_conversation import conversation
 from ._wire_malformed import malformed
 from ._wire_messages import messages, tolerated
 from ._wire_numbers import chains, fingerprints, refused_tensors, rounding
@@ -14,6 +15,7 @@ def build() -> dict[str, Any]:
         "format": 1,
         "messages": messages(),
         "tolerated": tolerated(),
+        "conversation": conversation(),
         "malformed": malformed(),
         "rounding": rounding(),
         "refused_tensors": refused_tensors(),

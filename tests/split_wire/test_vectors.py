@@ -15,6 +15,7 @@ import pytest
 
 from scripts.make_vectors import FOLDER, build, render
 from scripts.vectors._wire_fields import describe
+from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from split_wire.messages import decode_client_message, decode_server_message
 from split_wire.session import fingerprint
 from split_wire.tensor import Tensor
@@ -137,3 +138,16 @@ def test_a_fingerprint_is_the_hash_of_the_whole_frame() -> None:
         frame = bytes.fromhex(case["frame"])
         hashed = blake2b(frame, digest_size=16, person=b"split.v1 step").hexdigest()
         assert fingerprint(frame).hex() == hashed == case["fingerprint"]
+
+
+def test_a_device_that_hears_the_answers_sends_the_same_frames() -> None:
+    case = VECTORS["conversation"]
+    device = ClientProtocol(case["hidden_size"], case["manifest"])
+    frames = [bytes.fromhex(each["frame"]) for each in case["frames"]]
+    assert device.open() == frames[0]
+    assert isinstance(device.receive(frames[1]), SessionOpened)
+    for index, step in enumerate(case["steps"]):
+        sent, answer = frames[2 + 2 * index], frames[3 + 2 * index]
+        assert device.step(step["start"], np.array(step["rows"], np.float32)) == sent
+        assert isinstance(device.receive(answer), StepCompleted)
+    assert device.close() == frames[-2]
