@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from socket import create_connection
 from typing import Any
 
 import httpx
@@ -64,6 +65,12 @@ class RunningServer:
         with self.client() as client:
             content_type = {"Content-Type": CONTENT_TYPE}
             return client.post(FORWARD_PATH, content=frame, headers=content_type | headers)
+
+    def raw(self, request: bytes) -> bytes:
+        """Send bytes over TCP and read until the server closes."""
+        with create_connection(("127.0.0.1", self.port), timeout=20) as raw:
+            raw.sendall(request)
+            return raw.makefile("rb").read()
 
     def stop(self) -> None:
         """Stop in order and wait for it."""

@@ -37,6 +37,8 @@ _SWEEP_SECONDS = 10.0
 _FILE_THREADS = 2
 # A socket may outlive its sessions a little, so that a reply on its way still finds it.
 _IDLE_MARGIN_SECONDS = 60.0
+# A frame that is a little too large is told so; one far beyond closes its socket.
+_FRAME_MARGIN = 64 * 1024
 _log = logging.getLogger(__name__)
 
 
@@ -60,7 +62,7 @@ class SplitApp:
         self._sockets = Sockets(config.max_sockets, config.session_ttl + _IDLE_MARGIN_SECONDS)
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
         self.max_message_bytes = max(
-            parts.service.max_frame_bytes, parts.original.max_request_bytes
+            parts.service.max_frame_bytes + _FRAME_MARGIN, parts.original.max_request_bytes
         )
         self.asgi = Starlette(
             routes=self._routes(parts),

@@ -71,14 +71,17 @@ class Download(Response):
                     await send({"type": "http.response.body", "body": data, "more_body": more})
             except TimeoutError:
                 _log.info("a download of %s stalled and is cut off", self._file.name)
-                _abort(request.scope)
+                await _abort(request)
                 return
 
 
-def _abort(scope: Scope) -> None:
-    abort: Callable[[], None] | None = scope.get("extensions", {}).get(ABORT_EXTENSION)
+async def _abort(request: Request) -> None:
+    """End the connection at once and wait until it is gone."""
+    abort: Callable[[], None] | None = request.scope.get("extensions", {}).get(ABORT_EXTENSION)
     if abort is not None:
         abort()
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
 
 
 def _bounds(selection: Selection, size: int) -> tuple[int, int]:

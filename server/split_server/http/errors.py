@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from starlette.exceptions import HTTPException
@@ -12,10 +13,11 @@ from starlette.websockets import WebSocketDisconnect
 
 from split_server.security.refusal import error_response, refuse
 from split_server.service import internal_error
-from split_wire.errors import NotFound, SplitError
+from split_wire.errors import NotFound, ShuttingDown, SplitError
 
 _log = logging.getLogger(__name__)
 _INTERNAL_ERROR = 1011
+SERVICE_RESTART = 1012
 
 
 class MethodNotAllowed(SplitError):
@@ -82,6 +84,11 @@ class ErrorBoundary:
             return
         except SplitError as refusal:
             error = refusal
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            # Not this request was cancelled but the step that it waits for: the server stops.
+            error = ShuttingDown()
         # The boundary of a request: one failure must not be another request's.
         except Exception:  # noqa: BLE001
             error = internal_error()
@@ -90,7 +97,13 @@ class ErrorBoundary:
         if not started:
             await refuse(scope, receive, send, error)
         elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": _INTERNAL_ERROR, "reason": error.code})
+            code = SERVICE_RESTART if isinstance(error, ShuttingDown) else _INTERNAL_ERROR
+            await send({"type": "websocket.close", "code": code, "reason": error.code})
         else:
             # The status is out already; only an unfinished body can tell that something failed.
             _log.warning("an answer broke off: %s", error)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

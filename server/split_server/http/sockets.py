@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketState
 
+from split_server.http.errors import SERVICE_RESTART
 from split_server.http.quota import Quota
 
 GOING_AWAY = 1001
-SERVICE_RESTART = 1012
 
 
 class TrackedSocket(WebSocket):

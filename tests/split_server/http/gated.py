@@ -1,0 +1,68 @@
+"""A real server whose model waits for the test before every step."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from split_server.app import Parts
+from split_server.config import ServerConfig
+from split_server.engine.engine import Engine
+from split_server.engine.runner import ModelRunner
+from split_server.http.original import OriginalProtocol
+from split_server.kv.store import SessionStore, StoreLimits
+from split_server.service import SplitService
+from split_server.startup import load_parts
+from split_wire.client import ClientProtocol
+from tests.engines import tiny_backbone
+from tests.server_process import RunningServer, running_server
+
+
+class GatedRunner(ModelRunner):
+    """Runs a step once ``gate`` is set; ``entered`` tells that one is waiting."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.gate = threading.Event()
+        self.entered = threading.Event()
+
+    def warm_up(self) -> None:
+        """Nothing to warm."""
+
+    def run(self, *arguments: Any) -> Any:
+        self.entered.set()
+        assert self.gate.wait(30)
+        return super().run(*arguments)
+
+
+@contextmanager
+def gated_server(path: Path, **settings: Any) -> Iterator[tuple[RunningServer, GatedRunner]]:
+    """Serve the checkpoint at ``path``; the gate is opened at the end in any case."""
+    parts = load_parts(ServerConfig(model=str(path)))
+    backbone = tiny_backbone(path)
+    runner = GatedRunner(backbone)
+    store = SessionStore(StoreLimits(), backbone.info.kv_bytes_per_position)
+    service = SplitService(Engine(runner, backbone.info), store, parts.manifest.digest)
+    original = OriginalProtocol(service, lambda _: [], lambda _: np.zeros(1, np.float32))
+    gated = Parts(parts.catalog, parts.manifest, service, original)
+    with running_server(parts=gated, **settings) as server:
+        try:
+            yield server, runner
+        finally:
+            runner.gate.set()
+
+
+def device(server: RunningServer) -> ClientProtocol:
+    """A device that holds the served manifest."""
+    return ClientProtocol(server.parts.service.info.hidden_size, server.manifest)
+
+
+def rows(server: RunningServer, count: int = 1) -> np.ndarray:
+    """Some embeddings."""
+    width = server.parts.service.info.hidden_size
+    return np.linspace(-1, 1, count * width, dtype=np.float32).reshape(count, width)

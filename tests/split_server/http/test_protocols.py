@@ -1,0 +1,83 @@
+"""Limits on connections that never become a request."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from split_server.http import protocols
+from split_wire.messages import Ping, encode_message
+from tests.server_process import FORWARD_PATH, RunningServer
+
+
+def test_an_endless_head_is_refused(open_server: RunningServer) -> None:
+    request = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Filler: " + b"x" * 600_000
+    with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
+        answer = _send_until_closed(raw, request)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+
+
+def test_endless_headers_are_refused(open_server: RunningServer) -> None:
+    request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + b"X-F: y\r\n" * 60_000
+    with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
+        answer = _send_until_closed(raw, request)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+
+
+def _send_until_closed(raw: socket.socket, request: bytes) -> bytes:
+    """What the server says before it closes; it may close before everything is sent."""
+    try:
+        for start in range(0, len(request), 4096):
+            raw.sendall(request[start : start + 4096])
+        return raw.makefile("rb").read()
+    except ConnectionError:
+        return b""
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nHost: local"])
+def test_a_head_that_does_not_arrive_is_given_up(
+    sent: bytes, open_server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocols, "HEAD_SECONDS", 0.1)
+    begun = time.monotonic()
+    assert open_server.raw(sent) == b""
+    assert time.monotonic() - begun < 5
+
+
+def test_trailers_are_ignored(open_server: RunningServer) -> None:
+    body = encode_message(Ping())
+    request = (
+        f"POST {FORWARD_PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        "Content-Type: application/vnd.gatelink.split.v1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        f"{len(body):x}\r\n"
+    ).encode()
+    answer = open_server.raw(request + body + b"\r\n0\r\nHost: evil.example\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_one_connection_serves_many_requests(open_server: RunningServer) -> None:
+    with open_server.client() as client:
+        for _ in range(30):
+            assert client.get("/health").status_code == 200
+
+
+def test_a_request_that_is_not_http_is_refused(open_server: RunningServer) -> None:
+    assert open_server.raw(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n").startswith(b"HTTP/1.1 400")
+
+
+def test_a_peer_that_answers_no_ping_is_cut_off(
+    open_server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = open_server.server.config
+    monkeypatch.setattr(config, "ws_ping_interval", 0.05)
+    monkeypatch.setattr(config, "ws_ping_timeout", 0.05)
+    with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
+        raw.sendall(
+            b"GET /api/v1/split/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+            b"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: split.v1\r\n\r\n"
+        )
+        answer = raw.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 101")

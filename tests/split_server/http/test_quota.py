@@ -1,0 +1,26 @@
+"""Quotas that are given back, whatever happens in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from split_server.http.quota import Quota
+from split_wire.errors import Overloaded
+
+
+def test_each_principal_has_its_own_quota() -> None:
+    quota = Quota(1, "sockets")
+    with quota.hold("alice"):
+        with pytest.raises(Overloaded, match="1 sockets are open"), quota.hold("alice"):
+            pass
+        with quota.hold("bob"):
+            assert quota._held == {"alice": 1, "bob": 1}
+    assert not quota._held
+
+
+def test_a_failure_gives_the_quota_back() -> None:
+    quota = Quota(1, "sockets")
+    with pytest.raises(ValueError, match="inside"), quota.hold("alice"):
+        raise ValueError("inside")
+    with quota.hold("alice"):
+        assert quota._held["alice"] == 1
