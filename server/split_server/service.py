@@ -150,19 +150,30 @@ class SplitService:
         if message.attention:
             raise Unsupported("attention")
         session = self._store.get(principal, message.session)
+        admitting = self._admit(session, message, frame)
+        if len(frame) < _LARGE_FRAME:
+            outcome = await admitting
+        else:
+            # The thread that admits cannot be cancelled, and what it admits must be begun.
+            outcome = await asyncio.shield(self._gate.start(admitting))
+        # The step goes on when this waiter is cancelled.
+        return outcome if isinstance(outcome, bytes) else await asyncio.shield(outcome)
+
+    async def _admit(
+        self, session: Session, message: Step, frame: bytes
+    ) -> bytes | asyncio.Task[bytes]:
+        """The reply that is remembered, or the task that makes it."""
         async with session.lock:
-            admission = await self._admit(session, message, frame)
+            admission = await self._admission(session, message, frame)
             if isinstance(admission, Replay):
                 return admission.reply
             if isinstance(admission, Run):
                 session.task = self._begin(session, admission)
-            task = session.task
-        if task is None:
-            raise UnknownSession
-        # The step goes on when this waiter is cancelled.
-        return await asyncio.shield(task)
+            if session.task is None:
+                raise UnknownSession
+            return session.task
 
-    async def _admit(self, session: Session, message: Step, frame: bytes) -> Admission:
+    async def _admission(self, session: Session, message: Step, frame: bytes) -> Admission:
         if len(frame) < _LARGE_FRAME:
             return session.state.admit(message, fingerprint(frame))
         return await asyncio.to_thread(lambda: session.state.admit(message, fingerprint(frame)))
@@ -182,7 +193,7 @@ class SplitService:
             result = await self._engine.step(
                 session.cache, step.start, step.embeddings, step.rows, session.dtype
             )
-            reply = encode_message(_result(step, result))
+            reply = encode_message(_result(run, result))
         except BaseException:
             session.state.fail(run, min(len(session.cache), session.state.cached))
             raise
@@ -208,7 +219,8 @@ def internal_error() -> InternalError:
     return error
 
 
-def _result(step: Step, result: EngineResult) -> Result:
+def _result(run: Run, result: EngineResult) -> Result:
+    step = run.step
     return Result(
         session=step.session,
         step=step.step,
@@ -216,4 +228,5 @@ def _result(step: Step, result: EngineResult) -> Result:
         hidden=result.hidden,
         compute_us=result.compute_us,
         queue_us=result.queue_us,
+        prefix=run.prefix,
     )

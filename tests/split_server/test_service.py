@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from split_server.kv.store import StoreLimits
+from split_server.service import SplitService
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from split_wire.messages import (
     Close,
@@ -19,6 +21,7 @@ from split_wire.messages import (
     Open,
     Ping,
     Pong,
+    Result,
     Step,
     decode_server_message,
     encode_message,
@@ -113,7 +116,7 @@ def test_other_bytes_under_a_used_number_conflict(tiny_path: Path) -> None:
 
 
 def test_a_session_that_wandered_and_came_back_rewritten_is_not_continued(tiny_path: Path) -> None:
-    """The device goes on with a second server, edits there, and returns to the first one's session."""
+    """The device goes on with a second server, edits there, and returns to the first one."""
 
     async def scenario() -> str:
         async with serving(tiny_path) as one, serving(tiny_path) as two:
@@ -310,5 +313,36 @@ def test_stopping_answers_what_was_admitted_and_refuses_the_rest(tiny_path: Path
         runner.gate.release(5)
         await stopping
         assert (await admitted).error is None
+
+    run(scenario())
+
+
+def test_a_large_step_whose_sender_left_while_it_was_admitted_still_runs(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path, backbone=tiny_backbone(tiny_path)) as service:
+            device = await Device(service, tiny_path).open()
+            # Above the size that is admitted on a thread: 512 rows of 64 values would be too few.
+            service_module = sys.modules[SplitService.__module__]
+            frame = device.frame(0, PROMPT)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(service_module, "_LARGE_FRAME", 1)
+                left = asyncio.create_task(service.handle("local", frame))
+                await asyncio.sleep(0)
+                left.cancel()
+                event = await device.send(frame)
+            assert isinstance(event, StepCompleted)
+
+    run(scenario())
+
+
+def test_a_result_names_the_cache_it_belongs_to(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path) as service:
+            device = await Device(service, tiny_path).open()
+            answer = await service.handle("local", device.frame(0, PROMPT))
+            result = decode_server_message(answer.frame, 10_000)
+            assert isinstance(result, Result)
+            device.protocol.receive(answer.frame)
+            assert result.prefix == device.protocol._chain.at(len(PROMPT))
 
     run(scenario())
