@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 
@@ -10,6 +11,12 @@ import pytest
 from split_server.http import protocols
 from split_wire.messages import Ping, encode_message
 from tests.server_process import FORWARD_PATH, RunningServer
+
+_HANDSHAKE = (
+    b"GET /api/v1/split/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+    b"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: split.v1\r\n\r\n"
+)
 
 
 def test_an_endless_head_is_refused(open_server: RunningServer) -> None:
@@ -74,10 +81,25 @@ def test_a_peer_that_answers_no_ping_is_cut_off(
     monkeypatch.setattr(config, "ws_ping_interval", 0.05)
     monkeypatch.setattr(config, "ws_ping_timeout", 0.05)
     with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
-        raw.sendall(
-            b"GET /api/v1/split/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
-            b"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: split.v1\r\n\r\n"
-        )
+        raw.sendall(_HANDSHAKE)
         answer = raw.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 101")
+
+
+def test_a_peer_that_sends_and_never_reads_is_not_buffered_for(open_server: RunningServer) -> None:
+    ping = encode_message(Ping())
+    # A client's frames are masked (RFC 6455, 5.3); a mask of zeros leaves the bytes as they are.
+    frames = (b"\x82" + bytes([0x80 | len(ping)]) + bytes(4) + ping) * 1000
+    with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
+        raw.sendall(_HANDSHAKE)
+        raw.recv(1000)
+        raw.settimeout(0.5)
+        sent = 0
+        with contextlib.suppress(TimeoutError):
+            while sent < 256 << 20:
+                sent += raw.send(frames)
+        # What was taken are the buffers of the two TCP stacks.
+        assert sent < 64 << 20
+        with open_server.socket() as other:
+            other.send(ping)
+            assert other.recv(timeout=10)
