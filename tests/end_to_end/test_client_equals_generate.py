@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from split_client.api import ChatSession, SplitClient
-from split_client.generation.sampling_params import SamplingParams
 from transformers import AutoTokenizer
 
+from split_client.api import ChatSession, SplitClient
+from split_client.generation.sampling_params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.proxies import CuttingProxy
@@ -138,15 +138,17 @@ def test_sessions_in_between_do_not_disturb_each_other(client: SplitClient) -> N
 def test_connections_cut_in_the_middle_of_answers_change_nothing(
     server: RunningServer, tmp_path: Path, transport: str
 ) -> None:
-    with CuttingProxy(server.port) as proxy:
-        with client_of(proxy.url, tmp_path, transport=transport) as client:
-            chat = client.conversation()
-            chat.params, chat.max_tokens = GREEDY, 40
-            reply = chat.send(TURNS[0])
-            for count, _ in enumerate(reply.events()):
-                if count % 7 == 3:
-                    proxy.cut_after(500)
-            assert client.stats.reconnects >= 3
+    with (
+        CuttingProxy(server.port) as proxy,
+        client_of(proxy.url, tmp_path, transport=transport) as client,
+    ):
+        chat = client.conversation()
+        chat.params, chat.max_tokens = GREEDY, 40
+        reply = chat.send(TURNS[0])
+        for count, _ in enumerate(reply.events()):
+            if count % 7 == 3:
+                proxy.cut_after(500)
+        assert client.stats.reconnects >= 3
     assert reply.token_ids == expected(EMBEDDED, [user(TURNS[0])])
 
 

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from split_client.generation.head_spec import HeadSpec
+from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.loop import Event, Finished, Limits, TokenEvent, decode
+from split_client.generation.rows import WeightRows
+from split_client.generation.sampler import Sampler
+from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sequence import Sequence
+from tests.split_client.generation.test_sequence import ListBackend
+
+VOCAB = 8
+EOS = 7
+
+
+class Letters:
+    """Token i is the i-th letter."""
+
+    def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
+        return "".join("abcdefg\ufffd"[i] for i in ids if i != EOS)
+
+
+class CountingBackend(ListBackend):
+    """The state after token t is the unit vector of token t + 1."""
+
+    def step(self, start: int, embeddings: np.ndarray) -> object:  # type: ignore[override]
+        output = super().step(start, embeddings)
+        hidden = np.zeros(VOCAB, np.float32)
+        hidden[(self.cached[-1] + 1) % VOCAB] = 1
+        return type(output)(hidden, output.compute_us, output.queue_us)
+
+
+@pytest.fixture
+def head(tmp_path: Path) -> ExactLMHead:
+    path = tmp_path / "head.bin"
+    np.eye(VOCAB, dtype="<f4").tofile(path)
+    return ExactLMHead(WeightRows.open(path, "f32", VOCAB, VOCAB), HeadSpec())
+
+
+def run(
+    head: ExactLMHead,
+    prompt: list[int],
+    max_tokens: int = 100,
+    stops: tuple[str, ...] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Event]:
+    ticks = iter(range(100_000))
+    sequence = Sequence(
+        CountingBackend(),  # type: ignore[arg-type]
+        lambda ids: np.asarray(ids, np.float32)[:, None],
+        lambda: float(next(ticks)),
+    )
+    limits = Limits(frozenset({EOS}), max_tokens, stops)
+    sampler = Sampler(head, SamplingParams())
+    return list(
+        decode(
+            sequence,
+            sampler,
+            Letters(),
+            prompt,
+            limits,
+            cancelled=cancelled,
+            clock=lambda: float(next(ticks)),
+        )
+    )
+
+
+def tokens(events: list[Event]) -> list[int]:
+    return [event.token for event in events if isinstance(event, TokenEvent)]
+
+
+def text(events: list[Event]) -> str:
+    return "".join(event.text for event in events)
+
+
+def reason(events: list[Event]) -> str:
+    assert [isinstance(event, Finished) for event in events] == [False] * (len(events) - 1) + [True]
+    last = events[-1]
+    assert isinstance(last, Finished)
+    return last.reason
+
+
+def test_a_reply_ends_with_the_end_token_which_has_no_text(head: ExactLMHead) -> None:
+    events = run(head, [0, 1, 2])
+    assert tokens(events) == [3, 4, 5, 6, EOS]
+    assert (text(events), reason(events)) == ("defg", "eos")
+
+
+def test_a_reply_ends_at_the_most_tokens_allowed(head: ExactLMHead) -> None:
+    events = run(head, [0], max_tokens=2)
+    assert (tokens(events), reason(events)) == ([1, 2], "length")
+
+
+def test_a_reply_ends_before_a_stop_string(head: ExactLMHead) -> None:
+    events = run(head, [0], stops=("ef",))
+    assert tokens(events) == [1, 2, 3, 4, 5]
+    assert (text(events), reason(events)) == ("bcd", "stop")
+
+
+def test_text_held_back_for_a_stop_string_comes_with_the_end(head: ExactLMHead) -> None:
+    events = run(head, [0], max_tokens=3, stops=("cdz",))
+    assert text(events) == "bcd"
+    assert events[-1].text == "cd"
+
+
+def test_a_reply_ends_when_the_context_is_full(head: ExactLMHead) -> None:
+    # Every position of the context is used, and the last state still gives a token.
+    events = run(head, [0] * 15)
+    assert reason(events) == "context" if len(tokens(events)) == 6 else "eos"
+    long = run(head, [0] * 18)
+    assert (tokens(long), reason(long)) == ([1, 2, 3], "context")
+
+
+def test_a_reply_ends_on_request_after_the_token_at_hand(head: ExactLMHead) -> None:
+    asked = iter([False, False, True])
+    events = run(head, [0], cancelled=lambda: next(asked))
+    assert (tokens(events), reason(events)) == ([1, 2, 3], "cancelled")
+
+
+def test_rows_and_times_are_told_for_every_token(head: ExactLMHead) -> None:
+    events = run(head, [0, 1, 2, 3, 4, 5])
+    first, second = events[0], events[1]
+    assert isinstance(first, TokenEvent)
+    assert isinstance(second, TokenEvent)
+    assert (first.rows, second.rows) == (6, 1)
+    for timing in (first.timing, second.timing):
+        parts = timing.device + timing.engine + timing.queue + timing.wire
+        assert parts == pytest.approx(timing.total)
+    assert first.timing.engine == pytest.approx(60e-6)
+    assert first.timing.wire == pytest.approx(2 - 80e-6)
+    assert first.probability == 1.0

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
+from split_client.generation.backend import CacheLost, StepOutput
+from split_client.generation.sequence import MAX_RESENDS, Sequence
+
+
+@dataclass
+class ListBackend:
+    """A cache that is a list of tokens; its hidden state is the sum of them weighted by place.
+
+    ``losses`` counts the steps at which the cache is lost instead.
+    """
+
+    max_rows: int = 4
+    max_context: int = 20
+    dtype: str = "f32"
+    cached: list[int] = field(default_factory=list)
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    losses: list[int] = field(default_factory=list)
+    closed: bool = False
+
+    def open(self) -> None:
+        pass
+
+    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+        if len(self.steps) in self.losses:
+            self.losses.remove(len(self.steps))
+            self.cached = []
+            raise CacheLost
+        if start > len(self.cached):
+            raise CacheLost
+        assert 0 < len(embeddings) <= self.max_rows
+        self.cached[start:] = [int(row[0]) for row in embeddings]
+        self.steps.append((start, len(embeddings)))
+        return StepOutput(truth(self.cached), 30, 10)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def truth(tokens: list[int]) -> NDArray[np.float32]:
+    return np.asarray([sum(t * (i + 1) for i, t in enumerate(tokens))], np.float32)
+
+
+def embed(tokens: list[int]) -> NDArray[np.float32]:
+    return np.asarray(tokens, np.float32)[:, None]
+
+
+def sequence_over(backend: ListBackend) -> Sequence:
+    ticks = iter(range(10_000))
+    return Sequence(backend, embed, lambda: float(next(ticks)))  # type: ignore[arg-type]
+
+
+_TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=20)
+
+
+@given(st.lists(_TOKENS, max_size=6), st.lists(st.integers(0, 12), max_size=4, unique=True))
+def test_the_cache_always_ends_as_the_tokens_given(
+    histories: list[list[int]], losses: list[int]
+) -> None:
+    backend = ListBackend(losses=losses)
+    sequence = sequence_over(backend)
+    for tokens in histories:
+        try:
+            extended = sequence.extend(tokens)
+        except SessionUnstable:
+            continue
+        assert backend.cached == tokens
+        assert sequence.cached == len(tokens)
+        np.testing.assert_array_equal(extended.hidden, truth(tokens))
+
+
+def test_only_what_differs_is_sent_in_steps_of_the_allowed_size() -> None:
+    backend = ListBackend()
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2, 3, 4, 5, 6])
+    sequence.extend([1, 2, 3, 4, 5, 6, 7])
+    sequence.extend([1, 2, 9])
+    assert backend.steps == [(0, 4), (4, 2), (6, 1), (2, 1)]
+    counters = sequence.counters
+    assert (counters.steps, counters.rows_sent, counters.rows_reused) == (4, 8, 8)
+
+
+def test_tokens_that_are_all_cached_cost_one_row() -> None:
+    backend = ListBackend()
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2, 3])
+    assert sequence.extend([1, 2, 3]).rows == 1
+    assert sequence.extend([1]).rows == 1
+    assert backend.steps[-2:] == [(2, 1), (0, 1)]
+
+
+def test_a_lost_cache_is_sent_again_whole() -> None:
+    backend = ListBackend(losses=[2])
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2])
+    sequence.extend([1, 2, 3])
+    sequence.extend([1, 2, 3, 4])
+    assert backend.steps[-1] == (0, 4)
+    assert sequence.counters.resends == 1
+
+
+def test_a_cache_that_is_lost_every_time_is_given_up() -> None:
+    class Forgetful(ListBackend):
+        def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+            raise CacheLost
+
+    sequence = sequence_over(Forgetful())
+    with pytest.raises(SessionUnstable):
+        sequence.extend([1])
+    assert sequence.counters.resends == 1 + MAX_RESENDS
+
+
+def test_an_interrupted_step_leaves_no_belief_about_the_cache() -> None:
+    class Interrupted(ListBackend):
+        def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+            if len(self.steps) == 1:
+                super().step(start, embeddings)
+                raise KeyboardInterrupt
+            return super().step(start, embeddings)
+
+    backend = Interrupted()
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2])
+    with pytest.raises(KeyboardInterrupt):
+        sequence.extend([1, 2, 3])
+    sequence.extend([1, 2, 4])
+    assert backend.steps[-1] == (0, 3)
+
+
+def test_times_are_split_into_engine_queue_and_the_rest() -> None:
+    extended = sequence_over(ListBackend()).extend([1, 2, 3, 4, 5])
+    assert extended.step == 2.0
+    assert extended.compute == pytest.approx(60e-6)
+    assert extended.queue == pytest.approx(20e-6)
+    assert extended.wire == pytest.approx(2.0 - 80e-6)
+
+
+def test_nothing_and_too_much_are_refused_before_anything_is_sent() -> None:
+    backend = ListBackend()
+    sequence = sequence_over(backend)
+    with pytest.raises(PromptEmpty):
+        sequence.extend([])
+    with pytest.raises(PromptTooLong) as caught:
+        sequence.extend([0] * 21)
+    assert (caught.value.tokens, caught.value.limit) == (21, 20)
+    assert backend.steps == []
+
+
+def test_closing_forgets_the_cache() -> None:
+    backend = ListBackend()
+    sequence = sequence_over(backend)
+    sequence.extend([1])
+    sequence.close()
+    assert backend.closed
+    assert sequence.cached == 0

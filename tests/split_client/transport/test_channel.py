@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+
+from split_client.errors import (
+    Cancelled,
+    ConnectionLost,
+    ServerRefused,
+    ServerUnreachable,
+    UpgradeRefused,
+)
+from split_client.transport.channel import Channel, Patience, Reconnecting
+from split_client.transport.connect import connector
+from split_wire.messages import Ping, Pong, encode_message
+from tests.split_client.servers import http_server, posting, socket_server
+
+PING, PONG = encode_message(Ping()), encode_message(Pong())
+LOST = ConnectionLost("cut")
+
+
+@dataclass
+class Script:
+    """Transports that do what they are told, and a clock that only waiting moves.
+
+    ``connects`` and ``answers`` are consumed front to back: an exception is raised, anything else is
+    the result; when they run out everything works.
+    """
+
+    connects: list[Any] = field(default_factory=list)
+    answers: list[Any] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    sent: list[bytes] = field(default_factory=list)
+    closed: int = 0
+    now: float = 0.0
+    waits: list[float] = field(default_factory=list)
+    notices: list[Reconnecting] = field(default_factory=list)
+
+    def connect(self, kind: Literal["websocket", "http"], timeout: float) -> Any:
+        self.kinds.append(kind)
+        _next(self.connects)
+        return _Transport(self, kind)
+
+    def pause(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += seconds
+
+    def channel(self, mode: Any = "auto", **options: Any) -> Channel:
+        options = {"pause": self.pause, "clock": lambda: self.now, "chance": lambda: 1.0} | options
+        return Channel(self.connect, mode, notify=self.notices.append, **options)
+
+
+@dataclass
+class _Transport:
+    script: Script
+    name: str
+
+    def exchange(self, frame: bytes, timeout: float) -> bytes:
+        self.script.sent.append(frame)
+        answer = _next(self.script.answers)
+        return b"answer" if answer is None else answer
+
+    def close(self) -> None:
+        self.script.closed += 1
+
+
+def _next(items: list[Any]) -> Any:
+    item = items.pop(0) if items else None
+    if isinstance(item, BaseException):
+        raise item
+    return item
+
+
+def test_one_connection_carries_many_exchanges() -> None:
+    script = Script()
+    channel = script.channel()
+    assert [channel.exchange(b"a"), channel.exchange(b"b")] == [b"answer", b"answer"]
+    assert script.kinds == ["websocket"]
+    assert (channel.traffic.sent, channel.traffic.received, channel.traffic.exchanges) == (2, 12, 2)
+
+
+def test_a_lost_frame_is_sent_again_over_a_new_connection() -> None:
+    script = Script(answers=[LOST, LOST, b"done"])
+    channel = script.channel()
+    assert channel.exchange(b"frame") == b"done"
+    assert script.sent == [b"frame"] * 3
+    assert channel.reconnects == 2
+    assert [notice.reason for notice in script.notices] == ["cut", "cut"]
+
+
+def test_delays_grow_up_to_a_limit_and_the_total_is_bounded() -> None:
+    script = Script(connects=[ServerUnreachable("a", "refused")] * 1000)
+    channel = script.channel("websocket", patience=Patience(total=20, longest_delay=4))
+    with pytest.raises(ServerUnreachable):
+        channel.exchange(b"x")
+    assert script.waits[:7] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 4]
+    assert 16 < script.now <= 20
+
+
+def test_delays_are_random_by_half() -> None:
+    patience = Patience()
+    assert patience.delay(3, 0.0) == pytest.approx(patience.delay(3, 1.0) / 2)
+
+
+def test_http_takes_over_when_the_upgrade_is_refused() -> None:
+    script = Script(connects=[UpgradeRefused("blocked")])
+    channel = script.channel()
+    channel.exchange(b"x")
+    channel.exchange(b"x")
+    assert script.kinds == ["websocket", "http"]
+    assert channel.transport_name == "http"
+
+
+def test_http_takes_over_from_sockets_that_lose_every_frame() -> None:
+    script = Script(answers=[LOST, LOST])
+    channel = script.channel()
+    channel.exchange(b"x")
+    assert script.kinds == ["websocket", "websocket", "http"]
+
+
+def test_a_socket_that_has_worked_is_tried_again_after_a_loss() -> None:
+    script = Script(answers=[b"1", LOST, b"2", LOST, b"3", LOST])
+    channel = script.channel()
+    for _ in range(4):
+        channel.exchange(b"x")
+    assert set(script.kinds) == {"websocket"}
+
+
+def test_after_a_loss_over_http_a_socket_is_tried_again() -> None:
+    script = Script(connects=[UpgradeRefused("proxy")], answers=[b"1", LOST])
+    channel = script.channel()
+    channel.exchange(b"x")
+    channel.exchange(b"x")
+    assert script.kinds == ["websocket", "http", "websocket"]
+
+
+@pytest.mark.parametrize("mode", ["websocket", "http"])
+def test_a_chosen_transport_is_never_changed(mode: str) -> None:
+    script = Script(connects=[LOST, LOST], answers=[LOST, LOST])
+    script.channel(mode).exchange(b"x")
+    assert set(script.kinds) == {mode}
+
+
+def test_a_refusal_is_not_tried_again() -> None:
+    script = Script(answers=[ServerRefused("unauthorized", "no")])
+    with pytest.raises(ServerRefused):
+        script.channel().exchange(b"x")
+    assert script.waits == []
+
+
+def test_an_interrupted_exchange_leaves_no_connection_with_an_answer_on_it() -> None:
+    script = Script(answers=[KeyboardInterrupt()])
+    channel = script.channel()
+    with pytest.raises(KeyboardInterrupt):
+        channel.exchange(b"x")
+    assert script.closed == 1
+    assert channel.transport_name is None
+
+
+def test_waiting_can_be_cancelled() -> None:
+    def cancel(_: float) -> None:
+        raise Cancelled
+
+    script = Script(answers=[LOST])
+    with pytest.raises(Cancelled):
+        script.channel(pause=cancel).exchange(b"x")
+
+
+def test_a_farewell_is_sent_only_over_a_connection_there_is() -> None:
+    script = Script()
+    channel = script.channel()
+    channel.send_once(b"bye", 1)
+    channel.exchange(b"x")
+    script.answers.append(LOST)
+    channel.send_once(b"bye", 1)
+    assert script.sent == [b"x", b"bye"]
+    assert channel.transport_name is None
+
+
+def _pong(_: bytes) -> bytes:
+    return PONG
+
+
+@pytest.mark.parametrize(
+    ("server", "kind"),
+    [
+        (lambda: socket_server(_pong), "websocket"),
+        (lambda: http_server(post=posting(_pong)), "http"),
+    ],
+)
+def test_over_real_sockets_what_works_is_found(server: Callable[[], Any], kind: str) -> None:
+    with server() as endpoint:
+        channel = Channel(connector(endpoint, None, 4096))
+        assert channel.exchange(PING) == PONG
+        assert channel.transport_name == kind
+        channel.close()

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from split_client.transport.endpoint import Endpoint, UrlInvalid
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("http://127.0.0.1:8095", "http://127.0.0.1:8095"),
+        ("localhost:9", "http://localhost:9"),
+        ("https://example.org/models/", "https://example.org/models"),
+        ("ws://a.b:80/x", "http://a.b/x"),
+        ("wss://a.b", "https://a.b"),
+        ("http://[::1]:8095", "http://[::1]:8095"),
+    ],
+)
+def test_urls_are_read_in_the_forms_people_write(text: str, url: str) -> None:
+    assert Endpoint.parse(text).url == url
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ftp://a", "http://", "http://a:99999", "http://a?x=1", "http://u:p@a", "a b"]
+)
+def test_what_is_no_server_url_is_refused(text: str) -> None:
+    with pytest.raises(UrlInvalid) as caught:
+        Endpoint.parse(text)
+    assert caught.value.code == "url_invalid"
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("localhost", True), ("[::1]", True), ("10.0.0.1", False), ("a", False)],
+)
+def test_loopback_is_told_from_the_network(host: str, loopback: bool) -> None:
+    assert Endpoint.parse(f"http://{host}:1").is_loopback is loopback

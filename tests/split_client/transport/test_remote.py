@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused, SessionUnstable
+from split_client.generation.backend import CacheLost
+from split_client.generation.sequence import Sequence
+from split_client.transport.channel import Channel
+from split_client.transport.connect import connector
+from split_client.transport.remote import RemoteBackend
+from split_wire.messages import (
+    Failure,
+    Opened,
+    Pong,
+    Result,
+    Step,
+    decode_client_message,
+    encode_message,
+)
+from split_wire.tensor import Tensor
+from tests.proxies import CuttingProxy
+from tests.split_client.servers import PeerAnswer, http_server, posting, socket_server
+from tests.split_wire.peer import LIMIT, MAX_CONTEXT, MAX_ROWS, WIDTH, answer_of
+
+Wrap = Callable[[bytes, bytes], bytes]
+
+
+def rows(tokens: list[int]) -> np.ndarray:
+    """Every token has a row of its own."""
+    return np.repeat(np.asarray(tokens, np.float32)[:, None], WIDTH, axis=1)
+
+
+def truth(tokens: list[int]) -> list[float]:
+    """What the peer's model answers when it has cached exactly ``tokens``."""
+    return list(answer_of([row.tobytes() for row in rows(tokens)])[0])
+
+
+class Rig:
+    """A backend and a sequence over a real socket to ``answer``."""
+
+    def __init__(self, endpoint: Any, **options: Any) -> None:
+        self.now = 0.0
+        self.channel = Channel(connector(endpoint, None, LIMIT), pause=self.pause)
+        self.backend = RemoteBackend(
+            self.channel, WIDTH, "m", 100, pause=self.pause, clock=lambda: self.now, **options
+        )
+        self.sequence = Sequence(self.backend, rows)
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+    def extend(self, tokens: list[int]) -> list[float]:
+        return list(self.sequence.extend(tokens).hidden)
+
+    def close(self) -> None:
+        self.sequence.close()
+        self.channel.close()
+
+
+@pytest.fixture
+def peer() -> PeerAnswer:
+    return PeerAnswer()
+
+
+@pytest.fixture
+def rig(peer: PeerAnswer) -> Iterator[Rig]:
+    with socket_server(peer) as endpoint:
+        rig = Rig(endpoint)
+        yield rig
+        rig.close()
+
+
+def test_limits_are_the_smaller_of_server_and_manifest(rig: Rig) -> None:
+    rig.backend.open()
+    assert (rig.backend.max_rows, rig.backend.max_context) == (MAX_ROWS, MAX_CONTEXT)
+    assert rig.backend.dtype == "f32"
+
+
+def test_prefill_decode_rollback_and_edit_hold_exactly_the_tokens_given(rig: Rig) -> None:
+    for tokens in ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6], [1, 2, 9], [7], [7, 8, 1, 2, 3, 4, 5, 6]):
+        assert rig.extend(tokens) == truth(tokens)
+    assert rig.backend.sessions_opened == 1
+
+
+def test_nothing_is_appended_twice_when_answers_are_cut(peer: PeerAnswer) -> None:
+    with (
+        http_server(post=posting(peer)) as endpoint,
+        CuttingProxy(endpoint.port) as proxy,
+    ):
+        rig = Rig(_endpoint(proxy))
+        tokens = [1]
+        for token in range(2, 11):
+            proxy.cut_after(30)
+            assert rig.extend(list(tokens)) == truth(tokens)
+            tokens.append(token)
+        rig.close()
+    assert proxy.cuts >= 9
+    assert set(peer.peer.runs.values()) == {1}
+    assert rig.backend.sessions_opened == 1
+
+
+def _endpoint(proxy: CuttingProxy) -> Any:
+    from split_client.transport.endpoint import Endpoint
+
+    return Endpoint.parse(proxy.url)
+
+
+def test_a_session_that_the_server_dropped_is_opened_again_and_filled(
+    rig: Rig, peer: PeerAnswer
+) -> None:
+    rig.extend([1, 2, 3])
+    peer.peer.sessions.clear()
+    assert rig.extend([1, 2, 3, 4]) == truth([1, 2, 3, 4])
+    assert (rig.backend.sessions_opened, rig.sequence.counters.resends) == (2, 1)
+
+
+def test_a_session_that_somebody_else_rewrote_is_never_continued(
+    rig: Rig, peer: PeerAnswer
+) -> None:
+    rig.extend([1, 2, 3])
+    [held] = peer.peer.sessions.values()
+    held.state._chain.truncate(1)
+    assert rig.extend([1, 2, 3, 4]) == truth([1, 2, 3, 4])
+    assert rig.sequence.counters.resends == 1
+
+
+def answering(change: Callable[[Any], Any]) -> tuple[PeerAnswer, Callable[[bytes], bytes]]:
+    """A peer whose steps ``change`` answers, where that returns something."""
+    peer = PeerAnswer()
+
+    def answer(frame: bytes) -> bytes:
+        message = decode_client_message(frame, LIMIT)
+        changed = change(message)
+        return peer(frame) if changed is None else encode_message(changed)
+
+    return peer, answer
+
+
+def refusing(times: int, failure: Failure) -> Callable[[Any], Any]:
+    left = [times]
+
+    def change(message: Any) -> Any:
+        if isinstance(message, Step) and left[0]:
+            left[0] -= 1
+            return failure
+        return None
+
+    return change
+
+
+def test_a_full_server_is_asked_again_after_the_delay_it_names() -> None:
+    _, answer = answering(refusing(2, Failure("overloaded", "full", True, 7.0)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        assert rig.extend([1, 2]) == truth([1, 2])
+        assert rig.now == pytest.approx(14.0)
+        rig.close()
+
+
+def test_a_server_that_stays_full_is_given_up() -> None:
+    _, answer = answering(refusing(999, Failure("overloaded", "full", True, 7.0)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(ServerRefused) as caught:
+            rig.extend([1, 2])
+        assert caught.value.code == "overloaded"
+        assert rig.now <= 60
+        rig.close()
+
+
+def test_a_refusal_keeps_code_and_words_and_leaves_the_session_usable() -> None:
+    _, answer = answering(refusing(1, Failure("cache_full", "no room", False)))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(ServerRefused, match="no room") as caught:
+            rig.extend([1])
+        assert caught.value.code == "cache_full"
+        assert rig.extend([1]) == truth([1])
+        rig.close()
+
+
+def test_a_server_that_loses_every_session_is_given_up() -> None:
+    _, answer = answering(refusing(999, Failure("unknown_session", "gone")))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(SessionUnstable):
+            rig.extend([1])
+        rig.close()
+
+
+def test_another_model_behind_the_address_is_named() -> None:
+    _, answer = answering(lambda message: Opened("s", "other", "f32", 3, 9))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(ModelChanged):
+            rig.extend([1])
+        rig.close()
+
+
+def result(**changes: Any) -> Callable[[Any], Any]:
+    """Answer steps with a result in which something is untrue."""
+
+    def change(message: Any) -> Any:
+        if not isinstance(message, Step):
+            return None
+        values = {
+            "session": message.session,
+            "step": message.step,
+            "cached": message.start + message.embeddings.rows,
+            "hidden": Tensor.from_f32(np.zeros((1, WIDTH), np.float32), "f32"),
+        }
+        return Result(**values | changes)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"cached": 5}, "malformed_message"),
+        ({"hidden": Tensor.from_f32(np.zeros((1, 3), np.float32), "f32")}, "wrong_hidden_size"),
+        ({"hidden": Tensor.from_f32(np.zeros((2, 4), np.float32), "f32")}, "wrong_shape"),
+        ({"hidden": Tensor("f32", (1, 4), b"\xff" * 16)}, "non_finite"),
+        ({"step": 99}, "malformed_message"),
+        ({"session": "another"}, "malformed_message"),
+    ],
+)
+def test_an_untrue_answer_is_not_used(changes: dict[str, Any], code: str) -> None:
+    _, answer = answering(result(**changes))
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(AnswerInvalid) as caught:
+            rig.extend([1])
+        assert (caught.value.code, caught.value.cause_code) == ("answer_invalid", code)
+        rig.close()
+
+
+@pytest.mark.parametrize("garbage", [b"", b"SPL1", b"\x00" * 50, encode_message(Pong())])
+def test_garbage_is_an_invalid_answer(garbage: bytes) -> None:
+    with socket_server(lambda _: garbage) as endpoint:
+        rig = Rig(endpoint)
+        with pytest.raises(AnswerInvalid):
+            rig.extend([1])
+        rig.close()
+
+
+def test_a_step_beyond_the_cache_is_told_to_begin_anew(rig: Rig) -> None:
+    with pytest.raises(CacheLost):
+        rig.backend.step(3, rows([1]))
+
+
+def test_an_interrupted_step_is_not_continued(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig.extend([1, 2])
+
+    def interrupt(_: bytes) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.channel, "exchange", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            rig.extend([1, 2, 3])
+    assert rig.sequence.cached == 0
+    assert rig.extend([1, 2, 3]) == truth([1, 2, 3])
+
+
+def test_closing_ends_the_session_on_the_server(rig: Rig, peer: PeerAnswer) -> None:
+    rig.extend([1])
+    assert len(peer.peer.sessions) == 1
+    rig.sequence.close()
+    assert peer.peer.sessions == {}
