@@ -1,4 +1,4 @@
-"""Servers over real sockets for the client's tests: faithful ones without a model, and broken ones."""
+"""Servers over real sockets for the client's tests: one that is faithful, and broken ones."""
 
 from __future__ import annotations
 

@@ -218,27 +218,25 @@ def _check(manifest: Manifest) -> Manifest:
     embedding, head = manifest.embedding, manifest.head
     if embedding.rows != manifest.vocab_size or head.rows > manifest.vocab_size:
         raise ManifestInvalid("the rows of the ends do not match vocab_size")
-    wanted = {
-        embedding.file: embedding.rows * manifest.hidden_size * _ITEM_BYTES[embedding.dtype],
-        manifest.tokenizer: None,
-    }
-    head_bytes = head.rows * manifest.hidden_size * _ITEM_BYTES[head.dtype]
+    width = manifest.hidden_size
+    wanted = {embedding.file: embedding.rows * width * _ITEM_BYTES[embedding.dtype]}
+    head_bytes = head.rows * width * _ITEM_BYTES[head.dtype]
     if wanted.setdefault(head.file, head_bytes) != head_bytes:
         raise ManifestInvalid("the two ends share a file and not its shape")
     if head.bias is not None and wanted.setdefault(head.bias, 4 * head.rows) != 4 * head.rows:
         raise ManifestInvalid("the bias shares a file with something else")
-    sizes = {file.name: file.size for file in manifest.files}
     for name, size in wanted.items():
-        if size is not None and sizes[name] != size:
-            raise ManifestInvalid(f"{name!r} has {sizes[name]} bytes, its shape needs {size}")
-    _check_text_files(manifest, sizes, set(wanted) - {manifest.tokenizer})
+        listed = manifest.file(name).size
+        if listed != size:
+            raise ManifestInvalid(f"{name!r} has {listed} bytes, its shape needs {size}")
+    _check_text_files(manifest, set(wanted))
     return manifest
 
 
-def _check_text_files(manifest: Manifest, sizes: dict[str, int], tensors: set[str]) -> None:
+def _check_text_files(manifest: Manifest, tensors: set[str]) -> None:
     limits = {manifest.tokenizer: _MAX_TOKENIZER_BYTES}
     if manifest.chat_template is not None:
         limits[manifest.chat_template] = _MAX_TEMPLATE_BYTES
     for name, limit in limits.items():
-        if name in tensors or sizes[name] > limit:
+        if name in tensors or manifest.file(name).size > limit:
             raise ManifestInvalid(f"{name!r} is not a text file of at most {limit} bytes")

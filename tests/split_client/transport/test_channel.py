@@ -26,8 +26,8 @@ LOST = ConnectionLost("cut")
 class Script:
     """Transports that do what they are told, and a clock that only waiting moves.
 
-    ``connects`` and ``answers`` are consumed front to back: an exception is raised, anything else is
-    the result; when they run out everything works.
+    ``connects`` and ``answers`` are consumed front to back: an exception is raised, anything else
+    is the result; when they run out everything works.
     """
 
     connects: list[Any] = field(default_factory=list)
