@@ -11,13 +11,19 @@ head. Run it on an idle machine: both sides use all the cores they are given.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+# OpenBLAS threads spin for about 25 ms after a product, which would slow whatever is timed next.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +36,13 @@ from split_client.generation.rows import WeightRows
 from split_wire.floats import FloatName, f32_to_bf16
 
 BLOCK = 4096
+
+
+class Spent(NamedTuple):
+    """Seconds: elapsed, and of all threads of the process."""
+
+    wall: float
+    cpu: float
 
 
 def write_weights(path: Path, arguments: argparse.Namespace, varied: bool) -> None:
@@ -90,19 +103,27 @@ def check_equal(head: ExactLMHead, full: NDArray[np.float32], arguments: argpars
 
 def times(
     head: ExactLMHead, full: NDArray[np.float32], arguments: argparse.Namespace
-) -> tuple[list[float], list[float]]:
-    """Seconds of (numpy product, exact top), interleaved."""
+) -> tuple[list[Spent], list[Spent]]:
+    """What (numpy product, exact top) take, interleaved."""
     numpy_times, head_times = [], []
     for state in states(head.rows, arguments.pairs + 2, arguments.varied):
-        numpy_times.append(timed(lambda state=state: full @ state))
-        head_times.append(timed(lambda state=state: head.top(state, arguments.top)))
+        numpy_times.append(timed(partial(np.matmul, full, state)))
+        head_times.append(timed(partial(head.top, state, arguments.top)))
     return numpy_times[2:], head_times[2:]
 
 
-def timed(work: object) -> float:
-    start = time.perf_counter()
-    work()  # type: ignore[operator]
-    return time.perf_counter() - start
+def timed(work: Callable[[], object]) -> Spent:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def median_ms(spent: list[Spent]) -> tuple[float, float]:
+    """Medians of (wall, CPU) in milliseconds."""
+    return (
+        1e3 * statistics.median(one.wall for one in spent),
+        1e3 * statistics.median(one.cpu for one in spent),
+    )
 
 
 def memory(folder: Path, arguments: argparse.Namespace) -> str:
@@ -154,11 +175,12 @@ def bench(arguments: argparse.Namespace, varied: bool) -> None:
         full = np.concatenate([block for _, block in head.rows.blocks(BLOCK)])
         print(f"{'varied' if varied else 'random'}: {check_equal(head, full, arguments)}")
         numpy_times, head_times = times(head, full, arguments)
-        numpy_ms, head_ms = (1e3 * statistics.median(t) for t in (numpy_times, head_times))
+        (numpy_ms, numpy_cpu), (head_ms, head_cpu) = map(median_ms, (numpy_times, head_times))
         bandwidth = full.nbytes / 4 / head_ms / 1e6
         print(
-            f"  numpy float32 product {numpy_ms:.2f} ms, exact top-{arguments.top} "
-            f"{head_ms:.2f} ms ({bandwidth:.0f} GB/s of int8): {head_ms / numpy_ms:.2f}x"
+            f"  numpy float32 product {numpy_ms:.2f} ms (CPU {numpy_cpu:.2f}), exact "
+            f"top-{arguments.top} {head_ms:.2f} ms (CPU {head_cpu:.2f}; {bandwidth:.0f} GB/s of "
+            f"int8): {head_ms / numpy_ms:.2f}x, CPU {head_cpu / numpy_cpu:.2f}x"
         )
         del full, head
         print(f"  first start {built:.2f} s; {memory(folder, arguments)}")

@@ -31,7 +31,8 @@ def kth_largest_at_least(values: NDArray[np.float32], k: int, group: int) -> flo
     values: [n], n a multiple of ``group``. The k-th largest of the group maxima is reached by k
     different groups, and finding it touches n / group values instead of n.
     """
-    maxima = np.fmax.reduce(values.reshape(-1, group), axis=1)
+    # Groups are strided so that the maxima are taken of whole vectors.
+    maxima = np.fmax.reduce(values.reshape(group, -1), axis=0)
     if k > maxima.size:
         maxima = values
     if k > maxima.size:
