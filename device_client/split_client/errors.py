@@ -33,6 +33,7 @@ class ServerUnreachable(ClientError):
     code = "server_unreachable"
 
     def __init__(self, address: str, reason: str) -> None:
+        self.reason = reason
         super().__init__(
             f"cannot reach {address}: {reason}; "
             "check that the server runs and that the URL is right"

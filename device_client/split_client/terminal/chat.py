@@ -49,6 +49,8 @@ class ChatLoop:
                     return
             except (ClientError, GenerationError, SplitError) as error:
                 self._screen.error(str(error), error.code)
+            except KeyboardInterrupt:
+                self._screen.note("broken off; /retry answers again")
 
     def _read(self) -> str | None:
         draft, self._commands.draft = self._commands.draft, ""
@@ -86,6 +88,6 @@ class ChatLoop:
                 for piece in reply:
                     screen.reply(piece)
             finally:
-                screen.line()
+                screen.end_reply()
         if screen.interactive:
             screen.note(status_line(reply))

@@ -20,7 +20,8 @@ from split_client.terminal.words import size
 
 HELP = """\
 Enter sends. Alt-Enter, or a backslash at the end of a line, begins a new line.
-Ctrl-C stops a reply and keeps the chat; at the prompt, twice or Ctrl-D leaves.
+Ctrl-C stops a reply and keeps the chat; twice breaks off a reply that hangs.
+At the prompt, Ctrl-D or Ctrl-C twice leaves.
 
 /new             forget the chat, keep the system message
 /undo            take back your last message and its answer

@@ -14,9 +14,11 @@ from split_client.errors import ServerRefused
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
-from split_client.terminal.words import seconds, size
+from split_client.terminal.words import size
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
+
+_TELL_EVERY = 8
 
 
 @contextmanager
@@ -67,11 +69,10 @@ def licence(manifest: Manifest) -> str:
 
 
 def show_reconnecting(notice: Reconnecting, screen: Screen) -> None:
-    """Why it waits."""
-    screen.note(
-        f"connection lost ({one_line(notice.reason, 120)}), "
-        f"attempt {notice.attempt} in {seconds(notice.delay)}"
-    )
+    """Why it waits: at once, and then once in a while."""
+    if notice.attempt % _TELL_EVERY == 1:
+        trying = "reconnecting" if notice.attempt == 1 else "still trying, Ctrl-C stops"
+        screen.note(f"connection lost ({one_line(notice.reason, 50)}), {trying}")
 
 
 def ask_for_token(error: ServerRefused, config: ConnectionConfig) -> str | None:

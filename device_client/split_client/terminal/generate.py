@@ -60,9 +60,12 @@ def _begin(client: SplitClient, config: ReplyConfig, prompt: str, *, raw: bool) 
 
 
 def _print_text(reply: Reply, screen: Screen) -> None:
-    for piece in reply:
-        screen.reply(piece)
-    screen.line()
+    screen.begin_reply()
+    try:
+        for piece in reply:
+            screen.reply(piece)
+    finally:
+        screen.end_reply()
     if screen.interactive:
         screen.note(status_line(reply))
 

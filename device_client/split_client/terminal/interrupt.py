@@ -1,4 +1,4 @@
-"""Ctrl-C while a reply is made: once stops the reply, twice leaves."""
+"""Ctrl-C while a reply is made: once ends it after its next token, twice breaks it off."""
 
 from __future__ import annotations
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import TextIO
 
 from split_client.terminal.sanitise import Sanitiser, one_line
+from split_client.terminal.wrap import Wrapper
 
 _DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
 
@@ -18,18 +20,35 @@ class Screen:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self._sanitiser = Sanitiser()
+        self._wrapper: Wrapper | None = None
+        self._inside_line = False
 
     def begin_reply(self) -> None:
-        """An escape sequence left open by one reply must not swallow the next."""
+        """Call before the first piece: an open escape sequence must not swallow the next reply."""
         self._sanitiser = Sanitiser()
+        if self.interactive:
+            from prompt_toolkit.utils import get_cwidth
+
+            self._wrapper = Wrapper(shutil.get_terminal_size().columns - 1, get_cwidth)
+
+    def end_reply(self) -> None:
+        """Call after the last piece."""
+        if self._wrapper is not None:
+            self.out.write(self._wrapper.flush())
+        self.line()
 
     def reply(self, text: str) -> None:
         """A piece of the model's text, made harmless."""
-        self.out.write(self._sanitiser.feed(text))
-        self.out.flush()
+        harmless = self._sanitiser.feed(text)
+        shown = self._wrapper.feed(harmless) if self._wrapper else harmless
+        if shown:
+            self._inside_line = not shown.endswith("\n")
+            self.out.write(shown)
+            self.out.flush()
 
     def line(self, text: str = "") -> None:
         """A line of our own on ``out``."""
+        self._inside_line = False
         self.out.write(text + "\n")
         self.out.flush()
 
@@ -47,6 +66,11 @@ class Screen:
         return self.out.isatty()
 
     def _write_styled(self, style: str, text: str) -> None:
+        if self._inside_line and self.interactive:
+            # A notice in the middle of a reply stands on a line of its own.
+            self.line()
+            if self._wrapper is not None:
+                self._wrapper.line_broken()
         if self.err.isatty() and not os.environ.get("NO_COLOR"):
             text = f"{style}{text}{_RESET}"
         self.err.write(text + "\n")

@@ -33,7 +33,7 @@ def status_line(reply: Reply) -> str:
     parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
-    parts.append(f"{stats.tokens} tokens")
+    parts.append("1 token" if stats.tokens == 1 else f"{stats.tokens} tokens")
     parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
     reason = _REASONS.get(reply.finish_reason or "")
     if reason:

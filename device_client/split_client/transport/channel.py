@@ -45,6 +45,7 @@ class Reconnecting:
     delay: float
 
 
+_Lost: TypeAlias = ConnectionLost | ServerUnreachable | UpgradeRefused
 Connect: TypeAlias = Callable[[Literal["websocket", "http"], float], Transport]
 
 
@@ -136,20 +137,14 @@ class Channel:
             self._fruitless = self._fruitless + 1 if lost_in_vain else 0
         self.close()
 
-    def _wait(self, error: ClientError, attempt: int, deadline: float) -> None:
+    def _wait(self, error: _Lost, attempt: int, deadline: float) -> None:
         delay = self.patience.delay(attempt, self._chance())
         if self._clock() + delay > deadline:
             raise error
         self.reconnects += 1
-        self._notify(Reconnecting(_reason(error), attempt + 1, delay))
+        self._notify(Reconnecting(error.reason, attempt + 1, delay))
         self._pause(delay)
 
 
 # Far above what the delays allow within any sensible total; a bound for clocks that stand still.
 _MAX_ATTEMPTS = 10_000
-
-
-def _reason(error: ClientError) -> str:
-    if isinstance(error, ConnectionLost | UpgradeRefused):
-        return error.reason
-    return str(error)
