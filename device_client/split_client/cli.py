@@ -125,7 +125,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        parser.exit(message=f"split-client {version('gatelink')}\n")
+        print(f"split-client {version('gatelink')}")
+        parser.exit()
 
 
 if __name__ == "__main__":

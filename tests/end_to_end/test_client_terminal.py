@@ -1,0 +1,355 @@
+"""The client's commands against the real server with the embedded model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from split_client import cli
+from split_client.api import ChatSession, SplitClient
+from split_client.generation.sampling_params import SamplingParams
+from split_client.terminal.chat import ChatLoop
+from tests.server_process import RunningServer, running_server
+from tests.split_client.servers import http_server, respond, unused_endpoint
+from tests.split_client.terminal.consoles import RecordingScreen, TypedReader
+
+QUESTION = "What is split inference?"
+TOKEN = "correct-horse-battery-staple"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _environment(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPLIT_CACHE", str(cache))
+    (tmp_path / "config.toml").write_text("")
+    monkeypatch.setenv("SPLIT_CONFIG", str(tmp_path / "config.toml"))
+
+
+@pytest.fixture
+def answer(server: RunningServer, cache: Path) -> str:
+    """What the model says to QUESTION at greedy."""
+    with SplitClient(server.url, cache=cache) as client:
+        return client.chat([{"role": "user", "content": QUESTION}], SamplingParams()).read()
+
+
+def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    try:
+        status = cli.main(arguments)
+    except SystemExit as exit_:
+        status = int(exit_.code or 0)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def spawn(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "split_client.cli", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_generate_prints_the_reply_and_nothing_else(
+    server: RunningServer, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(
+        "generate", QUESTION, "--url", server.url, "--temperature", "0", capsys=capsys
+    )
+    assert (status, out, err) == (0, answer + "\n", "")
+
+
+def test_generate_reads_a_prompt_from_a_pipe(server: RunningServer, answer: str) -> None:
+    process = spawn("generate", "--url", server.url, "--temperature", "0")
+    out, err = process.communicate(QUESTION + "\n", timeout=60)
+    assert (process.returncode, out, err) == (0, answer + "\n", "")
+
+
+def test_generate_writes_one_json_object_per_token(
+    server: RunningServer, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(
+        "generate", QUESTION, "--url", server.url, "--json", "--temperature=0", capsys=capsys
+    )
+    *tokens, done = map(json.loads, out.splitlines())
+    assert status == 0
+    assert "".join(token["text"] for token in tokens) == done["text"] == answer
+    assert {token["type"] for token in tokens} == {"token"}
+    assert (done["type"], done["finish_reason"], done["tokens"]) == ("done", "eos", len(tokens))
+    assert done["bytes_up"] > 0
+
+
+def test_generate_continues_raw_text(
+    server: RunningServer, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--raw", "--temperature", "0", "--max-tokens", "8"]
+    _, out, _ = run("generate", "The device", "--url", server.url, *options, capsys=capsys)
+    with SplitClient(server.url, cache=cache) as client:
+        wanted = client.generate("The device", SamplingParams(), max_tokens=8).read()
+    assert out == wanted + "\n"
+
+
+def test_flags_reach_the_sampler(
+    server: RunningServer, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ("generate", QUESTION, "--url", server.url, "--json")
+    first = answer.split()[1]
+    _, out, _ = run(*base, "--temperature", "0", "--stop", first, capsys=capsys)
+    done = json.loads(out.splitlines()[-1])
+    assert (done["finish_reason"], done["text"]) == ("stop", answer.partition(first)[0])
+    _, out, _ = run(*base, "--temperature", "0", "--max-tokens", "3", capsys=capsys)
+    ids = [json.loads(line)["id"] for line in out.splitlines()[:-1]]
+    assert len(ids) == 3
+    _, out, _ = run(*base, "--temperature=0", f"--logit-bias={ids[0]}=-100", capsys=capsys)
+    assert json.loads(out.splitlines()[0])["id"] != ids[0]
+    sampled = [run(*base, "--temperature", "2", "--seed", "5", capsys=capsys)[1] for _ in range(2)]
+    texts = [json.loads(out.splitlines()[-1])["text"] for out in sampled]
+    assert texts[0] == texts[1]
+
+
+def test_a_chat_in_a_pipe_answers_line_by_line(server: RunningServer, answer: str) -> None:
+    process = spawn("chat", "--url", server.url, "--temperature", "0")
+    out, err = process.communicate(f"{QUESTION}\n/retry\n/nope\n/quit\nnever\n", timeout=60)
+    assert (process.returncode, out) == (0, f"{answer}\n{answer}\n")
+    assert err == "error: there is no /nope; see /help [setting_invalid]\n"
+
+
+@pytest.fixture
+def chat(server: RunningServer, cache: Path) -> Iterator[tuple[SplitClient, ChatSession]]:
+    with SplitClient(server.url, cache=cache) as client:
+        session = client.conversation()
+        session.params = SamplingParams()
+        yield client, session
+
+
+def talk(
+    chat: tuple[SplitClient, ChatSession], *lines: str | type[BaseException]
+) -> tuple[RecordingScreen, TypedReader]:
+    screen, reader = RecordingScreen(), TypedReader(list(lines))
+    ChatLoop(*chat, reader, screen).run()
+    return screen, reader
+
+
+def test_commands_move_the_chat(
+    chat: tuple[SplitClient, ChatSession], answer: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.json"
+    screen, reader = talk(
+        chat,
+        QUESTION,
+        f"/save {path}",
+        "/new",
+        f"/load {path}",
+        "/edit",
+        "/undo",
+        QUESTION,
+        f"/edit {QUESTION}",
+        "/system Be brief.",
+        "/system none",
+        "/stats",
+        "/help",
+    )
+    assert screen.shown.startswith(f"{answer}\n{answer}\n{answer}\n")
+    assert "/retry" in screen.shown
+    assert QUESTION in reader.drafts
+    assert [message.content for message in chat[1].messages] == [QUESTION, answer]
+    for words in ("saved 2 messages", "loaded 2 messages", "no system message", "exchanges over"):
+        assert words in screen.noted
+    assert "error" not in screen.noted
+
+
+def test_settings_are_shown_and_changed(chat: tuple[SplitClient, ChatSession]) -> None:
+    screen, _ = talk(
+        chat, "/set", "/set temperature 0.5", "/set max-tokens 4", "/set stop END", "/set seed 3"
+    )
+    session = chat[1]
+    assert session.params is not None
+    assert (session.params.temperature, session.params.seed) == (0.5, 3)
+    assert (session.max_tokens, session.stop) == (4, ("END",))
+    assert "temperature 0.5 · top_p 1" in screen.noted
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("/unknown", "setting_invalid"),
+        ("/set temperature", "setting_invalid"),
+        ("/set temperature warm", "setting_invalid"),
+        ("/set temperature -1", "invalid_sampling_parameter"),
+        ("/set nothing 1", "setting_invalid"),
+        ("/set max_tokens 0", "setting_invalid"),
+        ("/save", "setting_invalid"),
+        ("/load /nowhere/chat.json", "conversation_file_invalid"),
+    ],
+)
+def test_a_wrong_command_is_one_line_and_the_chat_goes_on(
+    chat: tuple[SplitClient, ChatSession], answer: str, line: str, code: str
+) -> None:
+    screen, _ = talk(chat, line, QUESTION)
+    assert screen.noted.startswith("error: ")
+    assert f"[{code}]\n" in screen.noted
+    assert screen.shown == answer + "\n"
+
+
+def test_ctrl_c_at_the_prompt_leaves_only_the_second_time(
+    chat: tuple[SplitClient, ChatSession],
+) -> None:
+    screen, reader = talk(chat, KeyboardInterrupt, "/set", KeyboardInterrupt, KeyboardInterrupt)
+    assert screen.noted.count("Ctrl-C again") == 2
+    assert len(reader.drafts) == 4
+
+
+def test_ctrl_c_stops_a_reply_and_keeps_the_chat(server: RunningServer, answer: str) -> None:
+    process = spawn("chat", "--url", server.url, "--temperature", "0")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(QUESTION + "\n")
+    process.stdin.flush()
+    beginning = process.stdout.read(8)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate("/retry\n", timeout=60)
+    assert (process.returncode, err) == (0, "")
+    stopped, again = (beginning + out).splitlines()
+    assert answer.startswith(stopped)
+    assert again == answer
+
+
+def test_cancelling_ends_a_reply_after_the_token_at_hand(
+    chat: tuple[SplitClient, ChatSession], answer: str
+) -> None:
+    client, session = chat
+    reply = session.send(QUESTION)
+    for count, _ in enumerate(reply.events()):
+        if count == 4:
+            client.cancel()
+    assert (reply.finish_reason, len(reply.token_ids)) == ("cancelled", 5)
+    assert answer.startswith(reply.text)
+    assert session.messages[-1].content == reply.text
+
+
+def test_models_are_pulled_listed_and_removed(
+    server: RunningServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ("--cache", str(tmp_path / "weights"))
+    status, out, err = run("pull", "--url", server.url, *place, capsys=capsys)
+    assert (status, out) == (0, "")
+    assert "licence: " in err
+    assert "is complete and verified" in err
+    _, listed, _ = run("pull", "--list", *place, capsys=capsys)
+    assert "gatelink-demo" in listed
+    status, _, err = run("pull", "--remove", "gatelink-demo", *place, capsys=capsys)
+    assert (status, "removed gatelink-demo" in err) == (0, True)
+    _, listed, err = run("pull", "--list", *place, capsys=capsys)
+    assert (listed, "no models" in err) == ("", True)
+
+
+def test_a_model_that_a_chat_uses_is_not_removed(
+    chat: tuple[SplitClient, ChatSession], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run("pull", "--remove", "gatelink-demo", capsys=capsys)
+    assert (status, "[model_in_use]" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (("--temperature", "hot"), 2, "bad_value"),
+        (("--temperature", "-1"), 2, "invalid_sampling_parameter"),
+        (("--logit-bias", "x"), 2, "setting_invalid"),
+        (("--url", "ftp://x"), 1, "url_invalid"),
+        (("--config", "/nowhere.toml"), 2, "unreadable_file"),
+    ],
+)
+def test_wrong_usage_is_one_line_with_a_code(
+    server: RunningServer,
+    arguments: tuple[str, ...],
+    status: int,
+    code: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("generate", "x", "--url", server.url, *arguments)
+    got, out, err = run(*given, capsys=capsys)
+    assert (got, out) == (status, "")
+    assert err.startswith("error: ")
+    assert err.endswith(f"[{code}]\n")
+    assert err.count("\n") == 1
+
+
+def test_a_server_that_is_gone_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with unused_endpoint() as endpoint:
+        status, _, err = run("generate", "x", "--url", endpoint.url, capsys=capsys)
+    assert status == 1
+    assert err.endswith("[server_unreachable]\n")
+
+
+def test_terminal_escapes_of_a_server_do_not_reach_the_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    body = json.dumps({"error": {"code": "x\x1b[2J", "message": "y\x1b]0;t\x07\nz"}}).encode()
+    with http_server(get=lambda handler: respond(handler, 403, body)) as endpoint:
+        status, _, err = run("pull", "--url", endpoint.url, capsys=capsys)
+    assert (status, err) == (1, "error: y z [x]\n")
+
+
+def test_a_token_is_sent_or_its_lack_is_named(
+    cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_server(token=TOKEN) as server:
+        base = ("generate", QUESTION, "--url", server.url, "--max-tokens", "2")
+        status, _, err = run(*base, capsys=capsys)
+        assert (status, err.endswith("[unauthorized]\n")) == (1, True)
+        monkeypatch.setenv("SPLIT_CLIENT_TOKEN", TOKEN)
+        for transport in ("websocket", "http"):
+            assert run(*base, "--transport", transport, capsys=capsys)[0] == 0
+        status, _, err = run(*base, "--token", "wrong", capsys=capsys)
+        assert (status, "wrong" in err) == (1, False)
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(server: RunningServer) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.run(
+        [sys.executable, "-m", "split_client.cli", "generate", QUESTION, "--url", server.url],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    os.close(write)
+    assert (process.returncode, process.stderr) == (1, b"")
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("--version", capsys=capsys)
+    assert (status, out.startswith("split-client ")) == (0, True)
+
+
+def test_help_and_the_client_load_none_of_the_servers_libraries() -> None:
+    script = (
+        "import sys, split_client.cli, split_client.api, split_client.terminal.chat\n"
+        "print([m for m in ('torch', 'transformers', 'starlette', 'tenseal') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from split_client.terminal.screen import Screen
+from tests.split_client.terminal.consoles import FakeTty, RecordingScreen
+
+
+def test_replies_go_to_one_stream_and_everything_else_to_the_other() -> None:
+    screen = RecordingScreen()
+    screen.begin_reply()
+    screen.reply("hello")
+    screen.end_reply()
+    screen.note("a note")
+    screen.error("it\nbroke \x1b[31m", "some_code")
+    assert screen.shown == "hello\n"
+    assert screen.noted == "a note\nerror: it broke [some_code]\n"
+
+
+def test_an_escape_split_over_pieces_is_removed() -> None:
+    screen = RecordingScreen()
+    screen.begin_reply()
+    for piece in ("a\x1b", "[3", "1mb"):
+        screen.reply(piece)
+    assert screen.shown == "ab"
+
+
+def test_an_escape_left_open_does_not_reach_the_next_reply() -> None:
+    screen = RecordingScreen()
+    for text in ("a\x1b]0;", "b"):
+        screen.begin_reply()
+        screen.reply(text)
+    assert screen.shown == "ab"
+
+
+def test_a_notice_in_the_middle_of_a_reply_stands_on_its_own_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = RecordingScreen(interactive=True)
+    screen.begin_reply()
+    screen.reply("half a ")
+    screen.note("lost")
+    screen.reply("reply")
+    screen.end_reply()
+    assert screen.shown == "half a\n reply\n"
+
+
+@pytest.mark.parametrize(("no_color", "styled"), [("", True), ("1", False)])
+def test_colours_are_for_terminals_that_want_them(
+    no_color: str, styled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    err = FakeTty()
+    Screen(FakeTty(), err).note("note")
+    assert err.getvalue().startswith("\x1b[2m") is styled
