@@ -21,7 +21,7 @@ from typing import Self
 
 from split_client.conversation import Conversation, Message, Prompt
 from split_client.ends import DeviceEnds
-from split_client.errors import Cancelled
+from split_client.errors import Cancelled, MessageInvalid, PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampler import Sampler
 from split_client.generation.sampling_params import SamplingParams
@@ -138,7 +138,7 @@ class SplitClient:
     ) -> Reply:
         """The answer to ``messages`` (maps of role and content), the last of them the user's."""
         conversation = self._new_conversation(None)
-        conversation.replace(Message(m["role"], m["content"]) for m in messages)
+        conversation.replace(_message(index, m) for index, m in enumerate(messages))
         return self._reply(self._session(), conversation.prompt().ids, params, max_tokens, stop)
 
     def generate(
@@ -249,6 +249,10 @@ class SplitClient:
         stop: Sequence[str],
     ) -> Reply:
         ends = self.ends
+        if not prompt:
+            raise PromptEmpty
+        if len(prompt) > ends.manifest.max_context:
+            raise PromptTooLong(len(prompt), ends.manifest.max_context)
         sampler = Sampler(ends.head, self.default_params if params is None else params)
         limits = Limits(ends.manifest.eos_token_ids, max_tokens, tuple(stop))
         self._cancel.clear()
@@ -319,6 +323,13 @@ class ChatSession:
         """Change single sampling settings. Raises InvalidSamplingParameter."""
         base = self.params or self._client.default_params
         self.params = dataclasses.replace(base, **changes)  # type: ignore[arg-type]
+
+
+def _message(index: int, given: Mapping[str, str]) -> Message:
+    match given:
+        case {"role": str(role), "content": str(content)}:
+            return Message(role, content)
+    raise MessageInvalid(index)
 
 
 def _until_cancelled(events: Iterator[Event]) -> Iterator[Event]:

@@ -12,7 +12,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     ├── TokenizerInvalid
     ├── TemplateFailed, TemplateTooCostly, TemplateMissing
     ├── PromptTooLong, PromptEmpty
-    ├── ConversationFileInvalid
+    ├── MessageInvalid, ConversationFileInvalid
     └── Cancelled
 """
 
@@ -270,6 +270,15 @@ class PromptEmpty(ClientError):
 
     def __init__(self) -> None:
         super().__init__("the prompt is empty; write something")
+
+
+class MessageInvalid(ClientError):
+    """A message without a role and a content."""
+
+    code = "message_invalid"
+
+    def __init__(self, index: int) -> None:
+        super().__init__(f"message {index} is not a map with the texts 'role' and 'content'")
 
 
 class ConversationFileInvalid(ClientError):

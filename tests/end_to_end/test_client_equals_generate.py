@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +14,8 @@ import pytest
 from transformers import AutoTokenizer
 
 from split_client.api import ChatSession, SplitClient
+from split_client.errors import MessageInvalid, ModelChanged, PromptEmpty, PromptTooLong
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling_params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
@@ -188,6 +193,41 @@ def test_replies_of_every_family_equal_generate_and_are_kept_as_generated(
     assert ids[1] == oracle.greedy(family_path, prompt + ids[0] + encoded, 24)
 
 
+@pytest.mark.parametrize("transport", ["websocket", "http"])
+def test_replies_through_the_relay_equal_generate(
+    server: RunningServer, tmp_path: Path, transport: str
+) -> None:
+    with relay_to(server.port) as url, client_of(url, tmp_path, transport=transport) as client:
+        reply = client.chat([user(TURNS[1])], GREEDY, max_tokens=40)
+        reply.read()
+    assert reply.token_ids == expected(EMBEDDED, [user(TURNS[1])])
+
+
+@contextmanager
+def relay_to(port: int) -> Iterator[str]:
+    """The real relay in a process of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [sys.executable, "-m", "split_relay.cli", "--no-qr", "--listen", listen]
+    process = subprocess.Popen(
+        [*command, "--upstream", f"127.0.0.1:{port}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        shown = ""
+        while listen not in shown:
+            line = process.stdout.readline()
+            assert line, shown
+            shown += line
+        yield f"http://{listen}"
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
 def test_prompts_longer_than_one_step_equal_generate(client: SplitClient) -> None:
     text = " ".join(f"Fact {i}: the relay forwards bytes." for i in range(150))
     reply = client.generate(text, GREEDY, max_tokens=8)
@@ -195,6 +235,29 @@ def test_prompts_longer_than_one_step_equal_generate(client: SplitClient) -> Non
     assert reply.stats.prompt_tokens > 512
     prompt = AutoTokenizer.from_pretrained(EMBEDDED)(text).input_ids
     assert reply.token_ids == oracle.greedy(EMBEDDED, prompt, 8)
+
+
+def test_messages_and_limits_that_cannot_be_are_refused(client: SplitClient) -> None:
+    with pytest.raises(MessageInvalid):
+        client.chat([user("Hello"), {"role": "user"}])
+    with pytest.raises(InvalidSamplingParameter):
+        client.chat([user("Hello")], max_tokens=0)
+    with pytest.raises(PromptEmpty):
+        client.generate("")
+    with pytest.raises(PromptTooLong):
+        client.generate("relay " * 5000)
+    assert client.chat([user(TURNS[0])], GREEDY, max_tokens=3).read()
+
+
+def test_another_model_behind_the_address_is_named(tmp_path: Path, tiny_path: Path) -> None:
+    with running_server() as first:
+        client = SplitClient(first.url, cache=tmp_path)
+        client.connect()
+        chat = client.conversation()
+        chat.send(TURNS[0]).read()
+    with running_server(tiny_path, port=first.port), pytest.raises(ModelChanged):
+        chat.send(TURNS[1]).read()
+    client.close()
 
 
 def test_a_seed_repeats_a_sampled_reply(client: SplitClient) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from split_client.generation.detokenizer import Decoder, Detokenizer
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampler import Sampler
 from split_client.generation.sequence import Extended, Sequence
 from split_client.generation.stops import StopFilter
@@ -17,11 +18,15 @@ FinishReason: TypeAlias = Literal["eos", "stop", "length", "context", "cancelled
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a reply ends."""
+    """When a reply ends. Raises InvalidSamplingParameter."""
 
     eos_token_ids: frozenset[int]
     max_tokens: int
     stops: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise InvalidSamplingParameter("max_tokens", self.max_tokens, "a whole number from 1")
 
 
 @dataclass(frozen=True, slots=True)

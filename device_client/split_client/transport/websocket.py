@@ -33,7 +33,9 @@ _MAX_REFUSAL_BYTES = 64 * 1024
 # A server that computes is silent for long; a ping tells it from a connection that died without a
 # word.
 PING_AFTER = 10.0
-PONG_WITHIN = 10.0
+PONG_WITHIN = 20.0
+# A ping waits behind what is buffered; this much passes a megabit per second within PONG_WITHIN.
+_SEND_BUFFER = 512 * 1024
 _SILENT = logging.getLogger("split_client.websocket")
 _SILENT.setLevel(logging.CRITICAL + 1)
 
@@ -71,9 +73,11 @@ class WebSocketTransport:
         Raises ConnectionLost, ServerRefused.
         """
         self._require_open()
-        self._protocol.send_binary(frame)
-        self._flush()
         deadline = self._clock() + timeout
+        self._protocol.send_binary(frame)
+        # Sending as a whole is timed, and a long prefill over a slow uplink takes its time.
+        self._socket.settimeout(timeout)
+        self._flush()
         parts: list[bytes] = []
         while True:
             for event in self._protocol.events_received():
@@ -187,6 +191,7 @@ def _connect(endpoint: Endpoint, timeout: float) -> socket.socket:
     try:
         raw = socket.create_connection((endpoint.host, endpoint.port), timeout)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         if not endpoint.secure:
             return raw
         return ssl.create_default_context().wrap_socket(raw, server_hostname=endpoint.host)

@@ -30,7 +30,7 @@ CACHE_VARIABLE = "SPLIT_CACHE"
 class StoredModel:
     """A model on disk.
 
-    ``complete`` is false while it is partly pulled; ``bytes_on_disk`` counts both.
+    ``complete`` is false while it is partly pulled; ``bytes_on_disk`` counts all in its folder.
     """
 
     manifest: Manifest
@@ -150,7 +150,7 @@ class ModelStore:
         sizes = {file.name: _size(folder / file.name) for file in manifest.files}
         whole = all(sizes[file.name] == file.size for file in manifest.files)
         complete = whole and not folder.name.endswith(".part")
-        return StoredModel(manifest, folder, complete, sum(sizes.values()))
+        return StoredModel(manifest, folder, complete, sum(map(_size, folder.iterdir())))
 
 
 def _size(path: Path) -> int:

@@ -50,7 +50,9 @@ def test_whole_and_partly_pulled_models_are_listed(store: ModelStore) -> None:
     put(store, "b")
     put(store, "a", whole=False)
     assert [(m.manifest.name, m.complete) for m in store.list()] == [("a", False), ("b", True)]
-    assert store.list()[1].bytes_on_disk == sum(map(len, FILES.values()))
+    assert store.list()[1].bytes_on_disk == sum(map(len, FILES.values())) + len(
+        encoded(document(model__name="b"))
+    )
 
 
 def test_a_model_with_a_missing_or_cut_file_is_not_found(store: ModelStore) -> None:
