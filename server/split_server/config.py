@@ -45,6 +45,9 @@ class ServerConfig(ModelConfig):
         choices=("auto", "float32", "bfloat16", "float16"),
     )
     device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
+    threads: int = option(
+        0, help="threads of one matrix product; 0 chooses by the model's size", minimum=0
+    )
     log_level: str = option(
         "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
     )

@@ -33,7 +33,7 @@ def load_parts(config: ServerConfig) -> Parts:
     backbone = load_backbone(checkpoint, config.dtype, config.device)
     info = backbone.info
     store = SessionStore(_limits(config, backbone.device), info.kv_bytes_per_position)
-    engine = Engine(ModelRunner(backbone), info)
+    engine = Engine(ModelRunner(backbone, config.threads), info)
     service = SplitService(engine, store, manifest.digest, config.max_queued_steps)
     original = OriginalProtocol(
         service,

@@ -36,6 +36,7 @@ class Backbone:
     info: ModelInfo
     dtype: torch.dtype
     device: torch.device
+    parameters: tuple[torch.Tensor, ...] = ()
 
 
 def load_backbone(checkpoint: Checkpoint, dtype: str = "auto", device: str = "auto") -> Backbone:
@@ -49,7 +50,8 @@ def load_backbone(checkpoint: Checkpoint, dtype: str = "auto", device: str = "au
     target = resolve_device(device)
     compute = _resolve_dtype(checkpoint, dtype, target)
     module = _load_module(checkpoint, compute).to(target)
-    return Backbone(module, _info(checkpoint, family.name, compute), compute, target)
+    info = _info(checkpoint, family.name, compute)
+    return Backbone(module, info, compute, target, tuple(module.parameters()))
 
 
 def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:

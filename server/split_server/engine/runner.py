@@ -6,19 +6,28 @@ import torch
 
 from split_server.engine.convert import to_torch, to_wire
 from split_server.engine.loader import Backbone
+from split_server.engine.threads import choose_threads
 from split_server.kv.cache import KVCache
 from split_wire.messages import Rows
 from split_wire.tensor import Tensor, WireDtype
 
 
 class ModelRunner:
-    """Runs on one thread; the only place that touches tensors."""
+    """Runs on one thread; the only place that touches tensors.
 
-    def __init__(self, backbone: Backbone) -> None:
+    ``threads``: of one matrix product; 0 chooses by the size of the matrices.
+    """
+
+    def __init__(self, backbone: Backbone, threads: int = 0) -> None:
         self._backbone = backbone
+        self._threads = choose_threads(backbone.parameters, threads)
 
     def warm_up(self) -> None:
-        """Run one small pass, so that the first user does not pay for lazy initialisation."""
+        """Set up the calling thread and run one small pass.
+
+        Without it the first user would pay for lazy initialisation.
+        """
+        torch.set_num_threads(self._threads)
         width = self._backbone.info.hidden_size
         rows = Tensor("f32", (2, width), bytes(8 * width))
         self.run(KVCache(), 0, rows, "last", "f32")
