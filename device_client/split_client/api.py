@@ -12,21 +12,21 @@ from others and from signal handlers.
 
 from __future__ import annotations
 
-import dataclasses
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+from weakref import WeakSet
 
-from split_client.conversation import Conversation, Message, Prompt
+from split_client.chat_session import ChatSession
+from split_client.conversation import Conversation, Message
 from split_client.ends import DeviceEnds
-from split_client.errors import Cancelled, MessageInvalid, PromptEmpty, PromptTooLong
-from split_client.generation.loop import Event, Finished, Limits, decode
-from split_client.generation.sampler import Sampler
+from split_client.errors import Cancelled, MessageInvalid
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.reply import Reply
+from split_client.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Channel, Mode, Patience, Reconnecting
 from split_client.transport.connect import connector
@@ -40,8 +40,6 @@ from split_client.weights.store import ModelStore, StoredModel
 from split_wire.limits import frame_limit
 
 __all__ = ["ChatSession", "ClientStats", "Message", "Reply", "SamplingParams", "SplitClient"]
-
-DEFAULT_MAX_TOKENS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,8 @@ class SplitClient:
         self._ends: DeviceEnds | None = None
         self._lock: Lock | None = None
         self._channel: Channel | None = None
-        self._sequences: list[TokenSequence] = []
+        # A chat that nobody holds any more leaves its session to the server's idle limit.
+        self._sequences: WeakSet[TokenSequence] = WeakSet()
         self._shared: TokenSequence | None = None
 
     def __enter__(self) -> Self:
@@ -119,7 +118,7 @@ class SplitClient:
         """End the sessions and the connection; safe to call twice."""
         for sequence in self._sequences:
             sequence.close()
-        self._sequences, self._shared = [], None
+        self._sequences, self._shared = WeakSet(), None
         if self._channel is not None:
             self._channel.close()
         if self._ends is not None:
@@ -139,7 +138,9 @@ class SplitClient:
         """The answer to ``messages`` (maps of role and content), the last of them the user's."""
         conversation = self._new_conversation(None)
         conversation.replace(_message(index, m) for index, m in enumerate(messages))
-        return self._reply(self._session(), conversation.prompt().ids, params, max_tokens, stop)
+        return self._maker().reply(
+            self._session(), conversation.prompt().ids, params, max_tokens, tuple(stop)
+        )
 
     def generate(
         self,
@@ -151,11 +152,11 @@ class SplitClient:
     ) -> Reply:
         """The continuation of ``prompt`` as plain text, without a chat template."""
         ids = self.ends.tokenizer.encode(prompt, add_special_tokens=True)
-        return self._reply(self._session(), ids, params, max_tokens, stop)
+        return self._maker().reply(self._session(), ids, params, max_tokens, tuple(stop))
 
     def conversation(self, system: str | None = None) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens."""
-        return ChatSession(self, self._new_conversation(system), self._new_sequence())
+        return ChatSession(self._maker(), self._new_conversation(system), self._new_sequence())
 
     def cancel(self) -> None:
         """End the reply that is being made after its next token, and any wait for the server."""
@@ -219,6 +220,9 @@ class SplitClient:
             raise RuntimeError("the client is not connected")
         return self._channel
 
+    def _maker(self) -> ReplyMaker:
+        return ReplyMaker(self.ends, self._connected_channel().traffic, self._cancel)
+
     def _new_conversation(self, system: str | None) -> Conversation:
         return Conversation(self.ends.template(), self.ends.tokenizer, system)
 
@@ -232,7 +236,7 @@ class SplitClient:
             pause=self._pause,
         )
         sequence = TokenSequence(backend, lambda ids: ends.embedder.lookup(ids, backend.dtype))
-        self._sequences.append(sequence)
+        self._sequences.add(sequence)
         return sequence
 
     def _session(self) -> TokenSequence:
@@ -240,89 +244,9 @@ class SplitClient:
             self._shared = self._new_sequence()
         return self._shared
 
-    def _reply(
-        self,
-        sequence: TokenSequence,
-        prompt: list[int],
-        params: SamplingParams | None,
-        max_tokens: int,
-        stop: Sequence[str],
-    ) -> Reply:
-        ends = self.ends
-        if not prompt:
-            raise PromptEmpty
-        if len(prompt) > ends.manifest.max_context:
-            raise PromptTooLong(len(prompt), ends.manifest.max_context)
-        sampler = Sampler(ends.head, self.default_params if params is None else params)
-        limits = Limits(ends.manifest.eos_token_ids, max_tokens, tuple(stop))
-        self._cancel.clear()
-        events = decode(
-            sequence, sampler, ends.tokenizer, prompt, limits, cancelled=self._cancel.is_set
-        )
-        traffic = self._connected_channel().traffic
-        return Reply(_until_cancelled(events), len(prompt), traffic)
-
-    def _release(self, sequence: TokenSequence) -> None:
-        sequence.close()
-        self._sequences = [other for other in self._sequences if other is not sequence]
-
     def _pause(self, seconds: float) -> None:
         if self._cancel.wait(seconds):
             raise Cancelled
-
-
-class ChatSession:
-    """A conversation with its own session.
-
-    ``params``, ``max_tokens`` and ``stop`` may be changed.
-    """
-
-    def __init__(
-        self, client: SplitClient, conversation: Conversation, sequence: TokenSequence
-    ) -> None:
-        self._client = client
-        self._sequence = sequence
-        self.conversation = conversation
-        self.params: SamplingParams | None = None
-        self.max_tokens = DEFAULT_MAX_TOKENS
-        self.stop: tuple[str, ...] = ()
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The chat so far."""
-        return self.conversation.messages
-
-    @property
-    def cached_tokens(self) -> int:
-        """Positions that the server holds."""
-        return self._sequence.cached
-
-    def send(self, text: str) -> Reply:
-        """Say ``text``; the reply joins the chat once it is read to its end."""
-        self.conversation.say(text)
-        return self.answer()
-
-    def answer(self) -> Reply:
-        """Reply to the last message of the user, again if need be."""
-        self.conversation.drop_reply()
-        prompt = self.conversation.prompt()
-        reply = self._client._reply(
-            self._sequence, prompt.ids, self.params, self.max_tokens, self.stop
-        )
-        reply.on_finish = lambda: self._join(prompt, reply)
-        return reply
-
-    def _join(self, prompt: Prompt, reply: Reply) -> None:
-        self.conversation.reply(prompt, reply.text, reply.token_ids)
-
-    def close(self) -> None:
-        """End the session on the server."""
-        self._client._release(self._sequence)
-
-    def with_params(self, **changes: object) -> None:
-        """Change single sampling settings. Raises InvalidSamplingParameter."""
-        base = self.params or self._client.default_params
-        self.params = dataclasses.replace(base, **changes)  # type: ignore[arg-type]
 
 
 def _message(index: int, given: Mapping[str, str]) -> Message:
@@ -330,11 +254,3 @@ def _message(index: int, given: Mapping[str, str]) -> Message:
         case {"role": str(role), "content": str(content)}:
             return Message(role, content)
     raise MessageInvalid(index)
-
-
-def _until_cancelled(events: Iterator[Event]) -> Iterator[Event]:
-    """A cancelled wait for the server ends a reply like a cancelled token does."""
-    try:
-        yield from events
-    except Cancelled:
-        yield Finished("cancelled", "")

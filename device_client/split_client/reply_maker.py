@@ -1,0 +1,65 @@
+"""From a prompt to a reply: sampler, limits and the decode loop put together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+from split_client.ends import DeviceEnds
+from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
+from split_client.generation.loop import Event, Finished, Limits, decode
+from split_client.generation.sampler import Sampler
+from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sequence import Sequence
+from split_client.reply import Reply
+from split_client.transport.base import Traffic
+
+DEFAULT_MAX_TOKENS = 1024
+
+
+class ReplyMaker:
+    """Makes replies of one model; setting ``cancel`` ends the one that is being made."""
+
+    def __init__(self, ends: DeviceEnds, traffic: Traffic, cancel: threading.Event) -> None:
+        self.ends = ends
+        self._traffic = traffic
+        self._cancel = cancel
+
+    def reply(
+        self,
+        sequence: Sequence,
+        prompt: list[int],
+        params: SamplingParams | None,
+        max_tokens: int,
+        stop: tuple[str, ...],
+    ) -> Reply:
+        """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
+
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter at once, and while it is read
+        the errors of the decode loop.
+        """
+        manifest = self.ends.manifest
+        if not prompt:
+            raise PromptEmpty
+        if len(prompt) > manifest.max_context:
+            raise PromptTooLong(len(prompt), manifest.max_context)
+        sampler = Sampler(self.ends.head, self.ends.defaults if params is None else params)
+        limits = Limits(manifest.eos_token_ids, max_tokens, stop)
+        self._cancel.clear()
+        events = decode(
+            sequence,
+            sampler,
+            self.ends.tokenizer,
+            prompt,
+            limits,
+            cancelled=self._cancel.is_set,
+        )
+        return Reply(_until_cancelled(events), len(prompt), self._traffic)
+
+
+def _until_cancelled(events: Iterator[Event]) -> Iterator[Event]:
+    """A cancelled wait for the server ends a reply like a cancelled token does."""
+    try:
+        yield from events
+    except Cancelled:
+        yield Finished("cancelled", "")
