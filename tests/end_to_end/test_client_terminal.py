@@ -225,7 +225,8 @@ def test_ctrl_c_stops_a_reply_and_keeps_the_chat(server: RunningServer, answer: 
     assert process.stdout is not None
     process.stdin.write(QUESTION + "\n")
     process.stdin.flush()
-    beginning = process.stdout.read(8)
+    # Past the buffers of the pipe's file object, which communicate() does not look into.
+    beginning = os.read(process.stdout.fileno(), 8).decode()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate("/retry\n", timeout=60)
     assert (process.returncode, err) == (0, "")
