@@ -18,10 +18,12 @@ from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
 from split_server.config import ServerConfig
 from split_server.http.access_log import AccessLog
+from split_server.http.body import Bodies
 from split_server.http.errors import ErrorBoundary, on_http_exception
 from split_server.http.health import health_routes
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_routes import original_routes
+from split_server.http.quota import Quota
 from split_server.http.sockets import Sockets
 from split_server.http.split import Forward
 from split_server.http.stream import Stream
@@ -39,6 +41,10 @@ _FILE_THREADS = 2
 _IDLE_MARGIN_SECONDS = 60.0
 # A frame that is a little too large is told so; one far beyond closes its socket.
 _FRAME_MARGIN = 64 * 1024
+# For the answers to the steps that a shutdown gives up.
+_FAREWELL_SECONDS = 1.0
+# Messages of the largest size that one principal may have under way, unless it is configured.
+_LARGEST_MESSAGES = 4
 _log = logging.getLogger(__name__)
 
 
@@ -59,10 +65,15 @@ class SplitApp:
         self.parts = parts
         self._service = parts.service
         self._grace = config.shutdown_grace
-        self._sockets = Sockets(config.max_sockets, config.session_ttl + _IDLE_MARGIN_SECONDS)
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
         self.max_message_bytes = max(
             parts.service.max_frame_bytes + _FRAME_MARGIN, parts.original.max_request_bytes
+        )
+        largest = self.max_message_bytes
+        queued = max(largest, config.max_queued_bytes or _LARGEST_MESSAGES * largest)
+        self._message_bytes = Quota(queued, "bytes of messages")
+        self._sockets = Sockets(
+            config.max_sockets, config.session_ttl + _IDLE_MARGIN_SECONDS, self._message_bytes
         )
         self.asgi = Starlette(
             routes=self._routes(parts),
@@ -74,14 +85,15 @@ class SplitApp:
         self.asgi.router.redirect_slashes = False
 
     def _routes(self, parts: Parts) -> list[BaseRoute]:
-        forward = Forward(parts.service, parts.original, parts.original.max_request_bytes)
+        bodies = Bodies(self._message_bytes)
+        forward = Forward(parts.service, parts.original, bodies, parts.original.max_request_bytes)
         stream = Stream(parts.service, parts.original, self._sockets)
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
             *health_routes(),
             *forward.routes(),
             *stream.routes(),
-            *original_routes(parts.original),
+            *original_routes(parts.original, bodies),
             *weights.routes(),
         ]
 
@@ -102,13 +114,19 @@ class SplitApp:
             self._service.store.sweep()
 
     async def drain(self) -> None:
-        """Refuse new steps, answer those under way, close the sockets; at most the grace period."""
+        """Refuse new steps, answer those under way, close the sockets.
+
+        Steps that outlast the grace period are given up and answered with ``shutting_down``.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
                 await self._service.stop()
                 await self._sockets.drain()
                 return
         _log.warning("steps were still under way after %g s", self._grace)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await self._sockets.drain()
 
 
 def _guards(config: ServerConfig, policy: AccessPolicy) -> list[Middleware]:

@@ -115,6 +115,12 @@ class ServerConfig(ModelConfig):
     max_queued_steps: int = option(
         32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
     )
+    max_queued_bytes: int = option(
+        0,
+        help="bytes of messages that one token may have under way; 0 takes four of the largest",
+        minimum=0,
+        group=_LIMITS,
+    )
     max_sockets: int = option(
         64, help="WebSockets that one token may have open", minimum=1, maximum=4096, group=_LIMITS
     )

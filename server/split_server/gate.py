@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from split_server.kv.store import Session, SessionStore
-from split_wire.errors import Overloaded
+from split_wire.errors import Overloaded, ShuttingDown
 
 _T = TypeVar("_T")
 
@@ -48,8 +48,21 @@ class StepGate:
         task.add_done_callback(self._ended)
         return task
 
+    async def result(self, task: asyncio.Task[_T]) -> _T:
+        """What ``task`` returns; it goes on when this waiter is cancelled.
+
+        Raises ShuttingDown when the task was given up, and what it raises.
+        """
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            waiter = asyncio.current_task()
+            if waiter is not None and waiter.cancelling():
+                raise
+            raise ShuttingDown from None
+
     async def drain(self) -> None:
-        """Wait for everything that was started."""
+        """Wait for everything that was started, and give it up when this is cancelled."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:

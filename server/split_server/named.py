@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -77,7 +76,7 @@ class NamedSessions:
                 self._store.lose(session)
             raise
         task = self._gate.start(self._slices(session, cached, embeddings, known))
-        results = await asyncio.shield(task)
+        results = await self._gate.result(task)
         hidden = np.concatenate([result.hidden.to_f32() for result in results])
         compute = sum(result.compute_us for result in results)
         return Appended(

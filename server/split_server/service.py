@@ -155,9 +155,8 @@ class SplitService:
             outcome = await admitting
         else:
             # The thread that admits cannot be cancelled, and what it admits must be begun.
-            outcome = await asyncio.shield(self._gate.start(admitting))
-        # The step goes on when this waiter is cancelled.
-        return outcome if isinstance(outcome, bytes) else await asyncio.shield(outcome)
+            outcome = await self._gate.result(self._gate.start(admitting))
+        return outcome if isinstance(outcome, bytes) else await self._gate.result(outcome)
 
     async def _admit(
         self, session: Session, message: Step, frame: bytes

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from starlette.responses import Response
-from starlette.websockets import WebSocket
 
+from split_server.http.sockets import TrackedSocket
 from split_server.service import SplitService, internal_error
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
@@ -82,14 +82,15 @@ class OriginalProtocol:
         media_type = BINARY if isinstance(reply, bytes) else JSON
         return Response(reply, media_type=media_type, headers={"Cache-Control": "no-store"})
 
-    async def websocket(self, principal: str, websocket: WebSocket) -> None:
+    async def websocket(self, principal: str, websocket: TrackedSocket) -> None:
         """Accept ``websocket`` and answer its messages in turn until it is closed."""
         await websocket.accept()
         private = _private_name()
         try:
             while (message := await _receive(websocket)) is not None:
-                reply = await self._answer_or_refuse(principal, message, private)
-                await _send(websocket, reply)
+                await _send(
+                    websocket, await self._answer_or_refuse(principal, websocket, message, private)
+                )
         finally:
             self._service.store.close_named(principal, private)
 
@@ -134,10 +135,11 @@ class OriginalProtocol:
         return [int(token) for token in await asyncio.to_thread(self._encode, text)]
 
     async def _answer_or_refuse(
-        self, principal: str, message: str | bytes, private: str
+        self, principal: str, websocket: TrackedSocket, message: str | bytes, private: str
     ) -> str | bytes:
         try:
-            return await self._answer(principal, message, isinstance(message, bytes), private)
+            with websocket.holding(len(message)):
+                return await self._answer(principal, message, isinstance(message, bytes), private)
         except SplitError as error:
             return replies.error_message(error)
         # The boundary of a message: one that fails must not end the socket it came on.
@@ -189,7 +191,7 @@ def _private_name() -> str:
     return f"\0{secrets.token_hex(16)}"
 
 
-async def _receive(websocket: WebSocket) -> str | bytes | None:
+async def _receive(websocket: TrackedSocket) -> str | bytes | None:
     """The next message, None when the peer has closed."""
     event = await websocket.receive()
     if event["type"] == "websocket.disconnect":
@@ -199,7 +201,7 @@ async def _receive(websocket: WebSocket) -> str | bytes | None:
     return text if text is not None else data or b""
 
 
-async def _send(websocket: WebSocket, reply: str | bytes) -> None:
+async def _send(websocket: TrackedSocket, reply: str | bytes) -> None:
     if isinstance(reply, bytes):
         await websocket.send_bytes(reply)
     else:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from split_server.http.body import read_body
+from split_server.http.body import Bodies
 from split_server.http.original import OriginalProtocol
 from split_wire.original.requests import MAX_JSON_BYTES
 
@@ -18,7 +18,7 @@ TOKENIZE_PATH = "/api/v1/split/tokenize"
 VERIFY_PATH = "/api/v1/split/verify"
 
 
-def original_routes(protocol: OriginalProtocol) -> list[Route]:
+def original_routes(protocol: OriginalProtocol, bodies: Bodies) -> list[Route]:
     """Routes that answer from ``protocol``; ``forward`` and ``stream`` are routed elsewhere."""
 
     async def config(_: Request) -> Response:
@@ -26,16 +26,17 @@ def original_routes(protocol: OriginalProtocol) -> list[Route]:
 
     return [
         Route(CONFIG_PATH, config, methods=["GET"]),
-        Route(TOKENIZE_PATH, _posted(protocol.tokenize), methods=["POST"]),
-        Route(VERIFY_PATH, _posted(protocol.verify), methods=["POST"]),
+        Route(TOKENIZE_PATH, _posted(protocol.tokenize, bodies), methods=["POST"]),
+        Route(VERIFY_PATH, _posted(protocol.verify, bodies), methods=["POST"]),
     ]
 
 
 def _posted(
-    answer: Callable[[bytes], Awaitable[dict[str, Any]]],
+    answer: Callable[[bytes], Awaitable[dict[str, Any]]], bodies: Bodies
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        return _no_store(await answer(await read_body(request, MAX_JSON_BYTES)))
+        async with bodies.taken(request, MAX_JSON_BYTES) as body:
+            return _no_store(await answer(body))
 
     return endpoint
 

@@ -10,7 +10,7 @@ from split_wire.errors import Overloaded
 
 
 class Quota:
-    """At most ``limit`` of ``what`` per principal."""
+    """At most ``limit`` of ``what`` (a count, or bytes) per principal."""
 
     def __init__(self, limit: int, what: str) -> None:
         self._limit = limit
@@ -18,14 +18,14 @@ class Quota:
         self._held: Counter[str] = Counter()
 
     @contextmanager
-    def hold(self, principal: str) -> Iterator[None]:
-        """Hold one for a while. Raises Overloaded."""
-        if self._held[principal] >= self._limit:
-            raise Overloaded(f"{self._limit} {self._what} are open for you")
-        self._held[principal] += 1
+    def hold(self, principal: str, amount: int = 1) -> Iterator[None]:
+        """Hold ``amount`` for a while. Raises Overloaded."""
+        if self._held[principal] + amount > self._limit:
+            raise Overloaded(f"you may have {self._limit} {self._what} at a time")
+        self._held[principal] += amount
         try:
             yield
         finally:
-            self._held[principal] -= 1
+            self._held[principal] -= amount
             if not self._held[principal]:
                 del self._held[principal]

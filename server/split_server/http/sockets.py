@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketState
@@ -22,11 +22,11 @@ class TrackedSocket(WebSocket):
     """
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, sockets: Sockets, idle_seconds: float
+        self, scope: Scope, receive: Receive, send: Send, sockets: Sockets, principal: str
     ) -> None:
         super().__init__(scope, receive=receive, send=send)
         self._sockets = sockets
-        self._idle_seconds = idle_seconds
+        self._principal = principal
         self.waiting = False
 
     async def receive(self) -> Message:
@@ -35,12 +35,16 @@ class TrackedSocket(WebSocket):
             return await self._leave(SERVICE_RESTART, "shutting down")
         self.waiting = True
         try:
-            async with asyncio.timeout(self._idle_seconds):
+            async with asyncio.timeout(self._sockets.idle_seconds):
                 return await super().receive()
         except TimeoutError:
             return await self._leave(GOING_AWAY, "idle")
         finally:
             self.waiting = False
+
+    def holding(self, size: int) -> AbstractContextManager[None]:
+        """Count a message of ``size`` bytes while it is answered. Raises Overloaded."""
+        return self._sockets.message_bytes.hold(self._principal, size)
 
     async def _leave(self, code: int, reason: str) -> Message:
         await self.close(code, reason)
@@ -54,11 +58,14 @@ class TrackedSocket(WebSocket):
 
 
 class Sockets:
-    """``limit``: sockets per principal; ``idle_seconds``: how long one may say nothing."""
+    """``limit``: sockets per principal; ``idle_seconds``: how long one may say nothing;
+    ``message_bytes``: of messages that a principal may have under way.
+    """
 
-    def __init__(self, limit: int, idle_seconds: float) -> None:
+    def __init__(self, limit: int, idle_seconds: float, message_bytes: Quota) -> None:
         self._quota = Quota(limit, "sockets")
-        self._idle_seconds = idle_seconds
+        self.idle_seconds = idle_seconds
+        self.message_bytes = message_bytes
         self._open: set[TrackedSocket] = set()
         self._empty = asyncio.Event()
         self._empty.set()
@@ -70,7 +77,7 @@ class Sockets:
     ) -> Iterator[TrackedSocket]:
         """Keep track of one socket for a while. Raises Overloaded."""
         with self._quota.hold(principal):
-            socket = TrackedSocket(scope, receive, send, self, self._idle_seconds)
+            socket = TrackedSocket(scope, receive, send, self, principal)
             self._open.add(socket)
             self._empty.clear()
             try:

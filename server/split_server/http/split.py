@@ -7,9 +7,9 @@ from typing import Protocol
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.websockets import WebSocket
 
-from split_server.http.body import BODY_SECONDS, read_body
+from split_server.http.body import Bodies
+from split_server.http.sockets import TrackedSocket
 from split_server.security.principal import principal_of
 from split_server.security.refusal import error_headers
 from split_server.service import Answer
@@ -32,7 +32,7 @@ class OriginalHandler(Protocol):
 
     async def http(self, principal: str, content_type: str, body: bytes) -> Response: ...
 
-    async def websocket(self, principal: str, websocket: WebSocket) -> None: ...
+    async def websocket(self, principal: str, websocket: TrackedSocket) -> None: ...
 
 
 class Forward:
@@ -42,32 +42,32 @@ class Forward:
         self,
         service: FrameHandler,
         original: OriginalHandler,
+        bodies: Bodies,
         body_limit: int,
-        body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._service = service
         self._original = original
+        self._bodies = bodies
         self._body_limit = body_limit
-        self._body_seconds = body_seconds
 
     def routes(self) -> list[Route]:
         """POST of the forward path."""
         return [Route(FORWARD_PATH, self.answer, methods=["POST"])]
 
     async def answer(self, request: Request) -> Response:
-        """Dispatch on the content type. Raises FrameTooLarge, RequestTimeout, BadRequest."""
+        """Dispatch on the content type. Raises what reading a body raises."""
         content_type = request.headers.get("content-type", "")
         if content_type.partition(";")[0].strip().lower() == CONTENT_TYPE:
             return _frame_response(await self._frame(request))
-        body = await read_body(request, self._body_limit, self._body_seconds)
-        return await self._original.http(principal_of(request.scope), content_type, body)
+        async with self._bodies.taken(request, self._body_limit) as body:
+            return await self._original.http(principal_of(request.scope), content_type, body)
 
     async def _frame(self, request: Request) -> Answer:
         try:
-            frame = await read_body(request, self._service.max_frame_bytes, self._body_seconds)
+            async with self._bodies.taken(request, self._service.max_frame_bytes) as frame:
+                return await self._service.handle(principal_of(request.scope), frame)
         except SplitError as error:
             return Answer(encode_message(Failure.of(error)), error)
-        return await self._service.handle(principal_of(request.scope), frame)
 
 
 def _frame_response(answer: Answer) -> Response:

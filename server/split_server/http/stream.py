@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocket
 
 from split_server.http.errors import BadRequest
-from split_server.http.sockets import Sockets
+from split_server.http.sockets import Sockets, TrackedSocket
 from split_server.http.split import FrameHandler, OriginalHandler
 from split_server.security.principal import principal_of
-from split_wire.errors import MalformedFrame, ShuttingDown
+from split_wire.errors import MalformedFrame, ShuttingDown, SplitError
 from split_wire.messages import SUBPROTOCOL, Failure, encode_message
 
 STREAM_PATH = "/api/v1/split/stream"
@@ -45,12 +44,16 @@ class Stream:
             await websocket.accept(SUBPROTOCOL)
             await self._frames(principal, websocket)
 
-    async def _frames(self, principal: str, websocket: WebSocket) -> None:
+    async def _frames(self, principal: str, websocket: TrackedSocket) -> None:
         while (message := await websocket.receive())["type"] == "websocket.receive":
-            frame = message.get("bytes")
-            if frame is None:
-                error = MalformedFrame("text where a binary frame is expected")
+            try:
+                reply = await self._answer(principal, websocket, message.get("bytes"))
+            except SplitError as error:
                 reply = encode_message(Failure.of(error))
-            else:
-                reply = (await self._service.handle(principal, frame)).frame
             await websocket.send_bytes(reply)
+
+    async def _answer(self, principal: str, websocket: TrackedSocket, frame: bytes | None) -> bytes:
+        if frame is None:
+            raise MalformedFrame("text where a binary frame is expected")
+        with websocket.holding(len(frame)):
+            return (await self._service.handle(principal, frame)).frame

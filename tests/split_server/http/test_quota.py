@@ -11,7 +11,7 @@ from split_wire.errors import Overloaded
 def test_each_principal_has_its_own_quota() -> None:
     quota = Quota(1, "sockets")
     with quota.hold("alice"):
-        with pytest.raises(Overloaded, match="1 sockets are open"), quota.hold("alice"):
+        with pytest.raises(Overloaded, match="1 sockets at a time"), quota.hold("alice"):
             pass
         with quota.hold("bob"):
             assert quota._held == {"alice": 1, "bob": 1}

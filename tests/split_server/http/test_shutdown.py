@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import threading
 from pathlib import Path
 
+import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
 from split_wire.client import StepCompleted, StepFailed
 from split_wire.messages import Open, encode_message
+from tests.checkpoints import tiny_checkpoint
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.gated import device, gated_server, rows
 
@@ -104,13 +108,54 @@ def test_a_step_slower_than_the_grace_period_is_given_up(
         websocket.send(protocol.step(0, rows(server)))
         assert runner.entered.wait(10)
         stopping = _stop_in_background(server)
+        event = protocol.receive(websocket.recv(timeout=10))
+        assert isinstance(event, StepFailed)
+        assert (event.failure.code, event.failure.retryable) == ("shutting_down", True)
         with pytest.raises(ConnectionClosed) as caught:
             websocket.recv(timeout=10)
         assert caught.value.rcvd is not None
-        assert (caught.value.rcvd.code, caught.value.rcvd.reason) == (1012, "shutting_down")
+        assert caught.value.rcvd.code == 1012
         runner.gate.set()
         stopping.join(10)
     assert "still under way" in caplog.text
+
+
+@pytest.mark.parametrize("count", [1, 400], ids=["admitted at once", "admitted on a thread"])
+def test_a_post_slower_than_the_grace_period_is_told_that_the_server_stops(
+    count: int, tmp_path: Path
+) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "wide", hidden_size=256)
+    with gated_server(path, shutdown_grace=0.1) as (server, runner):
+        protocol = device(server)
+        protocol.receive(server.post(protocol.open()).content)
+        replies: list[httpx.Response] = []
+        frame = protocol.step(0, rows(server, count))
+        asking = threading.Thread(target=lambda: replies.append(server.post(frame)))
+        asking.start()
+        assert runner.entered.wait(10)
+        stopping = _stop_in_background(server)
+        asking.join(10)
+        assert replies[0].status_code == 503
+        event = protocol.receive(replies[0].content)
+        assert isinstance(event, StepFailed)
+        assert event.failure.code == "shutting_down"
+        runner.gate.set()
+        stopping.join(10)
+
+
+def test_a_client_of_the_original_protocol_is_told_that_the_server_stops(tiny_path: Path) -> None:
+    with (
+        gated_server(tiny_path, shutdown_grace=0.1) as (server, runner),
+        server.socket(subprotocol=None) as websocket,
+    ):
+        encoded = base64.b64encode(rows(server).tobytes()).decode()
+        websocket.send(json.dumps({"type": "forward", "hidden_states": encoded}))
+        assert runner.entered.wait(10)
+        stopping = _stop_in_background(server)
+        answer = json.loads(websocket.recv(timeout=10))
+        assert (answer["type"], answer["code"]) == ("error", "shutting_down")
+        runner.gate.set()
+        stopping.join(10)
 
 
 def test_the_port_is_free_after_the_stop(tiny_path: Path) -> None:

@@ -146,7 +146,7 @@ def impatient_server(tiny_path: Path) -> Iterator[RunningServer]:
     with running_server(tiny_path) as server:
         for route in server.app.asgi.routes:
             if getattr(route, "path", "") == FORWARD_PATH:
-                route.endpoint.__self__._body_seconds = 0.1
+                route.endpoint.__self__._bodies._seconds = 0.1
         yield server
 
 
