@@ -21,7 +21,7 @@ from weakref import WeakSet
 
 from split_client.chat_session import ChatSession
 from split_client.conversation import Conversation, Message
-from split_client.ends import DeviceEnds
+from split_client.ends import DeviceEnds, lacks_screen
 from split_client.errors import Cancelled, MessageInvalid
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
@@ -58,7 +58,9 @@ class SplitClient:
 
     ``cache``: folder for weights. ``screened``: use the int8 screen of the LM head.
     ``on_manifest`` sees what the server offers and whether it is here already, before anything is
-    pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_notice`` lost connections.
+    pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_prepare`` comes before the
+    LM head's screen is derived, which happens once per model and takes seconds for a large one,
+    ``on_notice`` tells of lost connections.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class SplitClient:
         patience: Patience | None = None,
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
+        on_prepare: Callable[[], None] = lambda: None,
         on_notice: Callable[[Reconnecting], None] = lambda _: None,
     ) -> None:
         self._endpoint = Endpoint.parse(url)
@@ -80,7 +83,8 @@ class SplitClient:
         self._mode: Mode = transport
         self._screened = screened
         self._patience = patience or Patience()
-        self._on_manifest, self._on_progress, self._on_notice = on_manifest, on_progress, on_notice
+        self._on_manifest, self._on_progress = on_manifest, on_progress
+        self._on_prepare, self._on_notice = on_prepare, on_notice
         self._cancel = threading.Event()
         self._ends: DeviceEnds | None = None
         self._lock: Lock | None = None
@@ -106,6 +110,8 @@ class SplitClient:
         stored = self._stored_model()
         self._lock = self._store.use(stored.manifest.digest)
         try:
+            if self._screened and lacks_screen(stored):
+                self._on_prepare()
             self._ends = DeviceEnds.open(stored, screened=self._screened)
         except BaseException:
             self._lock.release()

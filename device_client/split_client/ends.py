@@ -23,6 +23,8 @@ from split_client.weights.store import StoredModel
 from split_wire.floats import FloatName
 from split_wire.tensor import WireDtype
 
+_LARGE_HEAD = 32 << 20  # bytes
+
 
 class Embedder:
     """Token ids to the rows that travel, for whatever dtype a session travels in."""
@@ -83,6 +85,12 @@ class DeviceEnds:
         """End the template's process."""
         if self.chat_template is not None:
             self.chat_template.close()
+
+
+def lacks_screen(stored: StoredModel) -> bool:
+    """Whether opening will derive a screen that takes a noticeable time."""
+    size = stored.manifest.file(stored.manifest.head.file).size
+    return size >= _LARGE_HEAD and not stored.path(SCREEN_FILE).exists()
 
 
 def _open_head(stored: StoredModel, screened: bool) -> ExactLMHead:

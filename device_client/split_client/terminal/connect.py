@@ -41,6 +41,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         screened=config.lm_head == "exact",
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
+        on_prepare=lambda: _prepare(bar, screen),
         on_notice=lambda notice: show_reconnecting(notice, screen),
     )
     try:
@@ -53,6 +54,11 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
     finally:
         bar.close()
     return client
+
+
+def _prepare(bar: ProgressBar, screen: Screen) -> None:
+    bar.close()
+    screen.note("preparing the LM head, once for this model")
 
 
 def announce(manifest: Manifest, screen: Screen) -> None:

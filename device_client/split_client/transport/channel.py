@@ -38,7 +38,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Reconnecting:
-    """Why the channel waits, for whoever shows it."""
+    """Why the channel waits, for whoever shows it; the first loss of a frame is not told."""
 
     reason: str
     attempt: int
@@ -142,7 +142,9 @@ class Channel:
         if self._clock() + delay > deadline:
             raise error
         self.reconnects += 1
-        self._notify(Reconnecting(error.reason, attempt + 1, delay))
+        # A connection that idled until somebody closed it is replaced without a word.
+        if attempt > 0:
+            self._notify(Reconnecting(error.reason, attempt, delay))
         self._pause(delay)
 
 

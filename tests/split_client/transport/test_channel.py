@@ -83,12 +83,23 @@ def test_one_connection_carries_many_exchanges() -> None:
 
 
 def test_a_lost_frame_is_sent_again_over_a_new_connection() -> None:
-    script = Script(answers=[LOST, LOST, b"done"])
+    script = Script(answers=[LOST, LOST, LOST, b"done"])
     channel = script.channel()
     assert channel.exchange(b"frame") == b"done"
-    assert script.sent == [b"frame"] * 3
-    assert channel.reconnects == 2
-    assert [notice.reason for notice in script.notices] == ["cut", "cut"]
+    assert script.sent == [b"frame"] * 4
+    assert channel.reconnects == 3
+
+
+def test_the_first_loss_is_repaired_without_a_notice() -> None:
+    script = Script(answers=[LOST, b"1", LOST, LOST, LOST])
+    channel = script.channel()
+    channel.exchange(b"x")
+    assert script.notices == []
+    channel.exchange(b"x")
+    assert [(notice.reason, notice.attempt) for notice in script.notices] == [
+        ("cut", 1),
+        ("cut", 2),
+    ]
 
 
 def test_delays_grow_up_to_a_limit_and_the_total_is_bounded() -> None:
