@@ -75,6 +75,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().keepalive_timeout()
         self.transport.abort()
 
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            # Refused with a whole response; uvicorn would report a handshake without an end.
+            self.handshake_complete = True
+
     async def run_asgi(self) -> None:
         await super().run_asgi()
         self.loop.call_later(LINGER_SECONDS, self.transport.abort)
