@@ -65,6 +65,8 @@ def _chat(client: Worker, text: str, options: argparse.Namespace) -> list[dict[s
     for turn in turns:
         if turn["kept"]["prompt_tokens"] != turn["fresh"]["prompt_sent"]:
             raise SystemExit("the two ways did not answer the same conversation")
+        if options.dtype == "float32" and turn["kept"]["first"] != turn["fresh"]["first"]:
+            raise SystemExit("the two ways gave different first tokens")
     return turns
 
 

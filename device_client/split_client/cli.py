@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from split_client.generation.errors import GenerationError, InvalidSamplingParameter
+    from split_client.generation.errors import InvalidSamplingParameter
     from split_client.terminal.sampling import SettingInvalid
     from split_client.terminal.screen import Screen
     from split_wire.errors import SplitError
@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace) -> int:
     except (SettingsError, SettingInvalid, InvalidSamplingParameter) as error:
         screen.error(str(error), error.code)
         return 2
-    except (ClientError, GenerationError, SplitError) as error:
+    except (ClientError, SplitError) as error:
         screen.error(str(error), error.code)
         return 1
 

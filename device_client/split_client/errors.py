@@ -13,6 +13,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     ├── TemplateFailed, TemplateTooCostly, TemplateMissing
     ├── PromptTooLong, PromptEmpty
     ├── MessageInvalid, ConversationFileInvalid
+    ├── GenerationError (in ``generation.errors``)
     └── Cancelled
 """
 

@@ -1,4 +1,4 @@
-"""Errors of the device end, one tree::
+"""Errors of the device end, a branch of the client's tree::
 
     GenerationError
     ├── WeightsMissing              a weight file does not exist
@@ -17,13 +17,14 @@
 """
 
 from pathlib import Path
-from typing import ClassVar
+
+from split_client.errors import ClientError
 
 
-class GenerationError(Exception):
-    """Base of the tree."""
+class GenerationError(ClientError):
+    """Base of the branch."""
 
-    code: ClassVar[str] = "generation_error"
+    code = "generation_error"
 
 
 class WeightsMissing(GenerationError):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from split_client.api import ChatSession, SplitClient
 from split_client.config import ReplyConfig
 from split_client.errors import ClientError
-from split_client.generation.errors import GenerationError
 from split_client.reply import Reply
 from split_client.terminal.commands import CommandLine
 from split_client.terminal.connect import connected
@@ -47,7 +46,7 @@ class ChatLoop:
             try:
                 if not self._turn(message):
                     return
-            except (ClientError, GenerationError, SplitError) as error:
+            except (ClientError, SplitError) as error:
                 self._screen.error(str(error), error.code)
             except KeyboardInterrupt:
                 self._screen.note("broken off; /retry answers again")

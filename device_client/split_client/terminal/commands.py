@@ -47,7 +47,7 @@ class CommandLine:
     draft: str = ""
 
     def run(self, line: str) -> Next:
-        """Carry out ``line``, which begins with a slash. Raises ClientError and GenerationError."""
+        """Carry out ``line``, which begins with a slash. Raises ClientError."""
         name, _, rest = line[1:].partition(" ")
         command = self._commands().get(name)
         if command is None:

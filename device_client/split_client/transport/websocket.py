@@ -24,7 +24,7 @@ from websockets.uri import parse_uri
 from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable, UpgradeRefused
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.refusal import read_refusal
-from split_wire.errors import FrameTooLarge
+from split_wire.errors import FrameTooLarge, NotFound
 from split_wire.messages import SUBPROTOCOL
 
 PATH = "/api/v1/split/stream"
@@ -119,7 +119,8 @@ class WebSocketTransport:
                 refused = read_refusal(
                     bytes(event.body[:_MAX_REFUSAL_BYTES]), event.headers.get("Retry-After")
                 )
-                if refused is not None:
+                # A proxy that drops the upgrade asks for a page, which is not there.
+                if refused is not None and refused.code != NotFound.code:
                     return refused
         return UpgradeRefused(str(reason) if isinstance(reason, InvalidHandshake) else "no answer")
 

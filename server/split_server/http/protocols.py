@@ -96,5 +96,6 @@ def limits_of_frames(max_frame_bytes: int) -> dict[str, Any]:
         "ws_max_size": max_frame_bytes,
         "ws_per_message_deflate": False,
         "ws_ping_interval": 20.0,
-        "ws_ping_timeout": 20.0,
+        # A client without threads answers no ping while its user types.
+        "ws_ping_timeout": 300.0,
     }
