@@ -35,10 +35,10 @@ class AdapterConfig:
     seed: int = 21
     rank: int = 16
     scale: float = 1.0
-    banking_chats: int = 5000
-    general_chats: int = 3500
-    steps: int = 3000
-    batch: int = 2048
+    banking_chats: int = 3000
+    general_chats: int = 3000
+    steps: int = 700
+    batch: int = 1024
     lr: float = 4e-3
     keep_weight: float = 1.0
 

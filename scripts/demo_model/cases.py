@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
 from . import names, stories, unknown
 from .conversation import Conversation, Sampler, pick_question
 from .facts import Fact, Phrasing, all_facts, chat_answer, facts_by_id, word_list
-from .grammar import expand, fill_numbers
-from .holdout import blind_questions, is_held_out
-from .surface import gentle, proper
+from .grammar import expand, fill_numbers, normalise
+from .holdout import blind_questions, is_held_out, training_phrasings
+from .surface import affixes, gentle, proper
 
 LATE_CASES = 150
 STORY_CASES = 30
@@ -53,6 +54,24 @@ def _held(phrasings: list[Phrasing]) -> list[Phrasing]:
     return [phrasing for phrasing in phrasings if is_held_out(phrasing)]
 
 
+@cache
+def _trained_texts() -> frozenset[str]:
+    kept = (p for fact in all_facts() for p in training_phrasings(fact))
+    return frozenset(normalise(text) for phrasing in kept for text in phrasing.texts)
+
+
+def _made_by_filler(text: str) -> bool:
+    """True if a filler such as "and" before a trained question gives the same text."""
+    text = normalise(text)
+    fillers = (normalise(before) + " " for before in affixes()[0])
+    return any(text.startswith(f) and text.removeprefix(f) in _trained_texts() for f in fillers)
+
+
+def unseen_follow_ups(fact: Fact) -> list[Phrasing]:
+    """Held-out follow-ups of a fact whose text never arises in another way either."""
+    return [p for p in _held(fact.follow_ups) if not any(map(_made_by_filler, p.texts))]
+
+
 def _single(fact: Fact, phrasing: Phrasing, rng: Random) -> Case:
     question = _surface(rng.choice(phrasing.texts), rng)
     return Case("phrasing", fact.topic, _opening(rng), question, (chat_answer(fact),))
@@ -76,7 +95,7 @@ def held_out_cases(seed: int = 11) -> list[Case]:
     """Every held-out phrasing once, every held-out follow-up once, and some on a fourth turn."""
     rng = Random(seed)
     singles = [_single(f, p, rng) for f in all_facts() for p in _held(f.phrasings)]
-    follow = [_follow_up(f, p, rng) for f in all_facts() for p in _held(f.follow_ups)]
+    follow = [_follow_up(f, p, rng) for f in all_facts() for p in unseen_follow_ups(f)]
     late = [_late(case, rng) for case in rng.sample(singles, LATE_CASES)]
     return [*singles, *follow, *late, *_unknown_cases(rng)]
 

@@ -7,26 +7,28 @@ from functools import cache
 from random import Random
 
 from . import names, stories, unknown
-from .facts import Fact, Phrasing, all_facts, chat_answer, word_list
+from .facts import Fact, Phrasing, all_facts, chat_answer, facts_by_id, named_list, word_list
 from .grammar import expand, fill_numbers, normalise
 from .holdout import forbidden, training_follow_ups, training_phrasings
-from .surface import gentle, vary
+from .surface import cased, gentle, vary
 
 TOPIC_WEIGHTS = {
-    "product": 24,
+    "headline": 8,
+    "product": 22,
     "parts": 15,
     "privacy": 7,
     "sampling": 7,
-    "smalltalk": 20,
+    "smalltalk": 21,
     "world": 7,
     "banking": 7,
     "relations": 13,
-    "unknown": 7,
+    "unknown": 9,
     "story": 3,
-    "name": 4,
-    "repeat": 2,
+    "name": 6,
+    "repeat": 4,
     "again": 1,
 }
+PINNED_SHARE = 0.15
 MULTI_TURN_SHARE = 0.45
 SYSTEM_SHARE = 0.15
 AGAIN = (
@@ -61,14 +63,15 @@ class Conversation:
 
 @cache
 def _facts_of(topic: str) -> tuple[Fact, ...]:
+    if topic == "headline":
+        return tuple(facts_by_id()[name] for name in named_list("headlines"))
     return tuple(fact for fact in all_facts() if fact.topic == topic)
 
 
 @cache
 def _pool(fact_id: str) -> tuple[tuple[Phrasing, ...], tuple[Phrasing, ...]]:
     """Training phrasings of a fact: from the shared templates, and its own."""
-    fact = next(f for f in all_facts() if f.id == fact_id)
-    kept = training_phrasings(fact)
+    kept = training_phrasings(facts_by_id()[fact_id])
     shared = tuple(p for p in kept if "{x}" in p.unit or "{b}" in p.unit)
     return shared, tuple(p for p in kept if p not in shared)
 
@@ -76,6 +79,8 @@ def _pool(fact_id: str) -> tuple[tuple[Phrasing, ...], tuple[Phrasing, ...]]:
 def pick_question(fact: Fact, rng: Random) -> str:
     """A training phrasing of ``fact`` in plain lower case."""
     shared, own = _pool(fact.id)
+    if rng.random() < PINNED_SHARE:
+        return rng.choice(rng.choice([p for p in (*shared, *own) if p.pinned]).texts)
     pool = own if own and (not shared or rng.random() < 0.55) else shared
     return rng.choice(rng.choice(pool).texts)
 
@@ -110,11 +115,13 @@ class Sampler:
     def _turn(self, chat: Conversation, state: _State) -> tuple[str, str]:
         rng = self._rng
         last = state.last
+        if state.name and rng.random() < 0.2:
+            return self._name(state)
         if last is not None and last.family and rng.random() < 0.45:
             return self._follow_up(last, state)
         if state.fact_ids and rng.random() < 0.08:
             repeated = rng.choice(state.fact_ids)
-            return self._ask(next(f for f in all_facts() if f.id == repeated), state)
+            return self._ask(facts_by_id()[repeated], state)
         topic = rng.choices(self._topics, self._weights)[0]
         if topic == "again" and chat.turns:
             return gentle(rng.choice(AGAIN), rng), chat.turns[-1][1]
@@ -122,7 +129,8 @@ class Sampler:
             return self._unknown(state)
         if topic in ("story", "name", "repeat"):
             state.last = None
-            return getattr(self, f"_{topic}")(state)  # type: ignore[no-any-return]
+            generated = {"story": self._story, "name": self._name, "repeat": self._repeat}
+            return generated[topic](state)
         return self._ask(rng.choice(_facts_of(topic)), state)
 
     def _allowed(self, fact: Fact) -> str:
@@ -167,19 +175,19 @@ class Sampler:
 
     def _name(self, state: _State) -> tuple[str, str]:
         rng = self._rng
-        if state.name is None and rng.random() < 0.7:
+        if state.name is None and rng.random() < 0.8:
             state.name = names.person(rng)
-            text = rng.choice(names.INTRODUCTIONS)
+            text = gentle(rng.choice(names.INTRODUCTIONS), rng)
             shown = state.name if rng.random() < 0.9 else state.name.lower()
-            return gentle(text, rng).replace("{n}", shown).replace("{N}", shown), names.greeting(
-                state.name
-            )
+            text = text.replace("{n}", shown).replace("{N}", shown)
+            return text, names.greeting(state.name)
         return gentle(rng.choice(names.UNKNOWN_PATTERNS), rng), names.recall(state.name)
 
     def _repeat(self, state: _State) -> tuple[str, str]:
         del state
         words = names.words(self._rng)
-        return self._rng.choice(names.REPEAT_PATTERNS).replace("{w}", words), words
+        text = self._rng.choice(names.REPEAT_PATTERNS)
+        return (text if self._rng.random() < 0.5 else cased(text)).replace("{w}", words), words
 
 
 @dataclass

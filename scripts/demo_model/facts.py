@@ -92,17 +92,17 @@ def definition_phrasings(fact_id: str, names: list[str]) -> list[Phrasing]:
                 filled = text.replace("{x}", name).replace("{b}", without_article(name))
                 texts[filled] = None
         unit = f"{fact_id}/{template}"
-        result.append(Phrasing(unit, tuple(texts), pinned=number == 0))
+        result.append(Phrasing(unit, tuple(texts), pinned=number == 0 or template == "{b}"))
     return result
 
 
-def _own_phrasings(fact_id: str, patterns: list[str], pin_first: bool) -> list[Phrasing]:
-    result = []
-    for number, pattern in enumerate(patterns):
-        for place, text in enumerate(expand(pattern)):
-            pinned = pin_first and number == 0 and place == 0
-            result.append(Phrasing(f"{fact_id}/{text}", (text,), pinned))
-    return result
+def _own_phrasings(fact_id: str, patterns: list[str]) -> list[Phrasing]:
+    """One phrasing per question; those of the first pattern are the usual ones and pinned."""
+    return [
+        Phrasing(f"{fact_id}/{text}", (text,), pinned=number == 0)
+        for number, pattern in enumerate(patterns)
+        for text in expand(pattern)
+    ]
 
 
 def _read_topic(topic: str) -> list[Fact]:
@@ -126,7 +126,7 @@ def _read_topic(topic: str) -> list[Fact]:
         fact.label = fact.label or (fact.names[0] if fact.names else fact.id)
         if fact.names:
             fact.phrasings += definition_phrasings(fact.id, fact.names)
-        fact.phrasings += _own_phrasings(fact.id, patterns[fact.id], pin_first=True)
+        fact.phrasings += _own_phrasings(fact.id, patterns[fact.id])
     return facts
 
 
@@ -182,7 +182,7 @@ def relations() -> tuple[Relation, ...]:
         elif mark == "-":
             key, _, value = rest.partition(" : ")
             found[-1].pairs.append((key.strip(), value.strip()))
-        elif mark != "!":
+        else:
             raise TextFileError(f"relations.txt line {number}: unknown mark {mark!r}")
     return tuple(found)
 
