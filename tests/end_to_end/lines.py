@@ -67,10 +67,11 @@ class PostLine:
         )
         assert response.headers["Content-Type"] == CONTENT_TYPE
         message = decode_server_message(response.content, _LARGEST)
-        failed = isinstance(message, Failure)
-        assert response.status_code == (STATUS[message.code] if failed else 200)
-        after = message.retry_after if failed else None
-        told = None if after is None else str(max(1, math.ceil(after)))
+        status, told = 200, None
+        if isinstance(message, Failure):
+            status, after = STATUS[message.code], message.retry_after
+            told = None if after is None else str(max(1, math.ceil(after)))
+        assert response.status_code == status
         assert response.headers.get("Retry-After") == told
         return message
 

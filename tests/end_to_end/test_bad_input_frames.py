@@ -42,7 +42,7 @@ def other_session(server: RunningServer, tiny_path: Path) -> Iterator[None]:
 
 def _header(header: Any, rest: bytes = b"") -> bytes:
     """A frame around anything that msgpack can pack."""
-    packed = msgpack.packb(header)
+    packed: bytes = msgpack.packb(header)
     return b"SPL1" + struct.pack("<I", len(packed)) + packed + rest
 
 

@@ -50,6 +50,8 @@ def load_backbone(checkpoint: Checkpoint, dtype: str = "auto", device: str = "au
     target = resolve_device(device)
     compute = _resolve_dtype(checkpoint, dtype, target)
     module = _load_module(checkpoint, compute).to(target)
+    if target.type == "cpu":
+        _own_memory(module)
     info = _info(checkpoint, family.name, compute)
     return Backbone(module, info, compute, target, tuple(module.parameters()))
 
@@ -71,6 +73,16 @@ def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
     # The device holds the embedding table; here it would only take memory.
     module.set_input_embeddings(torch.nn.Identity())
     return module.eval().requires_grad_(requires_grad=False)
+
+
+def _own_memory(module: torch.nn.Module) -> None:
+    """Copy what is still mapped from the checkpoint's files, a tensor at a time.
+
+    A file that is rewritten in place would change the model that runs, and one that is cut short
+    would end the process.
+    """
+    for tensor in (*module.parameters(), *module.buffers()):
+        tensor.data = tensor.data.clone()
 
 
 def resolve_device(name: str) -> torch.device:
