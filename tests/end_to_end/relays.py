@@ -1,0 +1,41 @@
+"""The real relay in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from split_relay import Address, Relay, RelayConfig
+
+_SECONDS = 20.0
+_LOCAL = "127.0.0.1"
+
+
+@contextmanager
+def running_relay(upstream_port: int, **options: Any) -> Iterator[str]:
+    """The URL of a relay to ``upstream_port`` on this machine; ``options`` as in RelayConfig."""
+    config = RelayConfig(
+        listen=Address(_LOCAL, 0), upstream=Address(_LOCAL, upstream_port), **options
+    )
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="relay", daemon=True)
+    thread.start()
+
+    async def start() -> Relay:
+        relay = Relay(config)
+        await relay.start()
+        return relay
+
+    try:
+        relay = asyncio.run_coroutine_threadsafe(start(), loop).result(_SECONDS)
+        try:
+            yield f"http://{_LOCAL}:{relay.addresses[0].port}"
+        finally:
+            asyncio.run_coroutine_threadsafe(relay.stop(grace=0), loop).result(_SECONDS)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_SECONDS)
+        loop.close()

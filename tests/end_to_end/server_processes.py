@@ -1,0 +1,59 @@
+"""The command ``split-server serve`` as a process that can be killed and started again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_COMMAND = [sys.executable, "-c", "import sys; from split_server.cli import main; sys.exit(main())"]
+
+
+class ServerProcess:
+    """Serves ``path`` on ``port`` of this machine."""
+
+    def __init__(self, path: Path, port: int) -> None:
+        self._path = path
+        self.port = port
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Begin to start; nothing is waited for."""
+        environ = {
+            name: value for name, value in os.environ.items() if not name.startswith("SPLIT")
+        }
+        self._process = subprocess.Popen(
+            [*_COMMAND, "serve", "--model", str(self._path), "--port", str(self.port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environ | {"OMP_NUM_THREADS": "1"},
+        )
+
+    def wait_until_it_listens(self) -> None:
+        """Read what it prints, to the line with its address."""
+        assert self._process.stdout is not None
+        assert any(line.startswith("listening on") for line in self._process.stdout)
+
+    def kill(self) -> None:
+        """End it without a word to anybody (SIGKILL)."""
+        self._process.kill()
+        self._process.communicate(timeout=20)
+
+
+@contextmanager
+def server_process(path: Path, port: int) -> Iterator[ServerProcess]:
+    """A server that listens; killed at the end."""
+    server = ServerProcess(path, port)
+    try:
+        server.wait_until_it_listens()
+        yield server
+    finally:
+        server.kill()
