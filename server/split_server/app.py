@@ -73,7 +73,10 @@ class SplitApp:
         queued = max(largest, config.max_queued_bytes or _LARGEST_MESSAGES * largest)
         self._message_bytes = Quota(queued, "bytes of messages")
         self._sockets = Sockets(
-            config.max_sockets, config.session_ttl + _IDLE_MARGIN_SECONDS, self._message_bytes
+            config.max_sockets,
+            config.session_ttl + _IDLE_MARGIN_SECONDS,
+            self._message_bytes,
+            Quota(queued, "bytes of unfinished messages"),
         )
         self.asgi = Starlette(
             routes=self._routes(parts),

@@ -9,10 +9,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from split_server.http.download import ABORT_EXTENSION
+from split_server.http.sockets import ARRIVING_EXTENSION
+from split_wire.errors import Overloaded
 
 MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
 LINGER_SECONDS = 15.0
+# "Try Again Later" in the registry of close codes (IANA, after RFC 6455, 11.7).
+_TRY_AGAIN_LATER = 1013
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -69,7 +73,31 @@ class BoundedHttp(HttpToolsProtocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """A peer that answers no ping, or reads nothing of what is left to send, is cut off."""
+    """A peer that answers no ping, or reads nothing of what is left to send, is cut off.
+
+    Bytes of a message that is not whole yet are counted with those of the principal's other
+    sockets; at the limit the socket is closed with 1013.
+    """
+
+    _unfinished = 0
+
+    def data_received(self, data: bytes) -> None:
+        self._unfinished += len(data)
+        super().data_received(data)
+        if not self.handshake_complete or self.close_sent:
+            return
+        extensions: dict[str, Any] = self.scope["extensions"]
+        resize = extensions.get(ARRIVING_EXTENSION)
+        try:
+            if resize is not None:
+                resize(self._unfinished)
+        except Overloaded as error:
+            self.conn.fail(_TRY_AGAIN_LATER, error.code)
+            self.handle_parser_exception()
+
+    def send_receive_event_to_app(self) -> None:
+        super().send_receive_event_to_app()
+        self._unfinished = 0
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()

@@ -18,14 +18,35 @@ class Quota:
         self._held: Counter[str] = Counter()
 
     @contextmanager
-    def hold(self, principal: str, amount: int = 1) -> Iterator[None]:
-        """Hold ``amount`` for a while. Raises Overloaded."""
-        if self._held[principal] + amount > self._limit:
-            raise Overloaded(f"you may have {self._limit} {self._what} at a time")
-        self._held[principal] += amount
+    def hold(self, principal: str, amount: int = 1) -> Iterator[Share]:
+        """Hold ``amount`` for a while, or what it is resized to. Raises Overloaded."""
+        share = Share(self, principal)
         try:
-            yield
+            share.resize(amount)
+            yield share
         finally:
-            self._held[principal] -= amount
-            if not self._held[principal]:
-                del self._held[principal]
+            share.resize(0)
+
+    def move(self, principal: str, before: int, after: int) -> None:
+        """Count ``after`` instead of ``before``. Raises Overloaded, and then nothing changes."""
+        if after > before and self._held[principal] - before + after > self._limit:
+            raise Overloaded(f"you may have {self._limit} {self._what} at a time")
+        self._held[principal] += after - before
+        if not self._held[principal]:
+            del self._held[principal]
+
+
+class Share:
+    """What one holder has of its principal's quota."""
+
+    __slots__ = ("_amount", "_principal", "_quota")
+
+    def __init__(self, quota: Quota, principal: str) -> None:
+        self._quota = quota
+        self._principal = principal
+        self._amount = 0
+
+    def resize(self, amount: int) -> None:
+        """Hold ``amount``. Raises Overloaded when that is too much more, and keeps what it had."""
+        self._quota.move(self._principal, self._amount, amount)
+        self._amount = amount

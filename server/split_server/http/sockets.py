@@ -13,6 +13,8 @@ from split_server.http.errors import SERVICE_RESTART
 from split_server.http.quota import Quota
 
 GOING_AWAY = 1001
+# Where the connection finds whom to tell how many bytes of an unfinished message it holds.
+ARRIVING_EXTENSION = "split.arriving"
 
 
 class TrackedSocket(WebSocket):
@@ -42,7 +44,7 @@ class TrackedSocket(WebSocket):
         finally:
             self.waiting = False
 
-    def holding(self, size: int) -> AbstractContextManager[None]:
+    def holding(self, size: int) -> AbstractContextManager[object]:
         """Count a message of ``size`` bytes while it is answered. Raises Overloaded."""
         return self._sockets.message_bytes.hold(self._principal, size)
 
@@ -59,11 +61,15 @@ class TrackedSocket(WebSocket):
 
 class Sockets:
     """``limit``: sockets per principal; ``idle_seconds``: how long one may say nothing;
-    ``message_bytes``: of messages that a principal may have under way.
+    ``message_bytes``: of messages that a principal may have under way, ``arriving_bytes``: of those
+    that are not whole yet.
     """
 
-    def __init__(self, limit: int, idle_seconds: float, message_bytes: Quota) -> None:
+    def __init__(
+        self, limit: int, idle_seconds: float, message_bytes: Quota, arriving_bytes: Quota
+    ) -> None:
         self._quota = Quota(limit, "sockets")
+        self._arriving = arriving_bytes
         self.idle_seconds = idle_seconds
         self.message_bytes = message_bytes
         self._open: set[TrackedSocket] = set()
@@ -76,13 +82,15 @@ class Sockets:
         self, principal: str, scope: Scope, receive: Receive, send: Send
     ) -> Iterator[TrackedSocket]:
         """Keep track of one socket for a while. Raises Overloaded."""
-        with self._quota.hold(principal):
+        with self._quota.hold(principal), self._arriving.hold(principal, 0) as arriving:
+            scope["extensions"][ARRIVING_EXTENSION] = arriving.resize
             socket = TrackedSocket(scope, receive, send, self, principal)
             self._open.add(socket)
             self._empty.clear()
             try:
                 yield socket
             finally:
+                del scope["extensions"][ARRIVING_EXTENSION]
                 self._open.discard(socket)
                 if not self._open:
                     self._empty.set()
