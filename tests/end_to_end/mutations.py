@@ -82,7 +82,7 @@ def mutated_frame(rng: random.Random, frame: bytes) -> bytes:
         return mutated_bytes(rng, frame)
     end = 8 + struct.unpack_from("<I", frame, 4)[0]
     header = msgpack.unpackb(frame[8:end])
-    packed = msgpack.packb(mutated_map(rng, header))
+    packed: bytes = msgpack.packb(mutated_map(rng, header))
     tensors = frame[-(-end // 8) * 8 :]
     padding = bytes(-(8 + len(packed)) % 8) if tensors else b""
     return frame[:4] + struct.pack("<I", len(packed)) + packed + padding + tensors

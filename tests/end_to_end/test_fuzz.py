@@ -77,7 +77,8 @@ def frames(server: RunningServer, seed: int, count: int) -> Iterator[bytes]:
                     encode_message(session.message(embeddings=some_rows(server, rows)))
                     for rows in (1, 1, 3, 40)
                 ]
-                whole += map(encode_message, (Open(server.manifest), Ping(), Close("A" * 22)))
+                others = (Open(server.manifest), Ping(), Close("A" * 22))
+                whole += [encode_message(message) for message in others]
             yield mutations.mutated_frame(rng, rng.choice(whole))
 
 

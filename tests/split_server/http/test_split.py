@@ -156,6 +156,16 @@ def test_a_body_that_does_not_arrive_is_given_up(impatient_server: RunningServer
     assert b"request_timeout" in answer
 
 
+@pytest.mark.parametrize("path", ["/api/v1/split/tokenize", "/api/v1/split/verify"])
+def test_a_probe_that_does_not_arrive_is_given_up(
+    path: str, impatient_server: RunningServer
+) -> None:
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{"
+    answer = impatient_server.raw(head.encode())
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"request_timeout" in answer
+
+
 def test_an_open_message_over_post_names_the_limits(open_server: RunningServer) -> None:
     protocol = device(open_server)
     protocol.open()
