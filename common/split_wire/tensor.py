@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from split_wire import rows as short
 from split_wire.errors import MalformedMessage, NonFinite, WrongDtype, WrongShape
 from split_wire.floats import bf16_to_f32, f32_to_bf16
 
@@ -80,6 +81,8 @@ class Tensor:
 
         Exact for every dtype but the products of ``i8``. An ``f32`` tensor's is a read-only view.
         """
+        if self.dtype == "bf16" and len(self.data) <= short.LIMIT:
+            return short.widen_bf16(self.data).reshape(self.shape)
         stored = self.array()
         if self.dtype == "f32":
             return stored
@@ -94,6 +97,8 @@ class Tensor:
 
         Raises MalformedMessage when a scale is not above 0.
         """
+        if len(self.data) <= short.LIMIT and short.surely_finite(self.data, self.dtype):
+            return
         if self.dtype in _EXPONENT:
             mask = np.uint16(_EXPONENT[self.dtype])
             finite = not bool(((self.array().view(np.uint16) & mask) == mask).any())
@@ -117,12 +122,7 @@ class Tensor:
         shape = (values.shape[0], values.shape[1])
         if dtype == "i8":
             return cls._quantised(np.ascontiguousarray(values, np.float32), shape)
-        if dtype == "bf16":
-            stored: NDArray[Any] = f32_to_bf16(np.ascontiguousarray(values, np.float32))
-        else:
-            with np.errstate(over="ignore"):
-                stored = np.asarray(values, _STORAGE[dtype])
-        tensor = cls(dtype, shape, stored.tobytes())
+        tensor = cls(dtype, shape, _encoded(values, dtype))
         tensor.require_finite()
         return tensor
 
@@ -137,6 +137,16 @@ class Tensor:
         np.minimum(scales, MAX_SCALE, out=scales)
         quantised = np.rint(values / scales[:, None]).clip(-127, 127).astype(np.int8)
         return cls("i8", shape, quantised.tobytes(), scales.tobytes())
+
+
+def _encoded(values: NDArray[np.float32], dtype: WireDtype) -> bytes:
+    if dtype == "bf16":
+        exact = short.narrow_bf16(values) if values.nbytes <= 2 * short.LIMIT else None
+        if exact is not None:
+            return exact
+        return f32_to_bf16(np.ascontiguousarray(values, np.float32)).tobytes()
+    with np.errstate(over="ignore"):
+        return np.asarray(values, _STORAGE[dtype]).tobytes()
 
 
 def item_size(dtype: WireDtype) -> int:
