@@ -20,7 +20,7 @@ class StepGate:
         self._store = store
         self._max_queued = max_queued
         self._queued: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._started: set[asyncio.Future[Any]] = set()
 
     def enter(self, session: Session, positions: int) -> None:
         """Count a step in and set cache aside for ``positions`` cached ones.
@@ -44,17 +44,22 @@ class StepGate:
     def start(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Run ``work`` to its end, whether or not anybody waits for it."""
         task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        self.track(task)
         return task
 
-    async def result(self, task: asyncio.Task[_T]) -> _T:
-        """What ``task`` returns; it goes on when this waiter is cancelled.
+    def track(self, future: asyncio.Future[_T]) -> asyncio.Future[_T]:
+        """Have :meth:`drain` wait for ``future`` as well."""
+        self._started.add(future)
+        future.add_done_callback(self._ended)
+        return future
 
-        Raises ShuttingDown when the task was given up, and what it raises.
+    async def result(self, future: asyncio.Future[_T]) -> _T:
+        """What ``future`` returns; it goes on when this waiter is cancelled.
+
+        Raises ShuttingDown when it was given up, and what it raises.
         """
         try:
-            return await asyncio.shield(task)
+            return await asyncio.shield(future)
         except asyncio.CancelledError:
             waiter = asyncio.current_task()
             if waiter is not None and waiter.cancelling():
@@ -63,10 +68,10 @@ class StepGate:
 
     async def drain(self) -> None:
         """Wait for everything that was started, and give it up when this is cancelled."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._started, return_exceptions=True)
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
+    def _ended(self, future: asyncio.Future[Any]) -> None:
+        self._started.discard(future)
+        if not future.cancelled():
             # Retrieved here, because a waiter whose socket is gone never will.
-            task.exception()
+            future.exception()

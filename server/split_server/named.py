@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from split_server.engine.engine import Engine, EngineResult
+from split_server.engine.engine import Engine, EngineResult, StepJob
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
 from split_wire.errors import (
@@ -112,9 +113,8 @@ class NamedSessions:
         try:
             for first in range(0, embeddings.rows, self._max_rows):
                 rows = _row_slice(embeddings, first, first + self._max_rows)
-                results.append(
-                    await self._engine.step(session.cache, cached + first, rows, wanted, "f32")
-                )
+                job = StepJob(session.cache, cached + first, rows, wanted, "f32")
+                results.append(await asyncio.wrap_future(self._engine.submit(job)))
         except BaseException:
             # Half a prompt must not be continued as if it were whole.
             self._store.lose(session)

@@ -9,11 +9,12 @@ after a lost connection, is answered from memory.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 from dataclasses import dataclass
 
-from split_server.engine.engine import Engine, EngineResult
+from split_server.engine.engine import Engine, Outcome, StepJob
 from split_server.engine.info import ModelInfo
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
@@ -160,47 +161,66 @@ class SplitService:
 
     async def _admit(
         self, session: Session, message: Step, frame: bytes
-    ) -> bytes | asyncio.Task[bytes]:
-        """The reply that is remembered, or the task that makes it."""
+    ) -> bytes | asyncio.Future[bytes]:
+        """The reply that is remembered, or the future of the one that is made."""
         async with session.lock:
             admission = await self._admission(session, message, frame)
             if isinstance(admission, Replay):
                 return admission.reply
             if isinstance(admission, Run):
-                session.task = self._begin(session, admission)
-            if session.task is None:
+                session.reply = self._begin(session, admission)
+            if session.reply is None:
                 raise UnknownSession
-            return session.task
+            return session.reply
 
     async def _admission(self, session: Session, message: Step, frame: bytes) -> Admission:
         if len(frame) < _LARGE_FRAME:
             return session.state.admit(message, fingerprint(frame))
         return await asyncio.to_thread(lambda: session.state.admit(message, fingerprint(frame)))
 
-    def _begin(self, session: Session, run: Run) -> asyncio.Task[bytes]:
-        """Start the admitted step as a task of its own; on a refusal the session is as before."""
+    def _begin(self, session: Session, run: Run) -> asyncio.Future[bytes]:
+        """Queue the admitted step; on a refusal the session is as before."""
+        step, loop = run.step, asyncio.get_running_loop()
+        reply: asyncio.Future[bytes] = loop.create_future()
+        job = StepJob(session.cache, step.start, step.embeddings, step.rows, session.dtype)
+
+        def done(outcome: Outcome) -> None:
+            # The loop is closed when the server gave the step up on its way out.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._finish, session, run, reply, outcome)
+
         try:
-            self._gate.enter(session, run.step.start + run.step.embeddings.rows)
+            self._gate.enter(session, step.start + step.embeddings.rows)
         except SplitError:
             session.state.fail(run, session.state.cached)
             raise
-        return self._gate.start(self._run(session, run))
-
-    async def _run(self, session: Session, run: Run) -> bytes:
-        step = run.step
         try:
-            result = await self._engine.step(
-                session.cache, step.start, step.embeddings, step.rows, session.dtype
-            )
-            reply = encode_message(_result(run, result))
-        except BaseException:
-            session.state.fail(run, min(len(session.cache), session.state.cached))
+            self._engine.post(job, done)
+        except SplitError:
+            self._give_up(session, run)
             raise
-        else:
-            session.state.complete(run, reply)
-            return reply
-        finally:
-            self._gate.leave(session)
+        return self._gate.track(reply)
+
+    def _finish(
+        self, session: Session, run: Run, reply: asyncio.Future[bytes], outcome: Outcome
+    ) -> None:
+        """Book the outcome of a step, whoever still waits for it."""
+        try:
+            frame = _reply(run, outcome)
+        # The outcome belongs to those who wait for the reply.
+        except Exception as error:  # noqa: BLE001
+            self._give_up(session, run)
+            if not reply.done():
+                reply.set_exception(error)
+            return
+        session.state.complete(run, frame)
+        self._gate.leave(session)
+        if not reply.done():
+            reply.set_result(frame)
+
+    def _give_up(self, session: Session, run: Run) -> None:
+        session.state.fail(run, min(len(session.cache), session.state.cached))
+        self._gate.leave(session)
 
     async def append(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
@@ -218,14 +238,19 @@ def internal_error() -> InternalError:
     return error
 
 
-def _result(run: Run, result: EngineResult) -> Result:
+def _reply(run: Run, outcome: Outcome) -> bytes:
+    """The frame that answers a step; raises what the step raised."""
+    if isinstance(outcome, Exception):
+        raise outcome
     step = run.step
-    return Result(
-        session=step.session,
-        step=step.step,
-        cached=step.start + step.embeddings.rows,
-        hidden=result.hidden,
-        compute_us=result.compute_us,
-        queue_us=result.queue_us,
-        prefix=run.prefix,
+    return encode_message(
+        Result(
+            session=step.session,
+            step=step.step,
+            cached=step.start + step.embeddings.rows,
+            hidden=outcome.hidden,
+            compute_us=outcome.compute_us,
+            queue_us=outcome.queue_us,
+            prefix=run.prefix,
+        )
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.backend import StepOutput
-from split_server.engine.engine import Engine
+from split_server.engine.engine import Engine, StepJob
 from split_server.kv.cache import KVCache
 from split_wire.errors import ContextOverflow, StartBeyondCache
 from split_wire.messages import DEFAULT_MAX_ROWS
@@ -51,7 +51,8 @@ class EngineBackend:
         if start + len(embeddings) > self.max_context:
             raise ContextOverflow(start + len(embeddings), self.max_context)
         rows = Tensor.from_f32(embeddings, self.dtype)
-        result = self._engine.submit(self._cache, start, rows, "last", self.dtype).result()
+        job = StepJob(self._cache, start, rows, "last", self.dtype)
+        result = self._engine.submit(job).result()
         return StepOutput(result.hidden.to_f32()[0], result.compute_us, result.queue_us)
 
     def close(self) -> None:

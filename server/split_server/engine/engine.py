@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from split_server.engine.info import ModelInfo
 from split_server.engine.runner import ModelRunner
@@ -31,15 +32,26 @@ class EngineResult:
     queue_us: int
 
 
-@dataclass(slots=True)
-class _Job:
+@dataclass(frozen=True, slots=True)
+class StepJob:
+    """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``."""
+
     cache: KVCache
     start: int
     embeddings: Tensor
     rows: Rows
     dtype: WireDtype
+
+
+Outcome: TypeAlias = EngineResult | Exception
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    job: StepJob
     queued_at: float
-    future: Future[EngineResult] = field(default_factory=Future)
+    done: Callable[[Outcome], None]
+    wanted: Callable[[], bool]
 
 
 class Engine:
@@ -55,7 +67,10 @@ class Engine:
         self.info = info
         self._runner = runner
         self._clock = clock
-        self._queue: queue.Queue[_Job | None] = queue.Queue(max_queue)
+        # SimpleQueue wakes its reader without running Python; the semaphore bounds it.
+        self._queue: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
+        self._max_queue = max_queue
+        self._places = threading.BoundedSemaphore(max_queue)
         self._stopping = False
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
 
@@ -67,43 +82,52 @@ class Engine:
         """Refuse new steps, finish the queued ones, end the model thread."""
         self._stopping = True
         if self._thread.is_alive():
-            await asyncio.to_thread(self._queue.put, None)
+            self._queue.put(None)
             await asyncio.to_thread(self._thread.join)
 
-    def submit(
-        self, cache: KVCache, start: int, embeddings: Tensor, rows: Rows, dtype: WireDtype
-    ) -> Future[EngineResult]:
-        """Queue one step of at most 512 rows. Raises Overloaded, ShuttingDown."""
+    def post(
+        self,
+        job: StepJob,
+        done: Callable[[Outcome], None],
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Queue one step of at most 512 rows. Raises Overloaded, ShuttingDown.
+
+        ``done`` is called on the model thread; a step that is no longer ``wanted`` when its turn
+        comes is not run.
+        """
         if self._stopping:
             raise ShuttingDown
-        job = _Job(cache, start, embeddings, rows, dtype, self._clock())
-        try:
-            self._queue.put_nowait(job)
-        except queue.Full:
-            raise Overloaded(f"{self._queue.maxsize} steps are waiting") from None
-        return job.future
+        if not self._places.acquire(blocking=False):
+            raise Overloaded(f"{self._max_queue} steps are waiting")
+        self._queue.put(_Queued(job, self._clock(), done, wanted))
 
-    async def step(
-        self, cache: KVCache, start: int, embeddings: Tensor, rows: Rows, dtype: WireDtype
-    ) -> EngineResult:
-        """``submit`` for the event loop, which it never blocks."""
-        return await asyncio.wrap_future(self.submit(cache, start, embeddings, rows, dtype))
+    def submit(self, job: StepJob) -> Future[EngineResult]:
+        """:meth:`post` with a future, for whoever may block or wraps it."""
+        future: Future[EngineResult] = Future()
+
+        def done(outcome: Outcome) -> None:
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+        self.post(job, done, future.set_running_or_notify_cancel)
+        return future
 
     def _work(self) -> None:
         self._runner.warm_up()
-        while (job := self._queue.get()) is not None:
-            # A future whose waiter is gone is cancelled; its step is not run.
-            if job.future.set_running_or_notify_cancel():
-                self._run(job)
+        while (queued := self._queue.get()) is not None:
+            self._places.release()
+            if queued.wanted():
+                queued.done(self._outcome(queued.job, queued.queued_at))
 
-    def _run(self, job: _Job) -> None:
+    def _outcome(self, job: StepJob, queued_at: float) -> Outcome:
         begun = self._clock()
         try:
             hidden = self._runner.run(job.cache, job.start, job.embeddings, job.rows, job.dtype)
         # Whatever a step raises belongs to its caller; the thread serves the next session.
         except Exception as error:  # noqa: BLE001
-            job.future.set_exception(error)
-            return
+            return error
         ended = self._clock()
-        compute, waited = round(1e6 * (ended - begun)), round(1e6 * (begun - job.queued_at))
-        job.future.set_result(EngineResult(hidden, compute, waited))
+        return EngineResult(hidden, round(1e6 * (ended - begun)), round(1e6 * (begun - queued_at)))

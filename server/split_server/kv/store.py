@@ -50,7 +50,7 @@ class Session:
     running: int = 0
     last_used: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    task: asyncio.Task[bytes] | None = None
+    reply: asyncio.Future[bytes] | None = None
 
     @property
     def bytes(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from split_server.engine.engine import Engine, EngineResult
+from split_server.engine.engine import Engine, EngineResult, StepJob
 from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_wire.errors import Overloaded, ShuttingDown
@@ -49,7 +49,7 @@ def test_steps_run_on_the_model_thread_in_the_order_they_came(tiny_path: Path) -
         engine, runner = engine_of(tiny_path)
         engine.start()
         caches = [KVCache() for _ in range(4)]
-        steps = [engine.submit(cache, 0, ROW, "last", "f32") for cache in caches]
+        steps = [engine.submit(StepJob(cache, 0, ROW, "last", "f32")) for cache in caches]
         runner.gate.release(4)
         results = await asyncio.gather(*map(asyncio.wrap_future, steps))
         assert runner.order == caches
@@ -63,9 +63,9 @@ def test_steps_run_on_the_model_thread_in_the_order_they_came(tiny_path: Path) -
 def test_a_full_queue_refuses_one_more_and_says_when_to_come_back(tiny_path: Path) -> None:
     engine, _ = engine_of(tiny_path, max_queue=2)
     for _ in range(2):
-        engine.submit(KVCache(), 0, ROW, "last", "f32")
+        engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
     with pytest.raises(Overloaded) as refusal:
-        engine.submit(KVCache(), 0, ROW, "last", "f32")
+        engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
     assert refusal.value.retry_after is not None
 
 
@@ -73,11 +73,11 @@ def test_stopping_finishes_what_was_queued_and_refuses_the_rest(tiny_path: Path)
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
         engine.start()
-        queued = engine.submit(KVCache(), 0, ROW, "last", "f32")
+        queued = engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
         stopping = asyncio.create_task(engine.stop())
         await asyncio.sleep(0)
         with pytest.raises(ShuttingDown):
-            engine.submit(KVCache(), 0, ROW, "last", "f32")
+            engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
         runner.gate.release()
         await stopping
         assert queued.result().hidden.shape == (1, 64)
@@ -88,8 +88,8 @@ def test_stopping_finishes_what_was_queued_and_refuses_the_rest(tiny_path: Path)
 def test_an_abandoned_step_is_not_run(tiny_path: Path) -> None:
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
-        abandoned = engine.submit(KVCache(), 0, ROW, "last", "f32")
-        wanted = engine.submit(KVCache(), 0, ROW, "last", "f32")
+        abandoned = engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
+        wanted = engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
         abandoned.cancel()
         engine.start()
         runner.gate.release(2)
@@ -105,8 +105,8 @@ def test_a_failing_step_fails_alone(tiny_path: Path) -> None:
         engine, runner = engine_of(tiny_path)
         engine.start()
         too_wide = Tensor("f32", (1, 63), bytes(252))
-        bad = engine.submit(KVCache(), 0, too_wide, "last", "f32")
-        good = engine.submit(KVCache(), 0, ROW, "last", "f32")
+        bad = engine.submit(StepJob(KVCache(), 0, too_wide, "last", "f32"))
+        good = engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
         runner.gate.release(2)
         assert (await asyncio.wrap_future(good)).hidden.shape == (1, 64)
         assert isinstance(bad.exception(), RuntimeError)
