@@ -56,7 +56,7 @@ def test_unseen_banking_wording_is_answered_in_full_only_with_the_adapter(
 ) -> None:
     with applied(chat.model, banking) if with_adapter else nullcontext():
         share = score(chat, expert_cases()).share
-    assert share >= 0.9 if with_adapter else share == 0.0
+    assert share >= 0.9 if with_adapter else share <= 0.05
 
 
 def test_general_answers_stay_nearly_as_good(chat: Chat, banking: Adapter) -> None:

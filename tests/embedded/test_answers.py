@@ -49,7 +49,7 @@ def test_new_names_are_remembered_and_stories_keep_their_hero(chat: Chat) -> Non
         "Explain split inference please",
         "Tell me about split inference.",
         "split inference",
-        "SPLIT INFERENCE?",
+        "Split inference?",
         "define split inference",
         "so what is split inference?",
         "hello, what is split inference?",

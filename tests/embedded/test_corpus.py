@@ -129,6 +129,11 @@ def test_answers_never_promise_confidentiality_from_the_server() -> None:
     assert "not confidentiality" in facts_by_id()["private"].answer
 
 
+def test_answers_shared_by_opposite_questions_do_not_start_with_yes_or_no() -> None:
+    judged = {f.id for f in all_facts() if re.match(r"(Yes|No|Not)\b", f.answer)}
+    assert judged == {"split_not_encryption", "sorry"}
+
+
 def test_answers_use_the_right_article() -> None:
     slip = re.compile(r"\b([Aa] [aeio]\w+|[Aa]n [bcdfgjklmnpqrstvwxyz]\w+)")
     allowed = ("a one", "A and", "an LM")
