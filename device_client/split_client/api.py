@@ -31,7 +31,7 @@ from split_client.transport.base import Traffic
 from split_client.transport.channel import Channel, Mode, Patience, Reconnecting
 from split_client.transport.connect import connector
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
-from split_client.transport.remote import RemoteBackend
+from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
 from split_client.weights.download import WeightsSource
 from split_client.weights.locks import Lock
 from split_client.weights.manifest import Manifest
@@ -239,6 +239,7 @@ class SplitClient:
             manifest.hidden_size,
             manifest.digest,
             manifest.max_context,
+            busy_patience=min(BUSY_PATIENCE, self._patience.total),
             pause=self._pause,
         )
         sequence = TokenSequence(backend, lambda ids: ends.embedder.lookup(ids, backend.dtype))

@@ -23,6 +23,7 @@ _CACHE_LOST = frozenset(
     {"unknown_session", "prefix_mismatch", "start_beyond_cache", "step_conflict"}
 )
 _MAX_STALE_ANSWERS = 3
+BUSY_PATIENCE = 60.0
 _CLOSE_WITHIN = 2.0
 
 
@@ -40,7 +41,7 @@ class RemoteBackend:
         max_context: int,
         dtype: WireDtype | None = None,
         *,
-        busy_patience: float = 60.0,
+        busy_patience: float = BUSY_PATIENCE,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:

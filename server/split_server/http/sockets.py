@@ -29,20 +29,45 @@ class TrackedSocket(WebSocket):
         super().__init__(scope, receive=receive, send=send)
         self._sockets = sockets
         self._principal = principal
+        self._loop = asyncio.get_running_loop()
+        self._idle_since = self._loop.time()
+        self._timer: asyncio.TimerHandle | None = None
+        self._goodbye: asyncio.Task[None] | None = None
         self.waiting = False
 
     async def receive(self) -> Message:
         """The next message; ``websocket.disconnect`` once the socket is idle or draining."""
         if self._sockets.draining:
             return await self._leave(SERVICE_RESTART, "shutting down")
-        self.waiting = True
+        self.waiting, self._idle_since = True, self._loop.time()
         try:
-            async with asyncio.timeout(self._sockets.idle_seconds):
-                return await super().receive()
-        except TimeoutError:
-            return await self._leave(GOING_AWAY, "idle")
+            return await super().receive()
         finally:
             self.waiting = False
+
+    @contextmanager
+    def closing_when_idle(self, seconds: float) -> Iterator[None]:
+        """Close once no message has come for ``seconds`` while one was waited for.
+
+        One timer for the whole life of the socket, because a timeout for each message is a cost
+        of each token.
+        """
+        self._watch(seconds, seconds)
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _watch(self, seconds: float, rest: float) -> None:
+        self._timer = self._loop.call_later(rest, self._check_idle, seconds)
+
+    def _check_idle(self, seconds: float) -> None:
+        rest = self._idle_since + seconds - self._loop.time() if self.waiting else seconds
+        if rest > 0:
+            self._watch(seconds, rest)
+        else:
+            self._goodbye = self._loop.create_task(self.dismiss(GOING_AWAY, "idle"))
 
     def holding(self, size: int) -> AbstractContextManager[object]:
         """Count a message of ``size`` bytes while it is answered. Raises Overloaded."""
@@ -53,10 +78,10 @@ class TrackedSocket(WebSocket):
         self.client_state = WebSocketState.DISCONNECTED
         return {"type": "websocket.disconnect", "code": code, "reason": reason}
 
-    async def dismiss(self) -> None:
-        """Close for the server's shutdown; its handler then receives a disconnect."""
+    async def dismiss(self, code: int, reason: str) -> None:
+        """Close; its handler then receives a disconnect."""
         if self.application_state is WebSocketState.CONNECTED:
-            await self.close(SERVICE_RESTART, "shutting down")
+            await self.close(code, reason)
 
 
 class Sockets:
@@ -88,7 +113,8 @@ class Sockets:
             self._open.add(socket)
             self._empty.clear()
             try:
-                yield socket
+                with socket.closing_when_idle(self.idle_seconds):
+                    yield socket
             finally:
                 del scope["extensions"][ARRIVING_EXTENSION]
                 self._open.discard(socket)
@@ -100,5 +126,5 @@ class Sockets:
         self.draining = True
         for socket in list(self._open):
             if socket.waiting:
-                await socket.dismiss()
+                await socket.dismiss(SERVICE_RESTART, "shutting down")
         await self._empty.wait()
