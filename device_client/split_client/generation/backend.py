@@ -17,11 +17,15 @@ class CacheLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StepOutput:
-    """``hidden`` float32 [H], the final-norm state of the last row; times in microseconds."""
+    """``hidden`` float32 [H], the final-norm state of the last row; times in microseconds.
+
+    ``exchange_us`` is the whole wait for the server, compute and queue included; 0 without one.
+    """
 
     hidden: NDArray[np.float32]
     compute_us: int
     queue_us: int
+    exchange_us: int = 0
 
 
 class Backend(Protocol):

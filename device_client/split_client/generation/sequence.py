@@ -6,7 +6,6 @@ retry and a lost cache are all "make the cache hold exactly these tokens".
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,30 +34,27 @@ class SequenceCounters:
 class Extended:
     """``hidden`` float32 [H] after the last token.
 
-    Times in seconds; ``step`` includes compute and queue.
+    Times in seconds; ``exchange`` is the wait for the server, compute and queue included.
     """
 
     hidden: NDArray[np.float32]
     rows: int
-    step: float
+    exchange: float
     compute: float
     queue: float
 
     @property
     def wire(self) -> float:
-        """Everything between the ends: encoding, transport, the server's own overhead."""
-        return max(0.0, self.step - self.compute - self.queue)
+        """Everything between the ends: transport and the server's own overhead."""
+        return max(0.0, self.exchange - self.compute - self.queue)
 
 
 class Sequence:
     """``embed`` maps n token ids to float32 rows [n, H]."""
 
-    def __init__(
-        self, backend: Backend, embed: Embed, clock: Callable[[], float] = time.perf_counter
-    ) -> None:
+    def __init__(self, backend: Backend, embed: Embed) -> None:
         self._backend = backend
         self._embed = embed
-        self._clock = clock
         self._cached: list[int] = []
         self.counters = SequenceCounters()
 
@@ -102,17 +98,16 @@ class Sequence:
         # given.
         start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
         self.counters.rows_reused += start
-        rows, step, compute, queue = len(tokens) - start, 0.0, 0, 0
+        rows, exchange, compute, queue = len(tokens) - start, 0, 0, 0
         while True:
             chunk = tokens[start : start + self._backend.max_rows]
-            embeddings = self._embed(chunk)
-            began = self._clock()
-            output = self._step(start, chunk, embeddings)
-            step += self._clock() - began
+            output = self._step(start, chunk, self._embed(chunk))
+            exchange += output.exchange_us
             compute, queue = compute + output.compute_us, queue + output.queue_us
             start += len(chunk)
             if start == len(tokens):
-                return Extended(output.hidden, rows, step, compute / 1e6, queue / 1e6)
+                seconds = (exchange / 1e6, compute / 1e6, queue / 1e6)
+                return Extended(output.hidden, rows, *seconds)
 
     def _step(self, start: int, chunk: list[int], embeddings: NDArray[np.float32]) -> StepOutput:
         kept = self._cached

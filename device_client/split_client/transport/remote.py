@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import numpy as np
@@ -49,6 +50,7 @@ class RemoteBackend:
         self._protocol = ClientProtocol(hidden_size, manifest, dtype)
         self._manifest_context = max_context
         self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
+        self._waited = 0.0
         self.sessions_opened = 0
 
     @property
@@ -83,10 +85,12 @@ class RemoteBackend:
         self.open()
         if start > self._protocol.cached:
             raise CacheLost
+        self._waited = 0.0
         event = self._ask(lambda: self._protocol.step(start, embeddings))
         if not isinstance(event, StepCompleted):
             raise self._untrue("the answer to a step is not its result")
-        return StepOutput(event.hidden[-1], event.compute_us, event.queue_us)
+        waited = round(1e6 * self._waited)
+        return StepOutput(event.hidden[-1], event.compute_us, event.queue_us, waited)
 
     def close(self) -> None:
         """End the session as far as the server can be reached."""
@@ -115,7 +119,8 @@ class RemoteBackend:
 
     def _exchange(self, frame: bytes) -> Event:
         for _ in range(_MAX_STALE_ANSWERS):
-            answer = self._channel.exchange(frame)
+            with self._waiting():
+                answer = self._channel.exchange(frame)
             try:
                 event = self._protocol.receive(answer)
             except WireModelChanged as error:
@@ -147,4 +152,13 @@ class RemoteBackend:
         delay = max(refused.retry_after or 0.0, self._channel.patience.delay(attempt, 1.0))
         if self._clock() + delay > deadline:
             raise refused
-        self._pause(delay)
+        with self._waiting():
+            self._pause(delay)
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._waited += self._clock() - began

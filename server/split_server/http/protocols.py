@@ -15,6 +15,7 @@ from split_wire.errors import Overloaded
 MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
 LINGER_SECONDS = 15.0
+UNREAD_SECONDS = 1.0
 # "Try Again Later" in the registry of close codes (IANA, after RFC 6455, 11.7).
 _TRY_AGAIN_LATER = 1013
 
@@ -80,8 +81,11 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     """
 
     _unfinished = 0
+    _failed = False
 
     def data_received(self, data: bytes) -> None:
+        if self._failed:
+            return
         self._unfinished += len(data)
         super().data_received(data)
         if not self.handshake_complete or self.close_sent:
@@ -94,6 +98,25 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         except Overloaded as error:
             self.conn.fail(_TRY_AGAIN_LATER, error.code)
             self.handle_parser_exception()
+
+    def handle_parser_exception(self) -> None:
+        """Send the close frame and read on for a moment.
+
+        To close a socket with unread bytes resets it (RFC 1122, 4.2.2.13), and the peer, still
+        sending, would never see the code.
+        """
+        closing = self.conn.close_sent
+        if closing is None or self._failed:
+            return
+        self._failed = self.close_sent = True
+        self.queue.put_nowait(
+            {"type": "websocket.disconnect", "code": closing.code, "reason": closing.reason}
+        )
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.loop.call_later(UNREAD_SECONDS, self.transport.close)
 
     def send_receive_event_to_app(self) -> None:
         super().send_receive_event_to_app()

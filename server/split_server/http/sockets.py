@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from starlette.types import Message, Receive, Scope, Send
-from starlette.websockets import WebSocket, WebSocketState
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from split_server.http.errors import SERVICE_RESTART
 from split_server.http.quota import Quota
 
 GOING_AWAY = 1001
+ABNORMAL_CLOSURE = 1006
 # Where the connection finds whom to tell how many bytes of an unfinished message it holds.
 ARRIVING_EXTENSION = "split.arriving"
 
@@ -27,6 +28,7 @@ class TrackedSocket(WebSocket):
         self, scope: Scope, receive: Receive, send: Send, sockets: Sockets, principal: str
     ) -> None:
         super().__init__(scope, receive=receive, send=send)
+        self._next, self._write = receive, send
         self._sockets = sockets
         self._principal = principal
         self._loop = asyncio.get_running_loop()
@@ -39,11 +41,27 @@ class TrackedSocket(WebSocket):
         """The next message; ``websocket.disconnect`` once the socket is idle or draining."""
         if self._sockets.draining:
             return await self._leave(SERVICE_RESTART, "shutting down")
+        if self.client_state is not WebSocketState.CONNECTED:
+            return await super().receive()
         self.waiting, self._idle_since = True, self._loop.time()
         try:
-            return await super().receive()
+            message = await self._next()
         finally:
             self.waiting = False
+        if message["type"] == "websocket.disconnect":
+            self.client_state = WebSocketState.DISCONNECTED
+        return message
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send one binary message. Raises WebSocketDisconnect.
+
+        Like the inherited one without its checks of the order of messages, which every token
+        would pay for.
+        """
+        try:
+            await self._write({"type": "websocket.send", "bytes": data})
+        except OSError as error:
+            raise WebSocketDisconnect(ABNORMAL_CLOSURE) from error
 
     @contextmanager
     def closing_when_idle(self, seconds: float) -> Iterator[None]:

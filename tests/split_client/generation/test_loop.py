@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ class CountingBackend(ListBackend):
         output = super().step(start, embeddings)
         hidden = np.zeros(VOCAB, np.float32)
         hidden[(self.cached[-1] + 1) % VOCAB] = 1
-        return type(output)(hidden, output.compute_us, output.queue_us)
+        return replace(output, hidden=hidden)
 
 
 @pytest.fixture
@@ -54,7 +55,6 @@ def run(
     sequence = Sequence(
         CountingBackend(),  # type: ignore[arg-type]
         lambda ids: np.asarray(ids, np.float32)[:, None],
-        lambda: float(next(ticks)),
     )
     limits = Limits(frozenset({EOS}), max_tokens, stops)
     sampler = Sampler(head, SamplingParams())
@@ -66,7 +66,7 @@ def run(
             prompt,
             limits,
             cancelled=cancelled,
-            clock=lambda: float(next(ticks)),
+            clock=lambda: 10.0 * next(ticks),
         )
     )
 

@@ -41,7 +41,7 @@ class ListBackend:
         assert 0 < len(embeddings) <= self.max_rows
         self.cached[start:] = [int(row[0]) for row in embeddings]
         self.steps.append((start, len(embeddings)))
-        return StepOutput(truth(self.cached), 30, 10)
+        return StepOutput(truth(self.cached), 30, 10, 1_000_000)
 
     def close(self) -> None:
         self.closed = True
@@ -56,8 +56,7 @@ def embed(tokens: list[int]) -> NDArray[np.float32]:
 
 
 def sequence_over(backend: ListBackend) -> Sequence:
-    ticks = iter(range(10_000))
-    return Sequence(backend, embed, lambda: float(next(ticks)))  # type: ignore[arg-type]
+    return Sequence(backend, embed)  # type: ignore[arg-type]
 
 
 _TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=20)
@@ -139,7 +138,7 @@ def test_an_interrupted_step_leaves_no_belief_about_the_cache() -> None:
 
 def test_times_are_split_into_engine_queue_and_the_rest() -> None:
     extended = sequence_over(ListBackend()).extend([1, 2, 3, 4, 5])
-    assert extended.step == 2.0
+    assert extended.exchange == 2.0
     assert extended.compute == pytest.approx(60e-6)
     assert extended.queue == pytest.approx(20e-6)
     assert extended.wire == pytest.approx(2.0 - 80e-6)
