@@ -54,7 +54,9 @@ class ModelRunner:
                 past_key_values=cache.layers,
                 use_cache=True,
             ).last_hidden_state[0]
-            return to_wire(hidden if rows == "all" else hidden[-1:], dtype)
+            wanted = to_wire(hidden if rows == "all" else hidden[-1:], dtype)
         except BaseException:
             cache.truncate(start)
             raise
+        cache.grown_to(end)
+        return wanted

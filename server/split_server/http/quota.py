@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Self
 
 from split_wire.errors import Overloaded
 
@@ -17,15 +16,11 @@ class Quota:
         self._what = what
         self._held: Counter[str] = Counter()
 
-    @contextmanager
-    def hold(self, principal: str, amount: int = 1) -> Iterator[Share]:
-        """Hold ``amount`` for a while, or what it is resized to. Raises Overloaded."""
+    def hold(self, principal: str, amount: int = 1) -> Share:
+        """A share of ``amount`` for a ``with`` statement. Raises Overloaded."""
         share = Share(self, principal)
-        try:
-            share.resize(amount)
-            yield share
-        finally:
-            share.resize(0)
+        share.resize(amount)
+        return share
 
     def move(self, principal: str, before: int, after: int) -> None:
         """Count ``after`` instead of ``before``. Raises Overloaded, and then nothing changes."""
@@ -37,7 +32,7 @@ class Quota:
 
 
 class Share:
-    """What one holder has of its principal's quota."""
+    """What one holder has of its principal's quota, until it leaves its ``with`` statement."""
 
     __slots__ = ("_amount", "_principal", "_quota")
 
@@ -45,6 +40,12 @@ class Share:
         self._quota = quota
         self._principal = principal
         self._amount = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.resize(0)
 
     def resize(self, amount: int) -> None:
         """Hold ``amount``. Raises Overloaded when that is too much more, and keeps what it had."""

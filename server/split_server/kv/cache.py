@@ -14,12 +14,18 @@ class KVCache:
 
     def __init__(self) -> None:
         self.layers = DynamicCache()
+        self._length = 0
 
     def __len__(self) -> int:
-        return int(self.layers.get_seq_length())
+        return self._length
+
+    def grown_to(self, length: int) -> None:
+        """Every layer now holds ``length`` positions."""
+        self._length = length
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; layers that hold fewer are left as they are."""
+        self._length = min(self._length, length)
         for layer in self.layers.layers:
             if layer.is_initialized:
                 layer.keys = layer.keys[:, :, :length]

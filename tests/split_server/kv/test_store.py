@@ -37,6 +37,7 @@ def fill(store: SessionStore, session: Session, positions: int) -> None:
     store.reserve(session, positions)
     rows = torch.zeros(1, 1, positions - len(session.cache), 1)
     session.cache.layers.update(rows, rows, 0)
+    session.cache.grown_to(positions)
     store.settle(session)
 
 
