@@ -61,7 +61,7 @@ def _report(
 ) -> None:
     steps = options.tokens - 1
     mine = [pair["mine"] for pair in pairs]
-    names = ("wire_ms", "engine_ms", "device_ms")
+    names = ("wire_ms", "queue_ms", "engine_ms", "device_ms")
     parts = {name: [median(one[name]) for one in mine] for name in names}
     item = 4 if options.dtype == "float32" else 2
     tensors = 2 * item * SHAPES[options.shape]["hidden_size"]
@@ -72,9 +72,10 @@ def _report(
         ["tokens per second, split", spread(speed, "1/s")],
         ["tokens per second, generate", spread(peer, "1/s")],
         ["split / generate, per pair", spread([pair["ratio"] for pair in pairs], "x", 3)],
-        ["engine step", spread(parts["engine_ms"], "ms")],
-        ["device compute", spread(parts["device_ms"], "ms")],
-        ["everything else (wire, queue)", spread(parts["wire_ms"], "ms", 3)],
+        ["engine step: the model", spread(parts["engine_ms"], "ms")],
+        ["engine step: its queue", spread(parts["queue_ms"], "ms", 3)],
+        ["device compute, frames included", spread(parts["device_ms"], "ms")],
+        ["everything else", spread(parts["wire_ms"], "ms", 3)],
         ["private memory of the client", f"{private / 1e6:.0f} MB"],
         ["0.6 x weights + 150 MB", f"{allowed:.0f} MB"],
         ["frame bytes of a decode step", spread([one["bytes_per_step"] for one in mine], "B", 0)],

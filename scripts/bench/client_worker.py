@@ -41,7 +41,8 @@ class ClientWorker:
         return {
             "ids": reply.token_ids,
             "seconds": sum(timing.total for timing in later),
-            "wire_ms": [1e3 * (timing.wire + timing.queue) for timing in later],
+            "wire_ms": [1e3 * timing.wire for timing in later],
+            "queue_ms": [1e3 * timing.queue for timing in later],
             "engine_ms": [1e3 * timing.engine for timing in later],
             "device_ms": [1e3 * timing.device for timing in later],
             "bytes_per_step": (frames[-1] - frames[0]) / len(later),
