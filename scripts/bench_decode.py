@@ -16,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from bench import options as common
 from bench.report import heading, median, spread, table
 from bench.shapes import SHAPES, random_checkpoint, weight_bytes
 from bench.workers import Worker, split_server
@@ -88,12 +89,9 @@ def _report(
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shape", choices=SHAPES, default="m")
-    parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
+    parser = common.parser(__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--tokens", type=int, default=24)
-    parser.add_argument("--folder", help="keep the checkpoint here instead of making it again")
     return parser.parse_args()
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from bench import options as common
 from bench.report import heading, median, spread, table
-from bench.shapes import SHAPES, random_checkpoint
+from bench.shapes import random_checkpoint
 from bench.workers import Worker, split_server
 
 _WORDS = (
@@ -98,14 +99,11 @@ def _report(options: argparse.Namespace, rounds: list[list[dict[str, Any]]]) -> 
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shape", choices=SHAPES, default="m")
-    parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
+    parser = common.parser(__doc__.splitlines()[0])
     parser.add_argument("--turns", type=int, default=8)
     parser.add_argument("--turn-tokens", type=int, default=140)
     parser.add_argument("--reply", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--folder", help="keep the checkpoint here instead of making it again")
     return parser.parse_args()
 
 

@@ -55,7 +55,8 @@ def _at_prompt(screen: str) -> bool:
 
 def _answered(question: str, screen: str) -> bool:
     """Whether the prompt stands again below the question."""
-    return _at_prompt(screen.rpartition(_PROMPT + question)[2])
+    _, asked, after = screen.rpartition(_PROMPT + question)
+    return bool(asked) and _at_prompt(after)
 
 
 def _wait(ready: Callable[[str], bool]) -> None:

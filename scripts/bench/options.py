@@ -1,0 +1,16 @@
+"""Options that every benchmark over a made-up checkpoint has."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench.shapes import SHAPES
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """A parser with --shape, --dtype and --folder."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--shape", choices=SHAPES, default="m")
+    made.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
+    made.add_argument("--folder", help="keep the checkpoint here instead of making it again")
+    return made
