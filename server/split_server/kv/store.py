@@ -37,8 +37,8 @@ class StoreLimits:
 class Session:
     """``reserved``: bytes of KV cache set aside for it; ``running``: steps that are under way.
 
-    ``lock`` is held while a message is admitted; ``task`` answers the admitted step with its reply
-    frame.
+    ``lock`` is held while a message is admitted; ``reply`` becomes the reply frame of the last
+    admitted step.
     """
 
     principal: str
