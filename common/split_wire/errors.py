@@ -6,7 +6,7 @@ answered with::
 
     SplitError
     ├── MalformedFrame, FrameTooLarge, MalformedMessage, UnknownMessage, UnsupportedVersion
-    ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, TooManyRows
+    ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, HiddenOverflow, TooManyRows
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown
     ├── UnknownAdapter, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
@@ -112,6 +112,19 @@ class NonFinite(SplitError):
 
     def __init__(self) -> None:
         super().__init__("the tensor holds NaN or infinite values; nothing was cached")
+
+
+class HiddenOverflow(SplitError):
+    """Hidden states beyond the range of the dtype that they are computed or travel in."""
+
+    code = "hidden_overflow"
+    status = 500
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model's hidden states overflow their dtype; nothing was cached: "
+            "open the session with dtype f32, or start the server with --dtype float32"
+        )
 
 
 class TooManyRows(SplitError):

@@ -113,12 +113,12 @@ class SplitClient:
             if self._screened and lacks_screen(stored):
                 self._on_prepare()
             self._ends = DeviceEnds.open(stored, screened=self._screened)
+            if self._ends.chat_template is not None:
+                self._ends.chat_template.start()
+            self._channel = self._new_channel(stored.manifest)
         except BaseException:
-            self._lock.release()
+            self.close()
             raise
-        if self._ends.chat_template is not None:
-            self._ends.chat_template.start()
-        self._channel = self._new_channel(stored.manifest)
 
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""

@@ -63,6 +63,9 @@ class Prompt:
     revision: int
 
 
+_KNOWN_TURNS = 16
+
+
 class Conversation:
     """Messages in order; the last one is the user's while a reply is wanted."""
 
@@ -122,6 +125,8 @@ class Conversation:
         self._changed().append(Message("assistant", content))
         reply = list(ids)
         text = prompt.text + self._tokenizer.decode(reply, skip_special_tokens=False)
+        # Turns that were taken back stay useful for a while, but not without bound.
+        del self._known[:-_KNOWN_TURNS]
         self._known.append(_Known(text, prompt.ids + reply))
         return True
 

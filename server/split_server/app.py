@@ -65,6 +65,7 @@ class SplitApp:
         self.parts = parts
         self._service = parts.service
         self._grace = config.shutdown_grace
+        self._drained = False
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
         self.max_message_bytes = max(
             parts.service.max_frame_bytes + _FRAME_MARGIN, parts.original.max_request_bytes
@@ -117,10 +118,13 @@ class SplitApp:
             self._service.store.sweep()
 
     async def drain(self) -> None:
-        """Refuse new steps, answer those under way, close the sockets.
+        """Refuse new steps, answer those under way, close the sockets; once.
 
         Steps that outlast the grace period are given up and answered with ``shutting_down``.
         """
+        if self._drained:
+            return
+        self._drained = True
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
                 await self._service.stop()

@@ -45,6 +45,17 @@ class UnsupportedFamily(ServerError):
         )
 
 
+class UnusableModel(ServerError):
+    """A model whose first pass fails."""
+
+    code = "unusable_model"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"the first pass of {name} failed: {reason}; try --dtype float32 or another --device"
+        )
+
+
 class UnusableDevice(ServerError):
     """The requested torch device or dtype is not available on this machine."""
 

@@ -195,7 +195,7 @@ class SplitService:
             session.state.fail(run, session.state.cached)
             raise
         try:
-            self._engine.post(job, done)
+            self._engine.post(job, done, lambda: not reply.done())
         except SplitError:
             self._give_up(session, run)
             raise

@@ -14,10 +14,12 @@ from split_server.config import ServerConfig
 from split_server.engine.engine import Engine
 from split_server.engine.loader import load_backbone
 from split_server.engine.runner import ModelRunner
+from split_server.errors import UnusableModel
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
 from split_server.kv.store import SessionStore, StoreLimits
 from split_server.service import SplitService
+from split_wire.errors import SplitError
 
 _CACHE_SHARE = 0.5
 
@@ -33,7 +35,9 @@ def load_parts(config: ServerConfig) -> Parts:
     backbone = load_backbone(checkpoint, config.dtype, config.device)
     info = backbone.info
     store = SessionStore(_limits(config, backbone.device), info.kv_bytes_per_position)
-    engine = Engine(ModelRunner(backbone, config.threads), info)
+    runner = ModelRunner(backbone, config.threads)
+    _try_out(runner, info.name)
+    engine = Engine(runner, info)
     service = SplitService(engine, store, manifest.digest, config.max_queued_steps)
     original = OriginalProtocol(
         service,
@@ -42,6 +46,14 @@ def load_parts(config: ServerConfig) -> Parts:
         allow_tokenize=config.allow_server_tokenize,
     )
     return Parts(catalog, manifest, service, original)
+
+
+def _try_out(runner: ModelRunner, name: str) -> None:
+    """Fail here rather than at the first user's first step."""
+    try:
+        runner.warm_up()
+    except (SplitError, RuntimeError, MemoryError) as error:
+        raise UnusableModel(name, str(error)) from error
 
 
 def _limits(config: ServerConfig, device: torch.device) -> StoreLimits:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import urllib.request
 from typing import Literal
 
+from split_client.errors import ServerUnreachable, UpgradeRefused
 from split_client.transport.base import Transport
 from split_client.transport.channel import Connect
 from split_client.transport.endpoint import Endpoint
@@ -15,10 +17,23 @@ def connector(endpoint: Endpoint, token: str | None, max_frame: int) -> Connect:
 
     def connect(kind: Literal["websocket", "http"], timeout: float) -> Transport:
         if kind == "websocket":
-            return WebSocketTransport(endpoint, token, max_frame, timeout)
+            try:
+                return WebSocketTransport(endpoint, token, max_frame, timeout)
+            except ServerUnreachable as error:
+                if not has_proxy(endpoint):
+                    raise
+                raise UpgradeRefused("WebSockets go direct, and only a proxy leads out") from error
         # The HTTP library is large, and most sessions never need it.
         from split_client.transport.http import HttpTransport
 
         return HttpTransport(endpoint, token, max_frame, timeout)
 
     return connect
+
+
+def has_proxy(endpoint: Endpoint) -> bool:
+    """Whether the environment names an HTTP proxy for ``endpoint``."""
+    if endpoint.is_loopback or urllib.request.proxy_bypass(endpoint.host):
+        return False
+    proxies = urllib.request.getproxies()
+    return any(name in proxies for name in ("https" if endpoint.secure else "http", "all"))

@@ -141,7 +141,8 @@ class RemoteBackend:
 
     def _raise_final(self, refused: ServerRefused) -> None:
         if refused.code in _CACHE_LOST:
-            self._protocol.forget()
+            # What the server may still hold would count against its limits until it expires.
+            self.close()
             raise CacheLost from refused
         if not refused.retryable:
             if refused.code == InternalError.code:

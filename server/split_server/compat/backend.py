@@ -44,7 +44,8 @@ class EngineBackend:
     def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
         """Keep ``start`` positions, append ``embeddings`` [n, H].
 
-        Raises StartBeyondCache, ContextOverflow, Overloaded, ShuttingDown, NonFinite.
+        Raises StartBeyondCache, ContextOverflow, Overloaded, ShuttingDown, NonFinite and
+        HiddenOverflow.
         """
         if start > len(self._cache):
             raise StartBeyondCache(start, len(self._cache))

@@ -1,1 +1,1 @@
-""""""
+"""The decoder layers and the one thread that runs their steps."""

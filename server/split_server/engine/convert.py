@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from split_wire.errors import HiddenOverflow, NonFinite
 from split_wire.tensor import Tensor, WireDtype
 
 TORCH_DTYPES: dict[str, torch.dtype] = {
@@ -31,9 +32,15 @@ def to_torch(tensor: Tensor, dtype: torch.dtype, device: torch.device) -> torch.
 
 
 def to_wire(hidden: torch.Tensor, dtype: WireDtype) -> Tensor:
-    """Hidden states [n, H] as a wire tensor of ``dtype``. Raises NonFinite."""
+    """Hidden states [n, H] as a wire tensor of ``dtype``. Raises HiddenOverflow."""
+    try:
+        return _encoded(hidden.cpu().contiguous(), dtype)
+    except NonFinite as error:
+        raise HiddenOverflow from error
+
+
+def _encoded(hidden: torch.Tensor, dtype: WireDtype) -> Tensor:
     shape = (hidden.shape[0], hidden.shape[1])
-    hidden = hidden.cpu().contiguous()
     if dtype == "i8":
         return Tensor.from_f32(hidden.float().numpy(), dtype)
     raw = hidden.to(TORCH_DTYPES[dtype]).view(torch.uint8).numpy()

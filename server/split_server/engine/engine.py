@@ -72,18 +72,28 @@ class Engine:
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
         self._stopping = False
+        self._ready: Future[None] = Future()
+        self._ended: Future[None] = Future()
+        # A daemon, so that a step that was given up cannot keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
 
     def start(self) -> None:
-        """Start the model thread."""
+        """Start the model thread and wait until its first pass went through.
+
+        Raises what that pass raises.
+        """
         self._thread.start()
+        self._ready.result()
 
     async def stop(self) -> None:
-        """Refuse new steps, finish the queued ones, end the model thread."""
+        """Refuse new steps, finish the queued ones, end the model thread.
+
+        When it is cancelled, the thread goes on with the step at hand.
+        """
         self._stopping = True
         if self._thread.is_alive():
             self._queue.put(None)
-            await asyncio.to_thread(self._thread.join)
+            await asyncio.shield(asyncio.wrap_future(self._ended))
 
     def post(
         self,
@@ -116,7 +126,17 @@ class Engine:
         return future
 
     def _work(self) -> None:
-        self._runner.warm_up()
+        try:
+            self._runner.warm_up()
+        # Whatever is wrong belongs to whoever starts the engine.
+        except Exception as error:  # noqa: BLE001
+            self._ready.set_exception(error)
+            return
+        self._ready.set_result(None)
+        self._serve()
+        self._ended.set_result(None)
+
+    def _serve(self) -> None:
         while (queued := self._queue.get()) is not None:
             self._places.release()
             if queued.wanted():

@@ -39,7 +39,7 @@ class ModelRunner:
         """Keep ``start`` positions, append ``embeddings`` [n, H]; hidden states [n or 1, H] in
         ``dtype``.
 
-        When it fails, ``cache`` holds ``start`` positions. Raises NonFinite when the model
+        When it fails, ``cache`` holds ``start`` positions. Raises HiddenOverflow when the model
         overflows.
         """
         backbone = self._backbone

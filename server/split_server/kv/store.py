@@ -109,11 +109,9 @@ class SessionStore:
 
         Raises UnknownSession, also for somebody else's.
         """
-        self.sweep()
-        session = self._sessions.get((principal, session_id))
+        session = None if _is_named(session_id) else self._used(principal, session_id)
         if session is None:
             raise UnknownSession
-        self._touch(session)
         return session
 
     def find_named(self, principal: str, name: str) -> Session | None:
@@ -121,14 +119,10 @@ class SessionStore:
 
         Raises UnknownSession when there was one and it is lost: it must not be continued silently.
         """
-        if (principal, _named(name)) in self._lost_names:
+        session = self._used(principal, _named(name))
+        if session is None and (principal, _named(name)) in self._lost_names:
             raise UnknownSession
-        try:
-            return self.get(principal, _named(name))
-        except UnknownSession:
-            if (principal, _named(name)) in self._lost_names:
-                raise
-            return None
+        return session
 
     def reserve(self, session: Session, positions: int) -> None:
         """Set bytes aside for ``positions`` cached ones, evicting the principal's idle sessions if
@@ -159,7 +153,8 @@ class SessionStore:
 
     def close(self, principal: str, session_id: str) -> None:
         """Forget a session; nothing happens when there is none."""
-        self._discard((principal, session_id))
+        if not _is_named(session_id):
+            self._discard((principal, session_id))
 
     def close_named(self, principal: str, name: str) -> None:
         """Forget a session under a client's own name."""
@@ -174,7 +169,7 @@ class SessionStore:
         if self._sessions.get(key) is not session:
             return
         self._discard(key)
-        if session.key.startswith(_NAME_MARK):
+        if _is_named(session.key):
             self._lost_names[key] = None
             while len(self._lost_names) > _REMEMBERED_LOSSES:
                 self._lost_names.popitem(last=False)
@@ -189,6 +184,13 @@ class SessionStore:
     def _all(self) -> Iterator[Session]:
         yield from self._sessions.values()
         yield from self._lingering
+
+    def _used(self, principal: str, key: str) -> Session | None:
+        self.sweep()
+        session = self._sessions.get((principal, key))
+        if session is not None:
+            self._touch(session)
+        return session
 
     def _touch(self, session: Session) -> None:
         session.last_used = self._clock()
@@ -222,9 +224,13 @@ class SessionStore:
             self._lingering.add(session)
 
 
-# A server-issued id is base64url text, which has no colon: the two kinds of keys cannot meet.
+# A server-issued id is base64url text, which has no colon; a device that sends one is refused.
 _NAME_MARK = "name:"
 
 
 def _named(name: str) -> str:
     return _NAME_MARK + name
+
+
+def _is_named(key: str) -> bool:
+    return key.startswith(_NAME_MARK)

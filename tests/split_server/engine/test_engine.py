@@ -113,3 +113,43 @@ def test_a_failing_step_fails_alone(tiny_path: Path) -> None:
         await engine.stop()
 
     asyncio.run(scenario())
+
+
+def test_a_first_pass_that_fails_fails_the_start(tiny_path: Path) -> None:
+    class Broken(ModelRunner):
+        def warm_up(self) -> None:
+            raise MemoryError
+
+    backbone = tiny_backbone(tiny_path)
+    with pytest.raises(MemoryError):
+        Engine(Broken(backbone), backbone.info).start()
+
+
+def test_stopping_can_be_given_up_while_a_step_runs(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        engine, runner = engine_of(tiny_path)
+        engine.start()
+        running = engine.submit(StepJob(KVCache(), 0, ROW, "last", "f32"))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await engine.stop()
+        runner.gate.release()
+        await asyncio.wrap_future(running)
+        await engine.stop()
+
+    asyncio.run(scenario())
+
+
+def test_a_step_that_is_no_longer_wanted_is_not_run(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        engine, runner = engine_of(tiny_path)
+        outcomes: list[object] = []
+        job = StepJob(KVCache(), 0, ROW, "last", "f32")
+        engine.post(job, outcomes.append, lambda: False)
+        engine.post(job, outcomes.append, lambda: True)
+        engine.start()
+        runner.gate.release(2)
+        await engine.stop()
+        assert len(outcomes) == len(runner.order) == 1
+
+    asyncio.run(scenario())

@@ -12,7 +12,7 @@ import torch
 from split_server.engine.loader import Backbone
 from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
-from split_wire.errors import NonFinite
+from split_wire.errors import HiddenOverflow
 from split_wire.tensor import Tensor
 from tests import oracle
 from tests.engines import tiny_backbone
@@ -73,7 +73,7 @@ def test_hidden_states_that_overflow_are_refused_and_not_kept(tiny_path: Path) -
     with torch.no_grad():
         backbone.module.norm.weight.mul_(1e6)
     cache = KVCache()
-    with pytest.raises(NonFinite):
+    with pytest.raises(HiddenOverflow):
         ModelRunner(backbone).run(cache, 0, rows(tiny_path, IDS), "last", "f16")
     assert len(cache) == 0
 

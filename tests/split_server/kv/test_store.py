@@ -233,3 +233,12 @@ def test_losses_are_remembered_in_bounded_number() -> None:
     assert store.find_named("ann", "chat 0") is None
     with pytest.raises(UnknownSession):
         store.find_named("ann", "chat 1098")
+
+
+def test_a_clients_own_name_is_not_reached_as_a_session_id() -> None:
+    store = store_of()
+    mine = store.open("ann", state(), "f32", "chat")
+    with pytest.raises(UnknownSession):
+        store.get("ann", mine.key)
+    store.close("ann", mine.key)
+    assert store.find_named("ann", "chat") is mine

@@ -1,0 +1,22 @@
+"""What is found out before the server listens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from split_server.config import ServerConfig
+from split_server.errors import UnusableModel
+from split_server.startup import load_parts
+from tests.checkpoints import tiny_checkpoint
+
+
+def test_a_model_whose_hidden_states_overflow_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "large")
+    weights = load_file(path / "model.safetensors")
+    weights["model.norm.weight"] *= float("inf")
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(UnusableModel, match="--dtype"):
+        load_parts(ServerConfig(model=str(path)))
