@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from split_wire.errors import (
 from split_wire.messages import Rows
 from split_wire.session import SessionState
 from split_wire.tensor import Tensor
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class NamedSessions:
         row. Raises UnknownSession for a session that was held and lost, Overloaded while another
         step of it is under way.
         """
+        self._check_shape(embeddings)
+        await self._off_loop(embeddings.rows, embeddings.require_finite)
         session, known = self._named_session(principal, name, embeddings, incremental)
         cached = len(session.cache)
         try:
@@ -78,7 +83,7 @@ class NamedSessions:
             raise
         task = self._gate.start(self._slices(session, cached, embeddings, known))
         results = await self._gate.result(task)
-        hidden = np.concatenate([result.hidden.to_f32() for result in results])
+        hidden = await self._off_loop(embeddings.rows, lambda: _joined(results))
         compute = sum(result.compute_us for result in results)
         return Appended(
             hidden[-1:] if known else hidden, cached, known, compute, results[0].queue_us
@@ -87,7 +92,6 @@ class NamedSessions:
     def _named_session(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> tuple[Session, bool]:
-        self._check_rows(embeddings)
         session = self._store.find_named(principal, name) if incremental else None
         cached = 0 if session is None else len(session.cache)
         if cached + embeddings.rows > self._engine.info.max_context:
@@ -98,12 +102,15 @@ class NamedSessions:
             raise Overloaded("a step of this session is under way")
         return session, True
 
-    def _check_rows(self, embeddings: Tensor) -> None:
+    def _check_shape(self, embeddings: Tensor) -> None:
         if embeddings.width != self._engine.info.hidden_size:
             raise WrongHiddenSize(embeddings.width, self._engine.info.hidden_size)
         if embeddings.rows < 1:
             raise WrongShape(embeddings.shape, "at least one row")
-        embeddings.require_finite()
+
+    async def _off_loop(self, rows: int, work: Callable[[], _T]) -> _T:
+        """``work`` on a thread when it goes over more rows than one step has."""
+        return await asyncio.to_thread(work) if rows > self._max_rows else work()
 
     async def _slices(
         self, session: Session, cached: int, embeddings: Tensor, known: bool
@@ -123,6 +130,11 @@ class NamedSessions:
             return results
         finally:
             self._gate.leave(session)
+
+
+def _joined(results: list[EngineResult]) -> NDArray[np.float32]:
+    """The hidden states of all slices, [n, H]."""
+    return np.concatenate([result.hidden.to_f32() for result in results])
 
 
 def _row_slice(tensor: Tensor, first: int, last: int) -> Tensor:
