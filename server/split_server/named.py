@@ -42,9 +42,9 @@ class Appended:
 
 
 class NamedSessions:
-    """``new_state``.
+    """Finds or opens a session by its client's name and appends to it.
 
-    Makes the protocol state of a session; ``max_rows``: rows of one engine step.
+    ``new_state`` makes the protocol state of a session; ``max_rows``: rows of one engine step.
     """
 
     def __init__(

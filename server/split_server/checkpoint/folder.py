@@ -21,9 +21,10 @@ _HUB_PATTERNS = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "READ
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """``tensors``.
+    """A checkpoint's folder, indexed.
 
-    Every float tensor by name; ``licence``: as its model card names it, None when it does not.
+    ``tensors``: every float tensor by name; ``licence``: as its model card names it, None when it
+    does not.
     """
 
     path: Path

@@ -12,9 +12,10 @@ from split_wire.tensor import WireDtype
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """``dtype``.
+    """Names and sizes of a model.
 
-    The compute dtype by its wire name; ``kv_bytes_per_position``: all layers, keys and values.
+    ``dtype``: the compute dtype by its wire name; ``kv_bytes_per_position``: all layers, keys and
+    values.
     """
 
     name: str

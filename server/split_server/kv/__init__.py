@@ -1,1 +1,1 @@
-""""""
+"""KV caches of the sessions, and which of them are kept."""
