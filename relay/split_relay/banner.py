@@ -67,6 +67,7 @@ def banner(scheme: str, bound: tuple[Address, ...], urls: list[str], upstream: A
     if urls:
         lines.append(f"  Open on the phone:  {urls[0]}")
         lines += [f"                 or:  {url}" for url in urls[1:]]
+        lines.append(f"  In a terminal there: split-client chat --url {urls[0].rstrip('/')}")
     elif all(is_loopback(address.host) for address in bound):
         lines.append(f"  Only this machine can connect:  {scheme}://{bound[0]}/")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import logging
 import signal
 import socket
@@ -15,6 +16,7 @@ from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.config import ModelConfig, ServerConfig
 from split_server.errors import ServerError
 from split_server.security.access import AccessPolicy, access_policy
+from split_server.security.host import lan_addresses
 from split_settings import SettingsError, add_arguments, load
 
 _PRIVACY = (
@@ -133,5 +135,7 @@ def _greeting(policy: AccessPolicy, sockets: list[socket.socket]) -> list[str]:
     for opened in sockets:
         host, port = opened.getsockname()[:2]
         name = f"[{host}]" if ":" in host else host
+        if ipaddress.ip_address(host).is_unspecified:
+            lines += [f"reachable at http://{other}:{port}" for other in lan_addresses()]
         lines.append(f"listening on http://{name}:{port}")
     return lines

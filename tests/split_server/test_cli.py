@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import re
@@ -16,7 +17,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from split_server import cli
 from split_server.cli import main
+from split_server.security.access import AccessPolicy
+from split_server.security.host import lan_addresses
 from tests.checkpoints import tiny_checkpoint
 
 _SERVER = [sys.executable, "-c", "import sys; from split_server.cli import main; sys.exit(main())"]
@@ -136,3 +140,13 @@ def test_manifest_prints_what_is_served(
     assert document["model"]["family"] == "qwen2"
     assert main(["manifest", "--model", str(tiny_path)]) == 0
     assert "embedding.bin" in capsys.readouterr().out
+
+
+def test_a_server_for_every_address_names_those_that_others_can_use() -> None:
+    with socket.create_server(("", 0)) as wildcard:
+        lines = cli._greeting(AccessPolicy(None), [wildcard])
+        port = wildcard.getsockname()[1]
+    assert lines[-1] == f"listening on http://0.0.0.0:{port}"
+    for address in lan_addresses():
+        assert f"reachable at http://{address}:{port}" in lines
+        assert not ipaddress.ip_address(address).is_loopback

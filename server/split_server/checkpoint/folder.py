@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from split_server.checkpoint.families import family_of
 from split_server.checkpoint.safetensors_index import TensorSlice, index_file
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
 
@@ -57,7 +58,7 @@ class Checkpoint:
 def open_checkpoint(model: str | None) -> Checkpoint:
     """The embedded checkpoint (None), one in a folder, or one of the Hugging Face hub by its id.
 
-    Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint.
+    Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint, UnsupportedFamily.
     """
     if model is None:
         return read_checkpoint(EMBEDDED, EMBEDDED_NAME)
@@ -76,6 +77,8 @@ def read_checkpoint(path: Path, name: str) -> Checkpoint:
         raise UnsafeCheckpoint(
             f"{name} needs code of its own to run; only plain checkpoints are served"
         )
+    # Before anything is said about weights that would not help.
+    family_of(config)
     tensors: dict[str, TensorSlice] = {}
     for file in _weight_files(path, name):
         tensors.update(index_file(file))
@@ -133,7 +136,11 @@ def _download(model: str) -> Path:
 
     try:
         return Path(snapshot_download(model, allow_patterns=_HUB_PATTERNS))
-    except (HFValidationError, HfHubHTTPError, OSError, ValueError) as error:
+    except HFValidationError as error:
         raise CheckpointNotFound(
-            f"{model!r} is neither a folder here nor a model that the hub gives: {error}"
+            f"{model!r} is neither a folder here nor a hub id such as Qwen/Qwen2.5-0.5B-Instruct"
+        ) from error
+    except (HfHubHTTPError, OSError, ValueError) as error:
+        raise CheckpointNotFound(
+            f"{model!r} is no folder here, and the hub did not give it: {error}"
         ) from error

@@ -23,7 +23,9 @@ class CannotListen(ServerError):
     code = "cannot_listen"
 
     def __init__(self, host: str, port: int, reason: str) -> None:
-        super().__init__(f"cannot listen on {host} port {port}: {reason}; choose another --port")
+        super().__init__(
+            f"cannot listen on {host} port {port}: {reason}; choose another --port or --host"
+        )
 
 
 def listen(host: str, port: int) -> list[socket.socket]:

@@ -7,6 +7,7 @@ look same-origin to the browser. They still carry the hostile name in ``Host``.
 from __future__ import annotations
 
 import ipaddress
+import socket
 import time
 from collections.abc import Callable, Collection, Iterable
 
@@ -26,6 +27,18 @@ def interface_addresses() -> list[str]:
     """The IP addresses of this machine's network interfaces."""
     every = psutil.net_if_addrs().values()
     return [entry.address for entries in every for entry in entries]
+
+
+def lan_addresses() -> list[str]:
+    """The IPv4 addresses under which other machines may reach this one."""
+    every = psutil.net_if_addrs().values()
+    found = [
+        ipaddress.ip_address(entry.address)
+        for entries in every
+        for entry in entries
+        if entry.family is socket.AF_INET
+    ]
+    return [str(address) for address in found if not (address.is_loopback or address.is_link_local)]
 
 
 class OwnAddresses:
