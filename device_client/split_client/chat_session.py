@@ -35,7 +35,7 @@ class ChatSession:
         return self._sequence.cached
 
     def send(self, text: str) -> Reply:
-        """Say ``text``; the reply joins the chat once it is read to its end."""
+        """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty."""
         self.conversation.say(text)
         return self.answer()
 
@@ -54,4 +54,6 @@ class ChatSession:
         self._sequence.close()
 
     def _join(self, prompt: Prompt, reply: Reply) -> None:
-        self.conversation.reply(prompt, reply.text, reply.token_ids)
+        # Stopped before its first token: the message stays unanswered.
+        if reply.token_ids:
+            self.conversation.reply(prompt, reply.text, reply.token_ids)

@@ -6,6 +6,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     ├── ServerUnreachable, ConnectionLost, UpgradeRefused
     ├── ServerRefused
     │   └── ModelChanged
+    ├── TokenInvalid
     ├── AnswerInvalid, SessionUnstable
     ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
     ├── NotEnoughSpace, DiskFull, StoreFailed, ModelInUse, ModelUnknown
@@ -59,6 +60,18 @@ class UpgradeRefused(ClientError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"no WebSocket here: {reason}; use --transport http")
+
+
+class TokenInvalid(ClientError):
+    """A bearer token that no header can carry; the message does not show it."""
+
+    code = "token_invalid"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "tokens are printable ASCII without spaces; copy the server's again "
+            "(--token, or SPLIT_CLIENT_TOKEN)"
+        )
 
 
 class ServerRefused(ClientError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -278,6 +279,8 @@ def test_a_model_that_a_chat_uses_is_not_removed(
         (("--temperature", "-1"), 2, "invalid_sampling_parameter"),
         (("--logit-bias", "x"), 2, "setting_invalid"),
         (("--url", "ftp://x"), 1, "url_invalid"),
+        (("--url", "http://[::1"), 1, "url_invalid"),
+        (("--token", "bad token ü"), 1, "token_invalid"),
         (("--config", "/nowhere.toml"), 2, "unreadable_file"),
     ],
 )
@@ -294,6 +297,16 @@ def test_wrong_usage_is_one_line_with_a_code(
     assert err.startswith("error: ")
     assert err.endswith(f"[{code}]\n")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("prompt", [("",), (" \n",), ("", "--raw"), ("-",)])
+def test_an_empty_prompt_is_refused_before_anything_is_sent(
+    prompt: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    with unused_endpoint() as endpoint:
+        status, _, err = run("generate", *prompt, "--url", endpoint.url, capsys=capsys)
+    assert (status, err.endswith("[prompt_empty]\n")) == (1, True)
 
 
 def test_a_server_that_is_gone_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -319,11 +332,13 @@ def test_a_token_is_sent_or_its_lack_is_named(
         base = ("generate", QUESTION, "--url", server.url, "--max-tokens", "2")
         status, _, err = run(*base, capsys=capsys)
         assert (status, err.endswith("[unauthorized]\n")) == (1, True)
+        assert "this server asks for a token: --token, or SPLIT_CLIENT_TOKEN" in err
         monkeypatch.setenv("SPLIT_CLIENT_TOKEN", TOKEN)
         for transport in ("websocket", "http"):
             assert run(*base, "--transport", transport, capsys=capsys)[0] == 0
         status, _, err = run(*base, "--token", "wrong", capsys=capsys)
         assert (status, "wrong" in err) == (1, False)
+        assert "refuses this token" in err
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(server: RunningServer) -> None:

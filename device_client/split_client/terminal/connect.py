@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
 from split_client.api import SplitClient
-from split_client.config import ConnectionConfig, ReplyConfig
-from split_client.errors import ServerRefused
+from split_client.config import ReplyConfig
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
+from split_client.terminal.token import with_token
 from split_client.terminal.words import size
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
@@ -24,7 +22,7 @@ _TELL_EVERY = 8
 @contextmanager
 def connected(config: ReplyConfig, screen: Screen) -> Iterator[SplitClient]:
     """A client with its model pulled and open. Raises what connecting raises."""
-    client = _connect(config, config.token, screen)
+    client = with_token(config.token, screen, lambda token: _connect(config, token, screen))
     try:
         yield client
     finally:
@@ -46,11 +44,6 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
     )
     try:
         client.connect()
-    except ServerRefused as error:
-        asked = ask_for_token(error, config)
-        if asked is None:
-            raise
-        return _connect(config, asked, screen)
     finally:
         bar.close()
     return client
@@ -79,10 +72,3 @@ def show_reconnecting(notice: Reconnecting, screen: Screen) -> None:
     if notice.attempt % _TELL_EVERY == 1:
         trying = "reconnecting" if notice.attempt == 1 else "still trying, Ctrl-C stops"
         screen.note(f"connection lost ({one_line(notice.reason, 50)}), {trying}")
-
-
-def ask_for_token(error: ServerRefused, config: ConnectionConfig) -> str | None:
-    """A token typed by a person, None where there is nobody to ask or one was given already."""
-    if error.code != "unauthorized" or config.token is not None or not sys.stdin.isatty():
-        return None
-    return getpass.getpass("Token: ").strip() or None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from split_client.api import SplitClient
 from split_client.config import ReplyConfig
+from split_client.errors import PromptEmpty
 from split_client.generation.loop import TokenEvent
 from split_client.reply import Reply
 from split_client.terminal.connect import connected
@@ -41,6 +42,14 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
 
 
 def _prompt(request: GenerateRequest) -> str:
+    prompt = _given(request)
+    # Without a template white space is text to continue.
+    if not (prompt if request.raw else prompt.strip()):
+        raise PromptEmpty
+    return prompt
+
+
+def _given(request: GenerateRequest) -> str:
     if request.prompt is not None and request.prompt != "-":
         return request.prompt
     if sys.stdin.isatty() and request.prompt is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from split_client.config import ConnectionConfig
-from split_client.errors import ServerRefused
-from split_client.terminal.connect import announce, ask_for_token, licence
+from split_client.terminal.connect import announce, licence
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
+from split_client.terminal.token import with_token
 from split_client.terminal.words import size
 from split_client.transport.endpoint import Endpoint
 from split_client.weights.download import WeightsSource
@@ -17,13 +17,7 @@ from split_client.weights.store import ModelStore, StoredModel
 
 def run_pull(config: ConnectionConfig, screen: Screen) -> None:
     """Fetch what is missing of the server's weights and verify the rest."""
-    try:
-        _pull(config, config.token, screen)
-    except ServerRefused as error:
-        token = ask_for_token(error, config)
-        if token is None:
-            raise
-        _pull(config, token, screen)
+    with_token(config.token, screen, lambda token: _pull(config, token, screen))
 
 
 def run_list(config: ConnectionConfig, screen: Screen) -> None:

@@ -35,7 +35,10 @@ class Endpoint:
     def parse(cls, url: str) -> Endpoint:
         """Read a URL; ``host:port`` means http. Raises UrlInvalid."""
         text = url.strip()
-        parts = urlsplit(text if "://" in text else f"http://{text}")
+        try:
+            parts = urlsplit(text if "://" in text else f"http://{text}")
+        except ValueError:
+            raise UrlInvalid(url, "the host is not a name or an address") from None
         scheme = _SCHEMES.get(parts.scheme)
         if scheme is None:
             raise UrlInvalid(url, "only http and https are spoken")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import httpx
 
 from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
+from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.refusal import read_refusal
 from split_wire.frame import is_frame
@@ -18,12 +19,12 @@ PATH = "/api/v1/split/forward"
 
 
 def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -> httpx.Client:
-    """A client for ``endpoint``. Redirects are not followed: the token would travel along."""
-    headers = {"Accept-Encoding": "identity"}
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token}"
+    """A client for ``endpoint``. Raises TokenInvalid.
+
+    Redirects are not followed: the token would travel along.
+    """
     return httpx.Client(
-        headers=headers,
+        headers={"Accept-Encoding": "identity"} | authorization(token),
         timeout=httpx.Timeout(60.0, connect=connect_timeout),
         trust_env=not endpoint.is_loopback,
         follow_redirects=False,

@@ -22,6 +22,7 @@ from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
 from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable, UpgradeRefused
+from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.refusal import read_refusal
 from split_wire.errors import FrameTooLarge, NotFound
@@ -98,8 +99,7 @@ class WebSocketTransport:
 
     def _upgrade(self, token: str | None, deadline: float) -> None:
         request = self._protocol.connect()
-        if token is not None:
-            request.headers["Authorization"] = f"Bearer {token}"
+        request.headers.update(authorization(token))
         self._protocol.send_request(request)
         try:
             self._flush()

@@ -21,7 +21,18 @@ def test_urls_are_read_in_the_forms_people_write(text: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ftp://a", "http://", "http://a:99999", "http://a?x=1", "http://u:p@a", "a b"]
+    "text",
+    [
+        "",
+        "ftp://a",
+        "http://",
+        "http://a:99999",
+        "http://a?x=1",
+        "http://u:p@a",
+        "a b",
+        "http://[::1",
+        "http://[a]",
+    ],
 )
 def test_what_is_no_server_url_is_refused(text: str) -> None:
     with pytest.raises(UrlInvalid) as caught:

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from typing import Any
+
+from split_client.chat_session import ChatSession
+from split_client.conversation import Conversation
+from split_client.generation.loop import Event, Finished, TokenEvent, TokenTiming
+from split_client.reply import Reply
+from split_client.transport.base import Traffic
+
+
+class Letters:
+    """Template and tokenizer in one: the last message, a token per character."""
+
+    def render(self, messages: list[dict[str, str]], **_: object) -> str:
+        return messages[-1]["content"]
+
+    def encode(self, text: str, **_: object) -> list[int]:
+        return [ord(character) for character in text]
+
+    def encode_after(self, ids: list[int], text: str) -> list[int]:
+        return self.encode(text)
+
+    def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
+        return "".join(map(chr, ids))
+
+
+class Maker:
+    """Makes the same reply each time."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events
+
+    def reply(self, _sequence: object, prompt: list[int], *_: object) -> Reply:
+        return Reply(iter(self.events), len(prompt), Traffic())
+
+
+def chat(events: list[Event]) -> tuple[ChatSession, Maker]:
+    letters, maker = Letters(), Maker(events)
+    made: Any = (maker, Conversation(letters, letters), None)
+    return ChatSession(*made), maker
+
+
+ANSWER = TokenEvent(ord("a"), "a", 1.0, 1, TokenTiming(0.1, 0.05, 0, 0.01))
+
+
+def test_a_reply_without_any_token_leaves_the_message_unanswered() -> None:
+    session, maker = chat([Finished("cancelled", "")])
+    session.send("hello").read()
+    assert [message.role for message in session.messages] == ["user"]
+    maker.events = [ANSWER, Finished("cancelled", "")]
+    session.answer().read()
+    assert [message.content for message in session.messages] == ["hello", "a"]
