@@ -7,6 +7,9 @@ from pathlib import Path
 from split_client.transport.endpoint import DEFAULT_URL
 from split_settings import option, settings
 
+# Far above any context; a bound for typing errors.
+LONGEST_REPLY = 1 << 24
+
 
 @settings("client")
 class ConnectionConfig:
@@ -40,7 +43,7 @@ class ReplyConfig(ConnectionConfig):
 
     system: str | None = option(None, help="system message", metavar="TEXT", group="reply")
     max_tokens: int = option(
-        1024, help="longest reply, in tokens", minimum=1, maximum=1 << 24, group="reply"
+        1024, help="longest reply, in tokens", minimum=1, maximum=LONGEST_REPLY, group="reply"
     )
     stop: tuple[str, ...] = option(
         (), help="end the reply before this text", metavar="TEXT", group="reply"

@@ -31,7 +31,11 @@ class SavedConversation:
 
 
 def save_conversation(path: Path, saved: SavedConversation) -> None:
-    """Write ``saved`` to ``path``, readable by its owner only. Raises ConversationFileInvalid."""
+    """Write ``saved`` to ``path``, readable by its owner only; it replaces only saved chats.
+
+    Raises ConversationFileInvalid.
+    """
+    _require_replaceable(path)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -59,6 +63,23 @@ def load_conversation(path: Path) -> SavedConversation:
     except (ValueError, RecursionError) as error:
         raise ConversationFileInvalid(str(path), "it is not JSON") from error
     return _read(document, str(path))
+
+
+def _require_replaceable(path: Path) -> None:
+    """A mistyped name must not cost somebody another file."""
+    try:
+        if not path.exists():
+            return
+        if path.is_file():
+            load_conversation(path)
+            return
+    except OSError as error:
+        raise ConversationFileInvalid(str(path), _reason(error)) from error
+    except ConversationFileInvalid:
+        pass
+    raise ConversationFileInvalid(
+        str(path), "it exists and is not a saved chat; choose another name"
+    )
 
 
 def _read(document: object, path: str) -> SavedConversation:

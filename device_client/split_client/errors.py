@@ -272,8 +272,7 @@ class PromptTooLong(ClientError):
     def __init__(self, tokens: int, limit: int) -> None:
         self.tokens, self.limit = tokens, limit
         super().__init__(
-            f"the conversation has {tokens} tokens and the model's context is {limit}; "
-            "shorten it or start a new chat (/new)"
+            f"the prompt has {tokens} tokens and the model's context is {limit}; shorten it"
         )
 
 

@@ -135,6 +135,26 @@ def test_a_chat_in_a_pipe_answers_line_by_line(server: RunningServer, answer: st
     assert err == "error: there is no /nope; see /help [setting_invalid]\n"
 
 
+def test_two_slashes_send_a_message_that_begins_with_one(
+    chat: tuple[SplitClient, ChatSession],
+) -> None:
+    chat[1].max_tokens = 2
+    talk(chat, "//etc is a folder")
+    assert chat[1].messages[0].content == "/etc is a folder"
+
+
+def test_only_a_chat_is_told_to_begin_a_new_one(
+    server: RunningServer,
+    chat: tuple[SplitClient, ChatSession],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    long = "word " * 5000
+    screen, _ = talk(chat, long)
+    _, _, err = run("generate", long, "--url", server.url, capsys=capsys)
+    assert "/new begins a new chat [prompt_too_long]" in screen.noted
+    assert err.endswith("shorten it [prompt_too_long]\n")
+
+
 @pytest.fixture
 def chat(server: RunningServer, cache: Path) -> Iterator[tuple[SplitClient, ChatSession]]:
     with SplitClient(server.url, cache=cache) as client:
@@ -160,7 +180,7 @@ def test_commands_move_the_chat(
         QUESTION,
         f"/save {path}",
         "/new",
-        f"/load {path}",
+        f'/load "{path}"',
         "/edit",
         "/undo",
         QUESTION,
@@ -168,7 +188,8 @@ def test_commands_move_the_chat(
         "/system Be brief.",
         "/system none",
         "/stats",
-        "/help",
+        "/HELP",
+        "/?",
     )
     assert screen.shown.startswith(f"{answer}\n{answer}\n{answer}\n")
     assert "/retry" in screen.shown
@@ -199,6 +220,7 @@ def test_settings_are_shown_and_changed(chat: tuple[SplitClient, ChatSession]) -
         ("/set temperature -1", "invalid_sampling_parameter"),
         ("/set nothing 1", "setting_invalid"),
         ("/set max_tokens 0", "setting_invalid"),
+        ("/set max_tokens 99999999", "setting_invalid"),
         ("/save", "setting_invalid"),
         ("/load /nowhere/chat.json", "conversation_file_invalid"),
     ],

@@ -36,10 +36,19 @@ def test_a_saved_chat_is_loaded_as_it_was(tmp_path: Path) -> None:
 
 def test_only_the_owner_can_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:
     path = tmp_path / "chat.json"
-    path.write_text("old")
+    save_conversation(path, SAVED)
+    path.chmod(0o644)
     save_conversation(path, SAVED)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.txt"
+    path.write_text("old")
+    with pytest.raises(ConversationFileInvalid, match="not a saved chat"):
+        save_conversation(path, SAVED)
+    assert path.read_text() == "old"
 
 
 def test_a_chat_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:

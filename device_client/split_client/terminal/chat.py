@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from split_client.api import ChatSession, SplitClient
 from split_client.config import ReplyConfig
-from split_client.errors import ClientError
+from split_client.errors import ClientError, PromptTooLong
 from split_client.reply import Reply
 from split_client.terminal.commands import CommandLine
 from split_client.terminal.connect import connected
@@ -47,7 +47,8 @@ class ChatLoop:
                 if not self._turn(message):
                     return
             except (ClientError, SplitError) as error:
-                self._screen.error(str(error), error.code)
+                way_out = "; /new begins a new chat" if isinstance(error, PromptTooLong) else ""
+                self._screen.error(f"{error}{way_out}", error.code)
             except KeyboardInterrupt:
                 self._screen.note("broken off; /retry answers again")
 
@@ -70,9 +71,14 @@ class ChatLoop:
         text = message.strip()
         if not text:
             return True
-        if not text.startswith("/"):
-            self._show(lambda: self._chat.send(message))
-            return True
+        if text.startswith("//"):
+            message = text[1:]
+        elif text.startswith("/"):
+            return self._command(text)
+        self._show(lambda: self._chat.send(message))
+        return True
+
+    def _command(self, text: str) -> bool:
         following = self._commands.run(text)
         if following == "answer":
             self._show(self._chat.answer)
@@ -89,4 +95,4 @@ class ChatLoop:
             finally:
                 screen.end_reply()
         if screen.interactive:
-            screen.note(status_line(reply))
+            screen.note(status_line(reply, self._chat.max_tokens))

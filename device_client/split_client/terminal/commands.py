@@ -8,31 +8,37 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from split_client.api import ChatSession, SplitClient
+from split_client.config import LONGEST_REPLY
 from split_client.conversation_file import (
     SavedConversation,
     load_conversation,
     save_conversation,
 )
-from split_client.terminal.sampling import FLOATS, WHOLE, SettingInvalid, changed
+from split_client.terminal.sampling import FLOATS, WHOLE, SettingInvalid, changed, whole
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
-from split_client.terminal.words import size
+from split_client.terminal.words import counted, traffic_line
 
-HELP = """\
-Enter sends. Alt-Enter, or a backslash at the end of a line, begins a new line.
-Ctrl-C stops a reply and keeps the chat; twice breaks off a reply that hangs.
-At the prompt, Ctrl-D or Ctrl-C twice leaves.
-
-/new             forget the chat, keep the system message
-/undo            take back your last message and its answer
-/retry           answer your last message again
-/edit [TEXT]     change your last message and answer it again
-/system [TEXT]   show or set the system message ("none" removes it)
-/set [NAME VALUE]  show or change a setting, such as /set temperature 0.7
-/save FILE       write the chat to a file
-/load FILE       continue a saved chat
-/stats           traffic and cache so far
-/quit            leave"""
+_KEYS = (
+    "Enter sends. Alt-Enter, or a backslash at the end of a line, begins a new line.",
+    "Ctrl-C stops a reply and keeps the chat; twice breaks off a reply that hangs.",
+    "At the prompt, Ctrl-D or Ctrl-C twice leaves.",
+    "A message that begins with a slash is written with two: //text.",
+)
+_COMMANDS = (
+    ("/new", "forget the chat, keep the system message"),
+    ("/undo", "take back your last message and its answer"),
+    ("/retry", "answer your last message again"),
+    ("/edit [TEXT]", "change your last message and answer it again"),
+    ("/system [TEXT]", 'show or set the system message ("none" removes it)'),
+    ("/set [NAME VALUE]", "show or change a setting, such as /set temperature 0.7"),
+    ("/save FILE", "write the chat to a file"),
+    ("/load FILE", "continue a saved chat"),
+    ("/stats", "traffic and cache so far"),
+    ("/help, /?", "this list"),
+    ("/quit, /exit", "leave"),
+)
+_NAMES_WIDE = max(len(name) for name, _ in _COMMANDS) + 2
 
 Next: TypeAlias = Literal["stay", "answer", "edit", "quit"]
 
@@ -49,7 +55,7 @@ class CommandLine:
     def run(self, line: str) -> Next:
         """Carry out ``line``, which begins with a slash. Raises ClientError."""
         name, _, rest = line[1:].partition(" ")
-        command = self._commands().get(name)
+        command = self._commands().get(name.lower())
         if command is None:
             raise SettingInvalid(f"there is no /{name}; see /help")
         return command(rest.strip())
@@ -57,6 +63,7 @@ class CommandLine:
     def _commands(self) -> dict[str, Callable[[str], Next]]:
         return {
             "help": self._help,
+            "?": self._help,
             "new": self._new,
             "undo": self._undo,
             "retry": self._retry,
@@ -71,7 +78,11 @@ class CommandLine:
         }
 
     def _help(self, _: str) -> Next:
-        self.screen.line(HELP)
+        for line in _KEYS:
+            self.screen.paragraph(line)
+        self.screen.line()
+        for name, what in _COMMANDS:
+            self.screen.paragraph(name.ljust(_NAMES_WIDE) + what, _NAMES_WIDE)
         return "stay"
 
     def _new(self, _: str) -> Next:
@@ -120,9 +131,7 @@ class CommandLine:
     def _change(self, name: str, value: str) -> None:
         chat = self.chat
         if name == "max_tokens":
-            if not value.isdecimal() or int(value) < 1:
-                raise SettingInvalid("max_tokens is a whole number from 1")
-            chat.max_tokens = int(value)
+            chat.max_tokens = whole(name, value, LONGEST_REPLY)
         elif name == "stop":
             chat.stop = () if value == "none" else (value,)
         elif name in (*FLOATS, *WHOLE, "logit_bias"):
@@ -145,27 +154,24 @@ class CommandLine:
         path = _path(text, "/save")
         messages = self.chat.messages
         save_conversation(path, SavedConversation(self.client.manifest.name, messages))
-        self.screen.note(f"saved {len(messages)} messages to {path}")
+        self.screen.note(f"saved {counted(len(messages), 'message')} to {path}")
         return "stay"
 
     def _load(self, text: str) -> Next:
         path = _path(text, "/load")
         saved = load_conversation(path)
         self.chat.conversation.replace(saved.messages)
-        self.screen.note(f"loaded {len(saved.messages)} messages from {path}")
+        self.screen.note(f"loaded {counted(len(saved.messages), 'message')} from {path}")
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
         return "stay"
 
     def _stats(self, _: str) -> Next:
         stats = self.client.stats
+        self.screen.note(traffic_line(stats))
         self.screen.note(
-            f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)} "
-            f"in {stats.exchanges} exchanges over {stats.transport or 'nothing yet'}, "
-            f"{stats.reconnects} reconnects"
-        )
-        self.screen.note(
-            f"{len(self.chat.messages)} messages, {self.chat.cached_tokens} tokens cached "
+            f"{counted(len(self.chat.messages), 'message')}, "
+            f"{counted(self.chat.cached_tokens, 'token')} cached "
             f"of {self.client.manifest.max_context}"
         )
         return "stay"
@@ -175,9 +181,15 @@ def _path(text: str, command: str) -> Path:
     if not text:
         raise SettingInvalid(f"{command} needs a file name")
     try:
-        return Path(text).expanduser()
+        return Path(_unquoted(text)).expanduser()
     except RuntimeError:
         raise SettingInvalid(f"{text!r}: there is no such account") from None
+
+
+def _unquoted(text: str) -> str:
+    """A path as a shell would take it that was written between quotes."""
+    quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
 
 
 def _short(text: str) -> str:

@@ -15,7 +15,7 @@ from split_client.terminal.connect import connected
 from split_client.terminal.interrupt import stops_reply
 from split_client.terminal.sampling import SettingInvalid, sampling_from
 from split_client.terminal.screen import Screen
-from split_client.terminal.words import status_line
+from split_client.terminal.words import cut_line, status_line
 
 MAX_PROMPT_BYTES = 64 << 20
 
@@ -37,7 +37,7 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
         if request.as_json:
             _print_json(client, reply, screen)
         else:
-            _print_text(reply, screen)
+            print_text(reply, config.max_tokens, screen)
         return reply.finish_reason != "cancelled"
 
 
@@ -68,7 +68,8 @@ def _begin(client: SplitClient, config: ReplyConfig, prompt: str, *, raw: bool) 
     return client.chat(messages, params, max_tokens=config.max_tokens, stop=config.stop)
 
 
-def _print_text(reply: Reply, screen: Screen) -> None:
+def print_text(reply: Reply, max_tokens: int, screen: Screen) -> None:
+    """The reply's text, and for a person what it cost or that it was cut."""
     screen.begin_reply()
     try:
         for piece in reply:
@@ -76,7 +77,9 @@ def _print_text(reply: Reply, screen: Screen) -> None:
     finally:
         screen.end_reply()
     if screen.interactive:
-        screen.note(status_line(reply))
+        screen.note(status_line(reply, max_tokens))
+    elif reply.finish_reason == "length" and screen.err.isatty():
+        screen.note(cut_line(max_tokens))
 
 
 def _print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:

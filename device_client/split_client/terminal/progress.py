@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 
+from split_client.terminal.fold import columns
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
 from split_client.terminal.words import size
@@ -55,7 +55,7 @@ class ProgressBar:
         bar = "#" * int(_BAR * part) + "-" * (_BAR - int(_BAR * part))
         amount = f"{size(progress.done)} of {size(progress.total)}"
         text = f"{bar} {part:4.0%}  {amount}  {progress.file}"
-        width = shutil.get_terminal_size().columns - 1
+        width = columns(self._screen.err) - 1
         self._screen.err.write("\r" + text[:width].ljust(width))
         self._screen.err.flush()
 

@@ -51,6 +51,15 @@ def read_bias(entries: Iterable[str]) -> dict[int, float]:
     return bias
 
 
+def whole(name: str, text: str, most: int) -> int:
+    """A whole number from 1 to ``most``. Raises SettingInvalid."""
+    # More digits than the limit has are not worth reading, and Python refuses thousands of them.
+    short = text.isdecimal() and len(text) <= len(str(most))
+    if not short or not 1 <= int(text) <= most:
+        raise SettingInvalid(f"{name} is a whole number from 1 to {most}, not {text[:40]!r}")
+    return int(text)
+
+
 def changed(params: SamplingParams, name: str, text: str) -> SamplingParams:
     """``params`` with one setting changed by hand.
 
@@ -66,5 +75,6 @@ def changed(params: SamplingParams, name: str, text: str) -> SamplingParams:
         else:
             value = int(text)
     except ValueError:
-        raise SettingInvalid(f"{name} is a number, not {text!r}") from None
+        kind = "a whole number" if name in WHOLE else "a number"
+        raise SettingInvalid(f"{name} is {kind}, not {text!r}") from None
     return dataclasses.replace(params, **{name: value})

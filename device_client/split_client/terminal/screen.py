@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TextIO
 
+from split_client.terminal.fold import columns, fold
 from split_client.terminal.sanitise import Sanitiser, one_line
 from split_client.terminal.wrap import Wrapper
 
@@ -29,7 +29,7 @@ class Screen:
         if self.interactive:
             from prompt_toolkit.utils import get_cwidth
 
-            self._wrapper = Wrapper(shutil.get_terminal_size().columns - 1, get_cwidth)
+            self._wrapper = Wrapper(columns(self.out) - 1, get_cwidth)
 
     def end_reply(self) -> None:
         """Call after the last piece."""
@@ -52,6 +52,10 @@ class Screen:
         self.out.write(text + "\n")
         self.out.flush()
 
+    def paragraph(self, text: str, hang: int = 0) -> None:
+        """The same, broken between words where a person reads it; see :func:`fold`."""
+        self.line(fold(text, self.out, hang))
+
     def note(self, text: str) -> None:
         """A dim line on ``err``."""
         self._write_styled(_DIM, text)
@@ -71,6 +75,7 @@ class Screen:
             self.line()
             if self._wrapper is not None:
                 self._wrapper.line_broken()
+        text = fold(text, self.err)
         if self.err.isatty() and not os.environ.get("NO_COLOR"):
             text = f"{style}{text}{_RESET}"
         self.err.write(text + "\n")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from split_client.api import ClientStats
 from split_client.reply import Reply
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _REASONS = {
-    "length": "cut at --max-tokens",
     "context": "the context is full",
     "cancelled": "stopped",
 }
@@ -27,14 +27,37 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
 
 
-def status_line(reply: Reply) -> str:
-    """What a reply cost, on one line."""
+def counted(count: int, thing: str) -> str:
+    """``1 message``, ``2 messages``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def traffic_line(stats: ClientStats) -> str:
+    """What travelled so far, on one line."""
+    if not stats.exchanges:
+        return "no exchanges yet"
+    over = f" over {stats.transport}" if stats.transport else ""
+    return (
+        f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)} "
+        f"in {counted(stats.exchanges, 'exchange')}{over}, {counted(stats.reconnects, 'reconnect')}"
+    )
+
+
+def cut_line(max_tokens: int) -> str:
+    """Why a reply ends in the middle."""
+    return f"cut at --max-tokens {max_tokens}"
+
+
+def status_line(reply: Reply, max_tokens: int) -> str:
+    """What a reply of at most ``max_tokens`` cost, on one line."""
     stats = reply.stats
     parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
-    parts.append("1 token" if stats.tokens == 1 else f"{stats.tokens} tokens")
+    parts.append(counted(stats.tokens, "token"))
     parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
+    if reply.finish_reason == "length":
+        parts.append(cut_line(max_tokens))
     reason = _REASONS.get(reply.finish_reason or "")
     if reason:
         parts.append(reason)

@@ -70,7 +70,9 @@ class Channel:
         self._transport: Transport | None = None
         self._proven = False
         self._fruitless = 0
+        self._lost = False
         self.traffic = Traffic()
+        # Connections that came about again, not attempts.
         self.reconnects = 0
 
     @property
@@ -89,6 +91,7 @@ class Channel:
                 return self._try(frame)
             except (ConnectionLost, ServerUnreachable, UpgradeRefused) as error:
                 self._drop()
+                self._lost |= isinstance(error, ConnectionLost)
                 deadline = deadline or self._clock() + self.patience.total
                 self._wait(error, attempt, deadline)
             except BaseException:
@@ -117,7 +120,8 @@ class Channel:
             self._transport = self._open()
             self._proven = False
         answer = self._transport.exchange(frame, self.patience.exchange)
-        self._proven, self._fruitless = True, 0
+        self.reconnects += self._lost
+        self._proven, self._fruitless, self._lost = True, 0, False
         self.traffic.count(len(frame), len(answer))
         return answer
 
@@ -141,7 +145,6 @@ class Channel:
         delay = self.patience.delay(attempt, self._chance())
         if self._clock() + delay > deadline:
             raise error
-        self.reconnects += 1
         # A connection that idled until somebody closed it is replaced without a word.
         if attempt > 0:
             self._notify(Reconnecting(error.reason, attempt, delay))

@@ -5,7 +5,7 @@ import pytest
 from split_client.config import ReplyConfig
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling_params import SamplingParams
-from split_client.terminal.sampling import SettingInvalid, changed, read_bias, sampling_from
+from split_client.terminal.sampling import SettingInvalid, changed, read_bias, sampling_from, whole
 
 DEFAULTS = SamplingParams(temperature=0.7, top_k=20)
 
@@ -38,8 +38,15 @@ def test_single_settings_are_changed_by_hand() -> None:
 
 @pytest.mark.parametrize(("name", "text"), [("top_p", "high"), ("top_k", "1.5"), ("top_k", "none")])
 def test_a_value_that_is_no_number_is_refused(name: str, text: str) -> None:
-    with pytest.raises(SettingInvalid):
+    with pytest.raises(SettingInvalid, match="a number" if name == "top_p" else "a whole number"):
         changed(DEFAULTS, name, text)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "11", "9" * 5000, ""])
+def test_a_whole_number_outside_its_bounds_is_refused(text: str) -> None:
+    with pytest.raises(SettingInvalid, match="from 1 to 10"):
+        whole("max_tokens", text, 10)
+    assert whole("max_tokens", "10", 10) == 10
 
 
 def test_a_value_out_of_range_is_refused() -> None:

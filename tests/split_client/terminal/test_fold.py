@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import io
+import os
+import pty
+
+import pytest
+
+from split_client.terminal.fold import columns, fold
+from split_client.terminal.screen import Screen
+from tests.split_client.terminal.consoles import FakeTty
+
+TEXT = "error: the model is elsewhere /a/path/that/is/longer/than-the/line"
+
+
+def test_a_terminal_gets_whole_words_and_a_hanging_indent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "21")
+    assert fold(TEXT, FakeTty(), 2).splitlines() == [
+        "error: the model is",
+        "  elsewhere",
+        "  /a/path/that/is/longer/than-the/line",
+    ]
+
+
+def test_a_pipe_gets_one_line() -> None:
+    assert fold(TEXT * 9, io.StringIO()) == TEXT * 9
+
+
+def test_the_width_is_that_of_the_stream_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "33")
+    assert columns(io.StringIO()) == 33
+    master, slave = pty.openpty()
+    os.close(master)
+    with os.fdopen(slave, "w") as stream:
+        assert columns(stream) == 33
+
+
+def test_notes_and_errors_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
+    err = FakeTty()
+    screen = Screen(io.StringIO(), err)
+    screen.note("some words that do not fit on one line")
+    screen.error("some words that do not fit either", "some_code")
+    assert all(len(line) < 30 for line in err.getvalue().splitlines())
+    assert len(err.getvalue().splitlines()) == 4
