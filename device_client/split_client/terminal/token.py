@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from split_client.errors import ServerRefused
+from split_client.errors import ClientError, ServerRefused, TokenInvalid
 from split_client.terminal.screen import Screen
 from split_wire.errors import Unauthorized
 
@@ -23,19 +23,19 @@ def with_token(given: str | None, screen: Screen, attempt: Callable[[str | None]
     while True:
         try:
             return attempt(token)
-        except ServerRefused as error:
-            if error.code != Unauthorized.code:
+        except (ServerRefused, TokenInvalid) as error:
+            if error.code not in (Unauthorized.code, TokenInvalid.code):
                 raise
-            refusal = _refusal(token)
-            typed = None if given or not sys.stdin.isatty() else _ask(token, screen)
+            refusal = _refusal(token) if error.code == Unauthorized.code else error
+            typed = None if given or not sys.stdin.isatty() else _ask(token, refusal, screen)
             if typed is None:
-                raise refusal from error
+                raise refusal from None
             token = typed
 
 
-def _ask(refused: str | None, screen: Screen) -> str | None:
+def _ask(refused: str | None, refusal: ClientError, screen: Screen) -> str | None:
     if refused:
-        screen.note("the server refuses this token; Enter alone gives up")
+        screen.note(f"{refusal}; Enter alone gives up")
     try:
         return getpass.getpass("Token: ").strip() or None
     except EOFError:

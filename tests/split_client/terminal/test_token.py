@@ -7,12 +7,14 @@ import pytest
 
 from split_client.errors import ServerRefused
 from split_client.terminal.token import with_token
+from split_client.transport.bearer import authorization
 from tests.split_client.terminal.consoles import FakeTty, RecordingScreen
 
 RIGHT = "right"
 
 
 def attempt(token: str | None) -> str:
+    authorization(token)
     if token != RIGHT:
         raise ServerRefused("unauthorized", "the server's words")
     return "in"
@@ -28,8 +30,9 @@ def ask(
 
 
 def test_a_person_is_asked_again_and_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, noted = ask(monkeypatch, ["mistyped", " right "])
+    result, noted = ask(monkeypatch, ["mis typed", "mistyped", " right "])
     assert result == "in"
+    assert noted.count("printable ASCII without spaces") == 1
     assert noted.count("refuses this token") == 1
     assert "mistyped" not in noted
 
