@@ -54,8 +54,11 @@ class ProgressBar:
         part = progress.done / progress.total
         bar = "#" * int(_BAR * part) + "-" * (_BAR - int(_BAR * part))
         amount = f"{size(progress.done)} of {size(progress.total)}"
-        text = f"{bar} {part:4.0%}  {amount}  {progress.file}"
         width = columns(self._screen.err) - 1
+        text = f"{part:4.0%}  {amount}"
+        # Whole parts only: what a narrow terminal has no room for is left out.
+        for wider in (f"{bar} {text}", f"{bar} {text}  {one_line(progress.file)}"):
+            text = wider if len(wider) <= width else text
         self._screen.err.write("\r" + text[:width].ljust(width))
         self._screen.err.flush()
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.screen import Screen
 from split_client.weights.pull import Progress
@@ -38,3 +40,20 @@ def test_a_wait_is_announced_on_a_line_of_its_own() -> None:
     bar.update(Progress("a.bin", 1, 100, "trying again in 1.0 s"))
     assert "\n" in err.getvalue()
     assert "trying again in 1.0 s" in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (80, f"{'#' * 12}{'-' * 12}  50%  500 B of 1.0 kB  a.bin"),
+        (49, f"{'#' * 12}{'-' * 12}  50%  500 B of 1.0 kB"),
+        (30, " 50%  500 B of 1.0 kB"),
+    ],
+)
+def test_a_narrow_terminal_gets_fewer_parts_and_none_of_them_cut(
+    columns: int, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    err = FakeTty()
+    ProgressBar(Screen(FakeTty(), err), lambda: 0.0).update(Progress("a.bin", 500, 1000))
+    assert err.getvalue().strip("\r").rstrip() == shown
