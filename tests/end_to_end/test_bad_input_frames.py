@@ -213,9 +213,8 @@ def test_a_frame_far_too_large_closes_its_websocket_with_1009(
             websocket.send(bytes(server.app.max_message_bytes + 1))
         websocket.recv(timeout=10)
 
-    with server.socket() as websocket:
-        with pytest.raises(ConnectionClosed) as caught:
-            send_and_listen()
+    with server.socket() as websocket, pytest.raises(ConnectionClosed) as caught:
+        send_and_listen()
     assert caught.value.rcvd is not None
     assert caught.value.rcvd.code == 1009
 

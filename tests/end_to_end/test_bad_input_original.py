@@ -167,9 +167,8 @@ def test_a_message_far_too_large_closes_its_websocket_with_1009(server: RunningS
         websocket.send("[" * (server.app.max_message_bytes + 1))
         websocket.recv(timeout=10)
 
-    with server.socket(subprotocol=None) as websocket:
-        with pytest.raises(ConnectionClosed) as caught:
-            send_and_listen()
+    with server.socket(subprotocol=None) as websocket, pytest.raises(ConnectionClosed) as caught:
+        send_and_listen()
     assert caught.value.rcvd is not None
     assert caught.value.rcvd.code == 1009
 

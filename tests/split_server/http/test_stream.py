@@ -105,11 +105,10 @@ def test_a_message_far_too_large_closes_the_socket_and_no_other(
         greedy.send(bytes(open_server.app.max_message_bytes + 1))
         greedy.recv()
 
-    with open_server.socket() as greedy:
-        with pytest.raises(ConnectionClosed) as caught:
-            send_and_listen()
-        assert caught.value.rcvd is not None
-        assert caught.value.rcvd.code == 1009
+    with open_server.socket() as greedy, pytest.raises(ConnectionClosed) as caught:
+        send_and_listen()
+    assert caught.value.rcvd is not None
+    assert caught.value.rcvd.code == 1009
     assert _lives(websocket)
 
 
