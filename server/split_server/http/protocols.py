@@ -15,7 +15,7 @@ from split_wire.errors import Overloaded
 MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
 LINGER_SECONDS = 15.0
-UNREAD_SECONDS = 1.0
+UNREAD_SECONDS = 5.0
 # "Try Again Later" in the registry of close codes (IANA, after RFC 6455, 11.7).
 _TRY_AGAIN_LATER = 1013
 
@@ -116,7 +116,11 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
-        self.loop.call_later(UNREAD_SECONDS, self.transport.close)
+        # A peer waits for our end of the stream before it closes its own.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        # uvicorn closes at the application's end unless this timer is set.
+        self.close_timer = self.loop.call_later(UNREAD_SECONDS, self.transport.close)
 
     def send_receive_event_to_app(self) -> None:
         super().send_receive_event_to_app()
