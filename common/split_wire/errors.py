@@ -218,16 +218,21 @@ class TooManySessions(SplitError):
 
 
 class CacheFull(SplitError):
-    """The KV cache budget cannot hold the step (sizes in bytes)."""
+    """The step does not fit into memory.
+
+    It would hold ``positions`` cached ones and needs ``needed`` more bytes where ``free`` are;
+    ``fits``: the most positions that this session could hold now.
+    """
 
     code = "cache_full"
     status = 503
     retryable = True
 
-    def __init__(self, needed: int, free: int) -> None:
-        self.needed, self.free = needed, free
+    def __init__(self, positions: int, needed: int, free: int, fits: int) -> None:
+        self.positions, self.needed, self.free, self.fits = positions, needed, max(free, 0), fits
         super().__init__(
-            f"the step needs {needed} bytes of KV cache and {free} are free; "
+            f"a context of {positions} tokens needs {needed} more bytes of memory and {self.free} "
+            f"are free, enough for {fits} tokens; "
             "close a session, shorten the conversation or try again later"
         )
 

@@ -70,7 +70,7 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("error without a session", Failure.of(MalformedFrame("the magic is missing"))),
         ("error of a step", Failure.of(StepConflict(4, 3), SESSION, 4)),
         ("error that may pass", Failure.of(Overloaded("the queue is full", 2.5), SESSION, 4)),
-        ("error without a delay", Failure.of(CacheFull(4096, 0), SESSION, 4)),
+        ("error without a delay", Failure.of(CacheFull(640, 4096, 0, 512), SESSION, 4)),
     ]
     return [(name, "server", message) for name, message in device] + [
         (name, "device", message) for name, message in server

@@ -136,7 +136,7 @@ class SessionStore:
         if missing > 0:
             idle = [other for other in self._idle(session.principal) if other is not session]
             if sum(other.bytes for other in idle) < missing:
-                raise CacheFull(growth, growth - missing)
+                raise CacheFull(positions, growth, growth - missing, self._fits(session))
             for other in idle:
                 if growth <= self._free(session.principal):
                     break
@@ -217,6 +217,12 @@ class SessionStore:
         mine = sum(session.bytes for session in self._all() if session.principal == principal)
         limits = self._limits
         return min(limits.max_bytes - self.bytes, limits.max_bytes_per_principal - mine)
+
+    def _fits(self, session: Session) -> int:
+        """Positions that ``session`` could hold if the principal's idle sessions went."""
+        idle = [other for other in self._idle(session.principal) if other is not session]
+        room = self._free(session.principal) + sum(other.bytes for other in idle)
+        return (session.reserved + max(room, 0)) // self._bytes_per_position
 
     def _discard(self, key: tuple[str, str]) -> None:
         session = self._sessions.pop(key, None)
