@@ -1,0 +1,182 @@
+"""One layer of a KV cache that writes new rows into a buffer with room, instead of copying all."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import accumulate, repeat
+
+import torch
+from transformers.cache_utils import DynamicLayer
+
+from split_server.kv.buffers import BufferPool
+
+_GRANULE = 32
+_SHRINK = 4
+
+
+def _next_class(capacity: int, _: None) -> int:
+    """A quarter more, in whole granules."""
+    return -(-capacity * 5 // (4 * _GRANULE)) * _GRANULE
+
+
+# 180 steps of a quarter reach far beyond any context.
+_CAPACITIES = (0, *accumulate(repeat(None, 180), _next_class, initial=_GRANULE))
+
+
+def capacity_for(positions: int) -> int:
+    """Positions that a buffer for ``positions`` has: 32, 64, 96, 128, 160, 224, then by 1.25."""
+    return _CAPACITIES[bisect_left(_CAPACITIES, positions)]
+
+
+def class_within(positions: float) -> int:
+    """The largest capacity of at most ``positions``."""
+    return _CAPACITIES[bisect_left(_CAPACITIES, int(positions) + 1) - 1]
+
+
+class GrowingLayer(DynamicLayer):  # type: ignore[misc]
+    """Keys and values [batch, kv_heads, positions, head_dim] at the front of two larger buffers.
+
+    ``keys`` and ``values`` are views of the held positions alone; what lies behind them in the
+    buffers is undefined. Rows of one layer are written by one thread at a time. A later append
+    writes behind the views that were returned earlier, a truncation followed by an append into
+    them.
+
+    Buffers come from ``pool`` and go back to it. They are exchanged when the rows outgrow them,
+    and with the first append after a truncation that left less than a quarter of them in use.
+    """
+
+    def __init__(self, pool: BufferPool | None = None) -> None:
+        super().__init__()
+        self._pool = BufferPool(0) if pool is None else pool
+        self._key_buffer: torch.Tensor | None = None
+        self._value_buffer: torch.Tensor | None = None
+        self._length = 0
+        # Positions that may be written before the buffers are looked at again.
+        self._room = 0
+
+    @property
+    def capacity(self) -> int:
+        """Positions that the buffers hold."""
+        return 0 if self._key_buffer is None else self._key_buffer.shape[2]
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Bytes of the two buffers."""
+        if self._key_buffer is None or self._value_buffer is None:
+            return 0
+        return self._key_buffer.nbytes + self._value_buffer.nbytes
+
+    def append(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Copy rows [batch, kv_heads, n, head_dim] behind the held ones; views of all of them.
+
+        The first rows decide shape, dtype and device. Without gradients: call it in inference mode
+        or with rows that need none. When it fails, the layer holds what it held.
+        """
+        start, count = self._length, keys.size(2)
+        end = start + count
+        if end > self._room:
+            self._make_room(keys, values, end)
+        key_buffer, value_buffer = self._key_buffer, self._value_buffer
+        key_buffer.narrow(2, start, count).copy_(keys)  # type: ignore[union-attr]
+        value_buffer.narrow(2, start, count).copy_(values)  # type: ignore[union-attr]
+        self._length = end
+        self.keys = key_buffer.narrow(2, 0, end)  # type: ignore[union-attr]
+        self.values = value_buffer.narrow(2, 0, end)  # type: ignore[union-attr]
+        return self.keys, self.values
+
+    def truncate(self, length: int) -> None:
+        """Keep the first ``length`` positions; nothing happens when fewer are held."""
+        if length >= self._length:
+            return
+        self._length = length
+        self._show()
+        if capacity_for(length) * _SHRINK <= self.capacity:
+            self._room = length
+
+    def release(self) -> None:
+        """Give the buffers to the pool; the layer is as new."""
+        buffers = (self._key_buffer, self._value_buffer)
+        self.keys = self.values = self._key_buffer = self._value_buffer = None
+        self._length = self._room = 0
+        self.is_initialized = False
+        for buffer in buffers:
+            if buffer is not None:
+                self._pool.give(buffer)
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """:meth:`append` as Hugging Face calls it; gradients end here."""
+        return self.append(key_states.detach(), value_states.detach())
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Nothing to do before there are rows."""
+
+    def get_seq_length(self) -> int:
+        """Positions that are held."""
+        return self._length
+
+    def crop(self, tokens_to_remove: int) -> None:
+        """Drop the last ``-tokens_to_remove`` positions, given as a negative number.
+
+        Raises ValueError for a positive one, as Hugging Face does.
+        """
+        if tokens_to_remove > 0:
+            raise ValueError(f"crop takes a negative number of positions, not {tokens_to_remove}")
+        self.truncate(max(self._length + tokens_to_remove, 0))
+
+    def reset(self) -> None:
+        """Hold nothing."""
+        self.release()
+
+    def reorder_cache(self, beam_idx: torch.Tensor) -> None:
+        """Reorder the batch, for beam search."""
+        super().reorder_cache(beam_idx)
+        self._adopt()
+
+    def batch_repeat_interleave(self, repeats: int) -> None:
+        """Repeat every sequence of the batch."""
+        super().batch_repeat_interleave(repeats)
+        self._adopt()
+
+    def batch_select_indices(self, indices: torch.Tensor) -> None:
+        """Keep some sequences of the batch."""
+        super().batch_select_indices(indices)
+        self._adopt()
+
+    def _adopt(self) -> None:
+        """Move keys and values that Hugging Face replaced into buffers of their shape."""
+        keys, values = self.keys, self.values
+        if self._length:
+            self.release()
+            self.append(keys, values)
+
+    def _make_room(self, keys: torch.Tensor, values: torch.Tensor, end: int) -> None:
+        """Have buffers of the size class of ``end`` positions, with the held rows in them."""
+        wanted = capacity_for(end)
+        if wanted <= self.capacity < _SHRINK * wanted:
+            self._room = self.capacity
+            return
+        # Both are taken before anything changes: the second may not be there.
+        new_keys = self._buffer_like(keys, wanted)
+        new_values = self._buffer_like(values, wanted)
+        if self._length:
+            new_keys.narrow(2, 0, self._length).copy_(self.keys)
+            new_values.narrow(2, 0, self._length).copy_(self.values)
+        old = (self._key_buffer, self._value_buffer)
+        self._key_buffer, self._value_buffer, self._room = new_keys, new_values, wanted
+        self.dtype, self.device, self.is_initialized = keys.dtype, keys.device, True
+        self._show()
+        for buffer in old:
+            if buffer is not None:
+                self._pool.give(buffer)
+
+    def _buffer_like(self, rows: torch.Tensor, capacity: int) -> torch.Tensor:
+        batch, heads, _, width = rows.shape
+        return self._pool.take((batch, heads, capacity, width), rows.dtype, rows.device)
+
+    def _show(self) -> None:
+        """Point ``keys`` and ``values`` at the held positions."""
+        if self._key_buffer is not None and self._value_buffer is not None:
+            self.keys = self._key_buffer.narrow(2, 0, self._length)
+            self.values = self._value_buffer.narrow(2, 0, self._length)
