@@ -16,6 +16,8 @@ from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
 from split_server.engine.convert import WIRE_NAMES
 from split_server.engine.info import ModelInfo, kv_bytes_per_position
+from split_server.engine.linear_choice import LinearsMode, arrange_linears
+from split_server.engine.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
 _DTYPES = {
@@ -29,7 +31,8 @@ _DTYPES = {
 class Backbone:
     """A loaded middle.
 
-    ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H].
+    ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
+    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept.
     """
 
     module: Callable[..., Any]
@@ -37,23 +40,34 @@ class Backbone:
     dtype: torch.dtype
     device: torch.device
     parameters: tuple[torch.Tensor, ...] = ()
+    linears: str = "plain"
 
 
-def load_backbone(checkpoint: Checkpoint, dtype: str = "auto", device: str = "auto") -> Backbone:
+def load_backbone(
+    checkpoint: Checkpoint,
+    dtype: str = "auto",
+    device: str = "auto",
+    *,
+    linears: LinearsMode = "auto",
+    threads: int = 0,
+) -> Backbone:
     """Load ``checkpoint`` for inference.
 
     dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
-    float32 on a CPU. Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
+    float32 on a CPU. linears: see arrange_linears, which ``threads`` is for (0: chosen by size).
+    Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)
     family.ends(checkpoint.config, checkpoint.tensors)
     target = resolve_device(device)
     compute = _resolve_dtype(checkpoint, dtype, target)
     module = _load_module(checkpoint, compute).to(target)
+    sizes = tuple(parameter.to("meta") for parameter in module.parameters())
+    kept = arrange_linears(module, linears, choose_threads(sizes, threads))
     if target.type == "cpu":
         _own_memory(module)
     info = _info(checkpoint, family.name, compute)
-    return Backbone(module, info, compute, target, tuple(module.parameters()))
+    return Backbone(module, info, compute, target, sizes, kept)
 
 
 def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
