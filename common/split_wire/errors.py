@@ -7,6 +7,7 @@ answered with::
     SplitError
     ├── MalformedFrame, FrameTooLarge, MalformedMessage, UnknownMessage, UnsupportedVersion
     ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, HiddenOverflow, TooManyRows
+    ├── AttentionTooLarge
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown
     ├── UnknownAdapter, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
@@ -134,6 +135,20 @@ class TooManyRows(SplitError):
 
     def __init__(self, rows: int, limit: int) -> None:
         super().__init__(f"{rows} rows in one step exceed the limit of {limit}; send several steps")
+
+
+class AttentionTooLarge(SplitError):
+    """More attention than one answer may carry (sizes in bytes)."""
+
+    code = "attention_too_large"
+    status = 413
+
+    def __init__(self, size: int, limit: int) -> None:
+        self.size, self.limit = size, limit
+        super().__init__(
+            f"{size} bytes of attention exceed the limit of {limit} bytes; "
+            "ask for top_k, for the mean or maximum over heads, or for f16"
+        )
 
 
 class UnknownSession(SplitError):

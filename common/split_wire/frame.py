@@ -23,7 +23,7 @@ from typing import Any
 import msgpack
 
 from split_wire.errors import FrameTooLarge, MalformedFrame, MalformedMessage
-from split_wire.tensor import Tensor, WireDtype, align, item_size, wire_dtype
+from split_wire.tensor import Tensor, TensorDtype, align, item_size, wire_dtype
 
 MAGIC = b"SPL1"
 _PREFIX = struct.Struct("<4sI")
@@ -33,6 +33,8 @@ MAX_TENSORS = 64
 # would otherwise cost tens of megabytes.
 MAX_ITEMS = 1024
 _MAX_SIDE = 1 << 28
+# The only names under which whole numbers travel; a row of them is a wrong dtype.
+_WHOLE_NUMBERS = frozenset({"attention_positions"})
 # What the unpacker raises on hostile bytes; its own classes do not all share a base.
 _UNPACK_ERRORS = (
     ValueError,
@@ -119,10 +121,11 @@ def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
     return header, end
 
 
-def _description(entry: object) -> tuple[str, WireDtype, tuple[int, int]]:
+def _description(entry: object) -> tuple[str, TensorDtype, tuple[int, int]]:
     match entry:
         case [str(name), dtype, [int(rows), int(width)]] if _is_shape(rows, width):
-            return name, wire_dtype(dtype), (rows, width)
+            whole = dtype == "i32" and name in _WHOLE_NUMBERS
+            return name, "i32" if whole else wire_dtype(dtype), (rows, width)
     raise MalformedMessage("a tensor is described as [name, dtype, [rows, width]]")
 
 
@@ -138,7 +141,7 @@ class _TensorReader:
         self._data = data
         self._position = position
 
-    def read(self, dtype: WireDtype, shape: tuple[int, int]) -> Tensor:
+    def read(self, dtype: TensorDtype, shape: tuple[int, int]) -> Tensor:
         rows, width = shape
         values = self._take(rows * width * item_size(dtype))
         scales = self._take(4 * rows) if dtype == "i8" else b""

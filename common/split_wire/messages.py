@@ -10,6 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from split_wire.attention import (
+    LARGEST_HEADS,
+    LARGEST_LAYERS,
+    AttentionRequest,
+    AttentionRows,
+    request_field,
+    request_value,
+    rows_field,
+    rows_tensors,
+    rows_value,
+)
 from split_wire.digest import DIGEST_BYTES
 from split_wire.errors import (
     MalformedMessage,
@@ -47,7 +58,11 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session exists; hidden states travel in ``dtype``. Limits count rows and positions."""
+    """A session exists; hidden states travel in ``dtype``. Limits count rows and positions.
+
+    ``layers`` and ``heads`` (of one layer) are those of the model's attention, 0 when the server
+    does not say; they come with the capability ``attention``.
+    """
 
     session: str
     manifest: str
@@ -56,6 +71,8 @@ class Opened:
     max_context: int
     version: int = VERSION
     capabilities: tuple[str, ...] = ()
+    layers: int = 0
+    heads: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class Step:
     """Keep ``start`` cached positions, append ``embeddings`` [n, H].
 
     ``prefix`` is the chained digest of the positions kept (:class:`split_wire.digest.PrefixChain`).
+    ``attention`` asks for the attention of the last row as well.
     """
 
     session: str
@@ -72,7 +90,7 @@ class Step:
     embeddings: Tensor
     rows: Rows = "last"
     adapter: str | None = None
-    attention: bool = False
+    attention: AttentionRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,7 @@ class Result:
 
     ``cached`` positions are held; ``prefix`` is their chained digest, empty when the server does
     not say. With it the device never takes the answer of one step for that of another.
+    ``attention`` is there when the step asked for it.
     """
 
     session: str
@@ -90,6 +109,7 @@ class Result:
     compute_us: int = 0
     queue_us: int = 0
     prefix: bytes = b""
+    attention: AttentionRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +201,15 @@ def _to_frame(message: Message) -> Frame:
             return Frame(_compact("opened", message, always=("version",)))
         case Step():
             header = _compact("step", message, skip=("embeddings",))
+            if message.attention is not None:
+                header["attention"] = request_value(message.attention)
             return Frame(header, {"embeddings": message.embeddings})
         case Result():
             header = _compact("result", message, skip=("hidden",))
-            return Frame(header, {"hidden": message.hidden})
+            if message.attention is None:
+                return Frame(header, {"hidden": message.hidden})
+            header["attention"] = rows_value(message.attention)
+            return Frame(header, {"hidden": message.hidden, **rows_tensors(message.attention)})
         case Failure():
             return Frame(_compact("error", message, always=("retryable",)))
         case Close() | Closed() | Ping() | Pong():
@@ -248,6 +273,8 @@ def _parse_opened(fields: Fields, _: Frame) -> Opened:
         max_rows=fields.count("max_rows", LARGEST_MAX_ROWS),
         max_context=fields.count("max_context", LARGEST_MAX_CONTEXT),
         capabilities=fields.texts("capabilities"),
+        layers=fields.optional_count("layers", LARGEST_LAYERS),
+        heads=fields.optional_count("heads", LARGEST_HEADS),
     )
 
 
@@ -260,7 +287,7 @@ def _parse_step(fields: Fields, frame: Frame) -> Step:
         embeddings=_one_tensor(frame, "embeddings"),
         rows=_rows(fields.optional_text("rows")),
         adapter=fields.optional_text("adapter"),
-        attention=fields.flag("attention", default=False),
+        attention=request_field(frame.header.get("attention")),
     )
 
 
@@ -273,6 +300,7 @@ def _parse_result(fields: Fields, frame: Frame) -> Result:
         compute_us=fields.optional_count("compute_us"),
         queue_us=fields.optional_count("queue_us"),
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
+        attention=rows_field(frame.header.get("attention"), frame.tensors),
     )
 
 

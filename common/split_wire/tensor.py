@@ -17,6 +17,8 @@ from split_wire.errors import MalformedMessage, NonFinite, WrongDtype, WrongShap
 from split_wire.floats import bf16_to_f32, f32_to_bf16
 
 WireDtype: TypeAlias = Literal["f32", "f16", "bf16", "i8"]
+# Whole numbers are positions, never rows.
+TensorDtype: TypeAlias = WireDtype | Literal["i32"]
 WIRE_DTYPES: tuple[WireDtype, ...] = get_args(WireDtype)
 ALIGNMENT = 8
 _STORAGE: dict[str, np.dtype[Any]] = {
@@ -24,6 +26,7 @@ _STORAGE: dict[str, np.dtype[Any]] = {
     "f16": np.dtype("<f2"),
     "bf16": np.dtype("<u2"),
     "i8": np.dtype("i1"),
+    "i32": np.dtype("<i4"),
 }
 # -128 times this is still a finite float32.
 MAX_SCALE = np.float32(np.finfo(np.float32).max / np.float32(128))
@@ -49,7 +52,7 @@ def wire_dtype(name: object) -> WireDtype:
 class Tensor:
     """A [rows, width] matrix: ``data`` its raw bytes, ``scales`` the f32 bytes of an ``i8`` one."""
 
-    dtype: WireDtype
+    dtype: TensorDtype
     shape: tuple[int, int]
     data: bytes | memoryview
     scales: bytes | memoryview = b""
@@ -79,7 +82,8 @@ class Tensor:
     def to_f32(self) -> NDArray[np.float32]:
         """The values as float32, [rows, width].
 
-        Exact for every dtype but the products of ``i8``. An ``f32`` tensor's is a read-only view.
+        Exact for every dtype but the products of ``i8`` and an ``i32`` beyond 2^24. An ``f32``
+        tensor's is a read-only view.
         """
         if self.dtype == "bf16" and len(self.data) <= short.LIMIT:
             return short.widen_bf16(self.data).reshape(self.shape)
@@ -88,7 +92,7 @@ class Tensor:
             return stored
         if self.dtype == "bf16":
             return bf16_to_f32(stored)
-        if self.dtype == "f16":
+        if self.dtype in ("f16", "i32"):
             return stored.astype(np.float32)
         return stored.astype(np.float32) * self.row_scales()[:, None]
 
@@ -149,6 +153,6 @@ def _encoded(values: NDArray[np.float32], dtype: WireDtype) -> bytes:
         return np.asarray(values, _STORAGE[dtype]).tobytes()
 
 
-def item_size(dtype: WireDtype) -> int:
+def item_size(dtype: TensorDtype) -> int:
     """Bytes of one value."""
     return _STORAGE[dtype].itemsize

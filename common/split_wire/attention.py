@@ -1,0 +1,185 @@
+"""Attention rows on request: what a step may ask for, how the answer travels, how large it is.
+
+A row is the softmax of one head of one layer for the step's last position over all cached
+positions. What is asked for is reduced where it is computed: over heads, to the largest weights,
+or to half precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_wire.errors import AttentionTooLarge, MalformedMessage
+from split_wire.fields import Fields
+from split_wire.tensor import ALIGNMENT, Tensor, item_size
+
+CAPABILITY = "attention"
+MAX_TOP_K = 4096
+# What a device believes of a server's announcement; it bounds answers by these.
+LARGEST_LAYERS = 1024
+LARGEST_HEADS = 1024
+LARGEST_ATTENTION_BYTES = 64 << 20
+
+Heads: TypeAlias = Literal["all", "mean", "max"]
+RowsDtype: TypeAlias = Literal["f32", "f16"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionRequest:
+    """Which rows a step returns.
+
+    ``heads``: every head, or their mean or maximum per layer and position. ``top_k``: that many of
+    the largest weights of each row (after ``heads``), 0 for all positions; at most 4,096.
+    ``dtype`` rounds the weights: in ``f16`` those below 2^-25 become 0.
+    """
+
+    heads: Heads = "all"
+    top_k: int = 0
+    dtype: RowsDtype = "f32"
+
+    def rows_of(self, heads: int) -> int:
+        """Rows of one layer that has ``heads``."""
+        return heads if self.heads == "all" else 1
+
+    def width_of(self, positions: int) -> int:
+        """Weights of one row over ``positions`` cached ones."""
+        return min(self.top_k, positions) if self.top_k else positions
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionRows:
+    """The rows as they travel, layer by layer.
+
+    ``heads``: rows of one layer. ``values`` [layers * heads, width] in f32 or f16; with a top-k
+    ``positions`` i32 of the same shape, else None: width is then the number of cached positions.
+    """
+
+    layers: int
+    heads: int
+    values: Tensor
+    positions: Tensor | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[Any], positions: NDArray[np.int32] | None = None) -> AttentionRows:
+        """From float32 or float16 ``values`` and ``positions`` [layers, heads, width].
+
+        Contiguous arrays are not copied. Values must be finite.
+        """
+        layers, heads, width = values.shape
+        dtype: RowsDtype = "f16" if values.dtype == np.float16 else "f32"
+        stored = "<f2" if dtype == "f16" else "<f4"
+        shape = (layers * heads, width)
+        rows = Tensor(dtype, shape, _raw(values, stored))
+        places = None if positions is None else Tensor("i32", shape, _raw(positions, "<i4"))
+        return cls(layers, heads, rows, places)
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionWeights:
+    """The rows as a device uses them.
+
+    ``values`` float32 [layers, heads, width], read-only; heads is 1 when they were reduced.
+    ``positions`` int32 of the same shape names the position of each weight, largest weight first;
+    None: width counts the cached positions and weight i is that of position i.
+    """
+
+    values: NDArray[np.float32]
+    positions: NDArray[np.int32] | None = None
+
+
+def _raw(values: NDArray[Any], stored: str) -> memoryview:
+    return np.ascontiguousarray(values, stored).data.cast("B")
+
+
+def request_field(value: object) -> AttentionRequest | None:
+    """Read the field ``attention`` of a step. Raises MalformedMessage."""
+    if value is None or value is False:
+        return None
+    if value is True:
+        return AttentionRequest()
+    if not isinstance(value, dict):
+        raise MalformedMessage("'attention' must be true, false or a map")
+    fields = Fields(value)
+    return AttentionRequest(
+        heads=_heads(fields.optional_text("heads")),
+        top_k=fields.optional_count("top_k", MAX_TOP_K),
+        dtype=_dtype(fields.optional_text("dtype")),
+    )
+
+
+def request_value(request: AttentionRequest | None) -> bool | dict[str, Any]:
+    """The field ``attention`` of a step that asks for ``request``; defaults are left out."""
+    if request is None:
+        return False
+    specs = AttentionRequest.__dataclass_fields__.values()
+    given = {spec.name: (getattr(request, spec.name), spec.default) for spec in specs}
+    return {name: value for name, (value, default) in given.items() if value != default} or True
+
+
+def rows_field(value: object, tensors: Mapping[str, Tensor]) -> AttentionRows | None:
+    """Read the attention of a result: its header field and its tensors.
+
+    Raises MalformedMessage. Whether they are what was asked for is left to the receiver.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise MalformedMessage("'attention' must be a map")
+    fields = Fields(value)
+    values = tensors.get("attention")
+    if values is None:
+        raise MalformedMessage("the tensor 'attention' is missing")
+    return AttentionRows(
+        layers=fields.count("layers", LARGEST_LAYERS),
+        heads=fields.count("heads", LARGEST_HEADS),
+        values=values,
+        positions=tensors.get("attention_positions"),
+    )
+
+
+def rows_value(rows: AttentionRows) -> dict[str, int]:
+    """The field ``attention`` of a result."""
+    return {"layers": rows.layers, "heads": rows.heads}
+
+
+def rows_tensors(rows: AttentionRows) -> dict[str, Tensor]:
+    """The tensors that carry ``rows``, by name."""
+    if rows.positions is None:
+        return {"attention": rows.values}
+    return {"attention": rows.values, "attention_positions": rows.positions}
+
+
+def attention_bytes(request: AttentionRequest, layers: int, heads: int, positions: int) -> int:
+    """Bytes that the rows over ``positions`` cached ones add to a result, padding included.
+
+    Raises AttentionTooLarge above 64 MiB.
+    """
+    values = layers * request.rows_of(heads) * request.width_of(positions)
+    size = values * (item_size(request.dtype) + (item_size("i32") if request.top_k else 0))
+    size += 2 * ALIGNMENT
+    if size > LARGEST_ATTENTION_BYTES:
+        raise AttentionTooLarge(size, LARGEST_ATTENTION_BYTES)
+    return size
+
+
+def _heads(value: str | None) -> Heads:
+    match value:
+        case None:
+            return "all"
+        case "all" | "mean" | "max":
+            return value
+    raise MalformedMessage("'heads' must be 'all', 'mean' or 'max'")
+
+
+def _dtype(value: str | None) -> RowsDtype:
+    match value:
+        case None:
+            return "f32"
+        case "f32" | "f16":
+            return value
+    raise MalformedMessage("'dtype' of attention must be 'f32' or 'f16'")
