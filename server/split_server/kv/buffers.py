@@ -28,6 +28,11 @@ class BufferPool:
         self._idle_bytes = 0
 
     @property
+    def max_idle(self) -> int:
+        """Bytes that may wait here."""
+        return self._max_idle
+
+    @property
     def idle_bytes(self) -> int:
         """Bytes of the buffers that wait here."""
         return self._idle_bytes

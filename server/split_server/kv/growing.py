@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import accumulate, repeat
-
 import torch
 from transformers.cache_utils import DynamicLayer
 
 from split_server.kv.buffers import BufferPool
+from split_server.kv.capacity import capacity_for
 
-_GRANULE = 32
+# Buffers of which less than one part in so many is used are exchanged for smaller ones.
 _SHRINK = 4
-
-
-def _next_class(capacity: int, _: None) -> int:
-    """A quarter more, in whole granules."""
-    return -(-capacity * 5 // (4 * _GRANULE)) * _GRANULE
-
-
-# 180 steps of a quarter reach far beyond any context.
-_CAPACITIES = (0, *accumulate(repeat(None, 180), _next_class, initial=_GRANULE))
-
-
-def capacity_for(positions: int) -> int:
-    """Positions that a buffer for ``positions`` has: 32, 64, 96, 128, 160, 224, then by 1.25."""
-    return _CAPACITIES[bisect_left(_CAPACITIES, positions)]
-
-
-def class_within(positions: float) -> int:
-    """The largest capacity of at most ``positions``."""
-    return _CAPACITIES[bisect_left(_CAPACITIES, int(positions) + 1) - 1]
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]

@@ -1,7 +1,8 @@
 """Sessions by principal: who holds which cache, for how long, within which budget.
 
 Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted; one
-that is removed while busy keeps counting until its step ends.
+that is removed while busy keeps counting until its step ends, and only then are its buffers given
+to the next one. What is counted are the buffers with their spare room, not the rows in them.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
+from split_server.kv.capacity import capacity_for, capacity_within
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
 from split_wire.session import SessionState
 from split_wire.tensor import WireDtype
 
 _SESSION_ID_BYTES = 16
 _REMEMBERED_LOSSES = 1024
+# Enough for the buffers of the next session, too little to crowd out the caches in use.
+_IDLE_SHARE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,11 @@ class Session:
 
 
 class SessionStore:
-    """``bytes_per_position``: of keys and values over all layers; ``clock`` in seconds."""
+    """``bytes_per_position``: of keys and values over all layers; ``clock`` in seconds.
+
+    ``pool``: where the sessions' buffers come from and go to. Its idle buffers lie inside the
+    budget: they may fill what the sessions leave of it, up to the bound that the pool came with.
+    """
 
     def __init__(
         self,
@@ -67,11 +76,14 @@ class SessionStore:
         bytes_per_position: int,
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = lambda: secrets.token_urlsafe(_SESSION_ID_BYTES),
+        pool: BufferPool | None = None,
     ) -> None:
         self._limits = limits
         self._bytes_per_position = bytes_per_position
         self._clock = clock
         self._new_id = new_id
+        self._pool = pool or BufferPool(limits.max_bytes // _IDLE_SHARE)
+        self._max_idle = self._pool.max_idle
         # Least recently used first.
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._lingering: set[Session] = set()
@@ -82,8 +94,8 @@ class SessionStore:
 
     @property
     def bytes(self) -> int:
-        """Bytes set aside for all sessions."""
-        return sum(session.bytes for session in self._all())
+        """Bytes set aside for all sessions, and of the buffers that wait for the next one."""
+        return self._in_use() + self._pool.idle_bytes
 
     def open(
         self, principal: str, state: SessionState, dtype: WireDtype, name: str | None = None
@@ -100,7 +112,8 @@ class SessionStore:
             self._lost_names.pop((principal, key), None)
         while self._count_reached(principal):
             self._evict_idle(principal)
-        session = Session(principal, key, state, dtype, last_used=self._clock())
+        cache = KVCache(self._pool)
+        session = Session(principal, key, state, dtype, cache, last_used=self._clock())
         self._sessions[principal, key] = session
         return session
 
@@ -125,31 +138,41 @@ class SessionStore:
         return session
 
     def reserve(self, session: Session, positions: int) -> None:
-        """Set bytes aside for ``positions`` cached ones, evicting the principal's idle sessions if
-        that helps.
+        """Set the buffers for ``positions`` cached ones aside, evicting the principal's idle
+        sessions if that helps.
 
-        Raises CacheFull and evicts nothing when even that would not be enough.
+        Raises UnknownSession when the session is gone, and CacheFull when even evicting would not
+        make room; nothing has changed then.
         """
-        wanted = max(positions * self._bytes_per_position, session.reserved)
+        if not self._holds(session):
+            raise UnknownSession
+        wanted = max(capacity_for(positions) * self._bytes_per_position, session.reserved)
         growth = wanted - session.reserved
-        missing = growth - self._free(session.principal)
-        if missing > 0:
-            idle = [other for other in self._idle(session.principal) if other is not session]
-            if sum(other.bytes for other in idle) < missing:
-                raise CacheFull(positions, growth, growth - missing, self._fits(session))
-            for other in idle:
-                if growth <= self._free(session.principal):
-                    break
-                self.lose(other)
+        idle = [other for other in self._idle(session.principal) if other is not session]
+        room = max(self._free(session.principal) + sum(other.bytes for other in idle), 0)
+        if growth > room:
+            fits = capacity_within((session.reserved + room) // self._bytes_per_position)
+            raise CacheFull(positions, growth, room, fits)
+        for other in idle:
+            if growth <= self._free(session.principal):
+                break
+            self.lose(other)
         session.reserved = wanted
+        self._bound_idle()
 
     def settle(self, session: Session) -> None:
-        """A step has ended: count what the cache really holds."""
-        session.reserved = len(session.cache) * self._bytes_per_position
+        """A step has ended: count what the cache really holds.
+
+        A session that is gone gives its buffers back with its last step.
+        """
         if session.running == 0:
-            self._lingering.discard(session)
-        if self._sessions.get((session.principal, session.key)) is session:
+            if not self._holds(session):
+                self._lingering.discard(session)
+                session.cache.release()
+            session.reserved = session.cache.allocated_bytes
+        if self._holds(session):
             self._touch(session)
+        self._bound_idle()
 
     def close(self, principal: str, session_id: str) -> None:
         """Forget a session; nothing happens when there is none."""
@@ -165,9 +188,9 @@ class SessionStore:
 
         A client's own name is remembered as lost, so that it is not continued silently.
         """
-        key = (session.principal, session.key)
-        if self._sessions.get(key) is not session:
+        if not self._holds(session):
             return
+        key = (session.principal, session.key)
         self._discard(key)
         if _is_named(session.key):
             self._lost_names[key] = None
@@ -184,6 +207,12 @@ class SessionStore:
     def _all(self) -> Iterator[Session]:
         yield from self._sessions.values()
         yield from self._lingering
+
+    def _in_use(self) -> int:
+        return sum(session.bytes for session in self._all())
+
+    def _holds(self, session: Session) -> bool:
+        return self._sessions.get((session.principal, session.key)) is session
 
     def _used(self, principal: str, key: str) -> Session | None:
         self.sweep()
@@ -214,20 +243,26 @@ class SessionStore:
         self.lose(idle[0])
 
     def _free(self, principal: str) -> int:
+        """Bytes that the principal's sessions may still take; idle buffers make way for them."""
         mine = sum(session.bytes for session in self._all() if session.principal == principal)
         limits = self._limits
-        return min(limits.max_bytes - self.bytes, limits.max_bytes_per_principal - mine)
+        return min(limits.max_bytes - self._in_use(), limits.max_bytes_per_principal - mine)
 
-    def _fits(self, session: Session) -> int:
-        """Positions that ``session`` could hold if the principal's idle sessions went."""
-        idle = [other for other in self._idle(session.principal) if other is not session]
-        room = self._free(session.principal) + sum(other.bytes for other in idle)
-        return (session.reserved + max(room, 0)) // self._bytes_per_position
+    def _bound_idle(self) -> None:
+        """Let idle buffers have what the sessions leave."""
+        self._pool.bound(max(min(self._max_idle, self._limits.max_bytes - self._in_use()), 0))
 
     def _discard(self, key: tuple[str, str]) -> None:
         session = self._sessions.pop(key, None)
-        if session is not None and session.running:
+        if session is None:
+            return
+        if session.running:
             self._lingering.add(session)
+            return
+        # Whoever still refers to it finds it gone; the model thread has no step of it.
+        session.reserved = 0
+        self._bound_idle()
+        session.cache.release()
 
 
 # A server-issued id is base64url text, which has no colon; a device that sends one is refused.
