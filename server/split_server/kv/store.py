@@ -7,19 +7,21 @@ to the next one. What is counted are the buffers with their spare room, not the 
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from split_server.kv.capacity import capacity_for, capacity_within
+from split_server.kv.session import Session
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
 from split_wire.session import SessionState
 from split_wire.tensor import WireDtype
+
+__all__ = ["Session", "SessionStore", "StoreLimits"]
 
 _SESSION_ID_BYTES = 16
 _REMEMBERED_LOSSES = 1024
@@ -36,31 +38,6 @@ class StoreLimits:
     max_bytes: int = 4 << 30
     max_bytes_per_principal: int = 4 << 30
     ttl: float = 300.0
-
-
-@dataclass(eq=False, slots=True)
-class Session:
-    """``reserved``: bytes of KV cache set aside for it; ``running``: steps that are under way.
-
-    ``lock`` is held while a message is admitted; ``reply`` becomes the reply frame of the last
-    admitted step.
-    """
-
-    principal: str
-    key: str
-    state: SessionState
-    dtype: WireDtype
-    cache: KVCache = field(default_factory=KVCache)
-    reserved: int = 0
-    running: int = 0
-    last_used: float = 0.0
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    reply: asyncio.Future[bytes] | None = None
-
-    @property
-    def bytes(self) -> int:
-        """Bytes this session counts with: its cache and the reply it keeps for a replay."""
-        return self.reserved + self.state.reply_bytes
 
 
 class SessionStore:
