@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,11 @@ import torch
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.engine import Engine
 from split_server.engine.loader import Backbone, load_backbone
+from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
-from split_server.kv.cache import KVCache
 from split_server.kv.store import SessionStore, StoreLimits
 from split_server.service import SplitService
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
-from split_wire.tensor import Tensor
 from tests import oracle
 
 MANIFEST = "manifest-of-the-test"
@@ -117,10 +116,10 @@ class HeldRunner(ModelRunner):
     def warm_up(self) -> None:
         """Nothing: the gate is shut."""
 
-    def run(self, cache: KVCache, *arguments: Any) -> Tensor:
+    def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
         self.gate.acquire()
         self.runs += 1
-        return super().run(cache, *arguments)
+        return super().run(slices)
 
 
 def run(work: Any) -> Any:

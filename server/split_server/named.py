@@ -10,7 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from split_server.engine.engine import Engine, EngineResult, StepJob
+from split_server.engine.engine import Engine
+from split_server.engine.job import EngineResult, StepJob
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
 from split_wire.errors import (
@@ -120,7 +121,7 @@ class NamedSessions:
         try:
             for first in range(0, embeddings.rows, self._max_rows):
                 rows = _row_slice(embeddings, first, first + self._max_rows)
-                job = StepJob(session.cache, cached + first, rows, wanted, "f32")
+                job = StepJob(session.cache, cached + first, rows, wanted, "f32", session.principal)
                 results.append(await asyncio.wrap_future(self._engine.submit(job)))
         except BaseException:
             # Half a prompt must not be continued as if it were whole.

@@ -14,8 +14,9 @@ import logging
 import secrets
 from dataclasses import dataclass
 
-from split_server.engine.engine import Engine, Outcome, StepJob
+from split_server.engine.engine import Engine
 from split_server.engine.info import ModelInfo
+from split_server.engine.job import Outcome, StepJob
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
 from split_server.named import Appended, NamedSessions
@@ -127,7 +128,7 @@ class SplitService:
             case Step():
                 return await self._step(principal, message, frame)
             case Close():
-                self._store.close(principal, message.session)
+                self._close(principal, message.session)
                 return encode_message(Closed(message.session))
             case Ping():
                 return encode_message(Pong())
@@ -140,6 +141,14 @@ class SplitService:
         dtype = message.dtype or self.info.dtype
         session = self._store.open(principal, self._new_state(), dtype)
         return Opened(session.key, self._manifest, dtype, self._max_rows, self.info.max_context)
+
+    def _close(self, principal: str, session_id: str) -> None:
+        """Forget a session; a step of it that is under way is given up."""
+        with contextlib.suppress(UnknownSession):
+            session = self._store.get(principal, session_id)
+            if session.reply is not None and not session.reply.done():
+                session.reply.set_exception(UnknownSession())
+            self._store.close(principal, session_id)
 
     def _new_state(self) -> SessionState:
         info = self.info
@@ -182,7 +191,14 @@ class SplitService:
         """Queue the admitted step; on a refusal the session is as before."""
         step, loop = run.step, asyncio.get_running_loop()
         reply: asyncio.Future[bytes] = loop.create_future()
-        job = StepJob(session.cache, step.start, step.embeddings, step.rows, session.dtype)
+        job = StepJob(
+            session.cache,
+            step.start,
+            step.embeddings,
+            step.rows,
+            session.dtype,
+            session.principal,
+        )
 
         def done(outcome: Outcome) -> None:
             # The loop is closed when the server gave the step up on its way out.

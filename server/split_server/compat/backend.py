@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.backend import StepOutput
-from split_server.engine.engine import Engine, StepJob
+from split_server.engine.engine import Engine
+from split_server.engine.job import StepJob
 from split_server.kv.cache import KVCache
 from split_wire.errors import ContextOverflow, StartBeyondCache
 from split_wire.messages import DEFAULT_MAX_ROWS

@@ -1,8 +1,4 @@
-"""The engine: a bounded queue in front of one model thread.
-
-A session has at most one step in the queue and a step at most 512 rows, so first-come-first-served
-makes sessions take turns: a long prefill goes to the back of the queue after every slice.
-"""
+"""The engine: a bounded queue in front of one model thread that packs whatever is ready."""
 
 from __future__ import annotations
 
@@ -12,50 +8,28 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import TypeAlias
 
+import torch
+
+from split_server.engine.budget import RowBudget
 from split_server.engine.info import ModelInfo
+from split_server.engine.job import EngineResult, Outcome, StepJob
+from split_server.engine.pace import Paces
+from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
-from split_server.kv.cache import KVCache
+from split_server.engine.scheduler import Plan, Scheduler
+from split_server.engine.underway import Underway
 from split_wire.errors import Overloaded, ShuttingDown
-from split_wire.messages import Rows
-from split_wire.tensor import Tensor, WireDtype
 
-
-@dataclass(frozen=True, slots=True)
-class EngineResult:
-    """``hidden`` [n or 1, H]; times in microseconds."""
-
-    hidden: Tensor
-    compute_us: int
-    queue_us: int
-
-
-@dataclass(frozen=True, slots=True)
-class StepJob:
-    """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``."""
-
-    cache: KVCache
-    start: int
-    embeddings: Tensor
-    rows: Rows
-    dtype: WireDtype
-
-
-Outcome: TypeAlias = EngineResult | Exception
-
-
-@dataclass(frozen=True, slots=True)
-class _Queued:
-    job: StepJob
-    queued_at: float
-    done: Callable[[Outcome], None]
-    wanted: Callable[[], bool]
+# A device may keep a pass waiting for this share of the pass that it then takes part in.
+_PATIENCE = 0.5
+_SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
 
 
 class Engine:
-    """``max_queue``: steps that may wait; one more is refused with ``overloaded``."""
+    """``max_queue``: steps that may wait or be under way; one more is refused with
+    ``overloaded``. ``stretch``: see :class:`RowBudget`.
+    """
 
     def __init__(
         self,
@@ -63,15 +37,21 @@ class Engine:
         info: ModelInfo,
         max_queue: int = 256,
         clock: Callable[[], float] = time.perf_counter,
+        stretch: float = 1.9,
     ) -> None:
         self.info = info
         self._runner = runner
         self._clock = clock
         # SimpleQueue wakes its reader without running Python; the semaphore bounds it.
-        self._queue: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Underway | None] = queue.SimpleQueue()
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
+        self._scheduler = Scheduler()
+        self._budget = RowBudget(stretch)
+        self._paces = Paces()
+        self._seconds_per_step = 0.0
         self._stopping = False
+        self._closed = False
         self._ready: Future[None] = Future()
         self._ended: Future[None] = Future()
         # A daemon, so that a step that was given up cannot keep the process from ending.
@@ -101,29 +81,41 @@ class Engine:
         done: Callable[[Outcome], None],
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Queue one step of at most 512 rows. Raises Overloaded, ShuttingDown.
+        """Queue one step. Raises Overloaded, ShuttingDown.
 
-        ``done`` is called on the model thread; a step that is no longer ``wanted`` when its turn
-        comes is not run.
+        ``done`` is called on the model thread, once, with :class:`Abandoned` for a step that is no
+        longer ``wanted`` when one of its turns comes.
         """
         if self._stopping:
             raise ShuttingDown
         if not self._places.acquire(blocking=False):
-            raise Overloaded(f"{self._max_queue} steps are waiting")
-        self._queue.put(_Queued(job, self._clock(), done, wanted))
+            raise Overloaded(f"{self._max_queue} steps are waiting", self._retry_after())
+
+        def finished(outcome: Outcome) -> None:
+            self._places.release()
+            done(outcome)
+
+        self._queue.put(Underway(job, finished, wanted, self._clock()))
 
     def submit(self, job: StepJob) -> Future[EngineResult]:
         """:meth:`post` with a future, for whoever may block or wraps it."""
         future: Future[EngineResult] = Future()
 
         def done(outcome: Outcome) -> None:
+            if not future.set_running_or_notify_cancel():
+                return
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome)
 
-        self.post(job, done, future.set_running_or_notify_cancel)
+        self.post(job, done, lambda: not future.cancelled())
         return future
+
+    def _retry_after(self) -> float:
+        """Seconds until about half of the queue is served."""
+        wait = self._max_queue / 2 * self._seconds_per_step
+        return round(min(_LONGEST_RETRY, max(_SHORTEST_RETRY, wait)), 1)
 
     def _work(self) -> None:
         try:
@@ -133,21 +125,84 @@ class Engine:
             self._ready.set_exception(error)
             return
         self._ready.set_result(None)
-        self._serve()
+        while self._gather():
+            plan = self._scheduler.plan(self._prefill_rows())
+            if plan:
+                self._iterate(plan)
         self._ended.set_result(None)
 
-    def _serve(self) -> None:
-        while (queued := self._queue.get()) is not None:
-            self._places.release()
-            if queued.wanted():
-                queued.done(self._outcome(queued.job, queued.queued_at))
+    def _gather(self) -> bool:
+        """Take in what has arrived, waiting when there is nothing to do; False at the end."""
+        if not self._scheduler and not self._closed:
+            self._take(self._queue.get())
+        self._drain()
+        while not self._closed and (wait := self._hold()) > 0:
+            try:
+                self._take(self._queue.get(timeout=wait))
+            except queue.Empty:
+                break
+            self._drain()
+        return bool(self._scheduler) or not self._closed
 
-    def _outcome(self, job: StepJob, queued_at: float) -> Outcome:
+    def _drain(self) -> None:
+        while not self._queue.empty():
+            self._take(self._queue.get_nowait())
+
+    def _take(self, step: Underway | None) -> None:
+        if step is None:
+            self._closed = True
+            return
+        if step.interactive:
+            self._paces.arrived(step.job.cache, step.queued_at)
+        self._scheduler.add(step)
+
+    def _hold(self) -> float:
+        """Seconds to wait for devices that are about to send their next token."""
+        now = self._clock()
+        pass_seconds = self._budget.decode_seconds(max(1, self._scheduler.interactive))
+        until = self._paces.hold_until(now, _PATIENCE * pass_seconds)
+        return 0.0 if until is None else until - now
+
+    def _prefill_rows(self) -> int:
+        decoding = self._scheduler.interactive
+        if decoding or self._paces.decoding(self._clock()):
+            return self._budget.rows_beside(max(1, decoding), self._paces.mean)
+        return self._budget.rows_alone()
+
+    def _iterate(self, plan: Plan) -> None:
         begun = self._clock()
-        try:
-            hidden = self._runner.run(job.cache, job.start, job.embeddings, job.rows, job.dtype)
-        # Whatever a step raises belongs to its caller; the thread serves the next session.
-        except Exception as error:  # noqa: BLE001
-            return error
+        hidden = self._run([step.slice(rows, self._runner) for step, rows in plan])
         ended = self._clock()
-        return EngineResult(hidden, round(1e6 * (ended - begun)), round(1e6 * (begun - queued_at)))
+        finished = 0
+        for (step, rows), states in zip(plan, hidden, strict=True):
+            if isinstance(states, Exception):
+                self._scheduler.withdraw(step)
+                step.fail(states)
+                continue
+            step.advance(states, ended - begun)
+            if not step.remaining:
+                finished += 1
+                self._finish(step)
+        self._learn(plan, ended - begun, finished)
+
+    def _finish(self, step: Underway) -> None:
+        if step.interactive:
+            self._paces.served(step.job.cache, self._clock())
+        step.finish(self._clock)
+
+    def _run(self, slices: list[Slice]) -> list[torch.Tensor] | list[torch.Tensor | Exception]:
+        """All slices in one pass; when it fails, each alone, so that only the guilty one fails."""
+        try:
+            return self._runner.run(slices)
+        # Whatever a pass raises belongs to its callers; the thread serves the next ones.
+        except Exception as error:  # noqa: BLE001
+            if len(slices) == 1:
+                return [error]
+            return [outcome for part in slices for outcome in self._run([part])]
+
+    def _learn(self, plan: Plan, seconds: float, finished: int) -> None:
+        decoding = sum(step.interactive for step, _ in plan)
+        prefill = sum(rows for step, rows in plan if not step.interactive)
+        self._budget.record(decoding, prefill, seconds)
+        if finished:
+            self._seconds_per_step += 0.1 * (seconds / finished - self._seconds_per_step)

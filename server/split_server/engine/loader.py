@@ -16,6 +16,7 @@ from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
 from split_server.engine.convert import WIRE_NAMES
 from split_server.engine.info import ModelInfo, kv_bytes_per_position
+from split_server.engine.packed import PACKED_ATTENTION
 from split_server.engine.linear_choice import LinearsMode, arrange_linears
 from split_server.engine.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
@@ -77,7 +78,7 @@ def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
         module = transformers.AutoModel.from_pretrained(
             checkpoint.path,
             dtype=dtype,
-            attn_implementation="sdpa",
+            attn_implementation=PACKED_ATTENTION,
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,

@@ -1,15 +1,17 @@
-"""One forward pass of one session: truncate, append, return final-norm hidden states."""
+"""One pass of the model over slices of several sessions: truncate, append, hidden states."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
-from split_server.engine.convert import to_torch, to_wire
+from split_server.engine.convert import to_torch
 from split_server.engine.loader import Backbone
+from split_server.engine.packed import PackedBatch, Slice
 from split_server.engine.threads import choose_threads
 from split_server.kv.cache import KVCache
-from split_wire.messages import Rows
-from split_wire.tensor import Tensor, WireDtype
+from split_wire.tensor import Tensor
 
 
 class ModelRunner:
@@ -23,40 +25,45 @@ class ModelRunner:
         self._threads = choose_threads(backbone.parameters, threads)
 
     def warm_up(self) -> None:
-        """Set up the calling thread and run one small pass.
+        """Set up the calling thread and run two small passes.
 
         Without it the first user would pay for lazy initialisation.
         """
         torch.set_num_threads(self._threads)
-        width = self._backbone.info.hidden_size
-        rows = Tensor("f32", (2, width), bytes(8 * width))
-        self.run(KVCache(), 0, rows, "last", "f32")
+        cache = KVCache()
+        for start in (0, 2):
+            rows = torch.zeros(2, self._backbone.info.hidden_size)
+            self.run([Slice(cache, start, rows.to(self._backbone.device, self._backbone.dtype))])
+
+    def load(self, embeddings: Tensor) -> torch.Tensor:
+        """Rows of the wire as [n, H] on the model's device in its dtype."""
+        return to_torch(embeddings, self._backbone.dtype, self._backbone.device)
 
     @torch.inference_mode()
-    def run(
-        self, cache: KVCache, start: int, embeddings: Tensor, rows: Rows, dtype: WireDtype
-    ) -> Tensor:
-        """Keep ``start`` positions, append ``embeddings`` [n, H]; hidden states [n or 1, H] in
-        ``dtype``.
+    def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
+        """The final-norm hidden states of each slice's rows, [n, H] each.
 
-        When it fails, ``cache`` holds ``start`` positions. Raises HiddenOverflow when the model
-        overflows.
+        The slices are of different sessions. When it fails, every cache holds its slice's ``start``
+        positions.
         """
-        backbone = self._backbone
-        inputs = to_torch(embeddings, backbone.dtype, backbone.device)
-        cache.truncate(start)
-        end = start + embeddings.rows
+        for part in slices:
+            part.cache.truncate(part.start)
         try:
-            positions = torch.arange(start, end, device=backbone.device)
-            hidden = backbone.module(
-                inputs_embeds=inputs[None],
-                position_ids=positions[None],
-                past_key_values=cache.layers,
-                use_cache=True,
-            ).last_hidden_state[0]
-            wanted = to_wire(hidden if rows == "all" else hidden[-1:], dtype)
+            hidden = self._forward(PackedBatch(slices))
         except BaseException:
-            cache.truncate(start)
+            for part in slices:
+                part.cache.truncate(part.start)
             raise
-        cache.grown_to(end)
-        return wanted
+        for part in slices:
+            part.cache.grown_to(part.end)
+        return list(hidden.split([part.rows for part in slices]))
+
+    def _forward(self, batch: PackedBatch) -> torch.Tensor:
+        """[total, H]."""
+        hidden: torch.Tensor = self._backbone.module(
+            inputs_embeds=batch.embeddings(),
+            position_ids=batch.positions(self._backbone.device),
+            use_cache=False,
+            packed=batch,
+        ).last_hidden_state
+        return hidden[0]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from split_server.engine.engine import Engine, EngineResult, StepJob
+from split_server.engine.engine import Engine
+from split_server.engine.job import Abandoned, EngineResult, StepJob
+from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_wire.errors import Overloaded, ShuttingDown
@@ -25,17 +28,17 @@ class GatedRunner(ModelRunner):
     def __init__(self, backbone: Any) -> None:
         super().__init__(backbone)
         self.gate = threading.Semaphore(0)
-        self.order: list[KVCache] = []
+        self.order: list[list[KVCache]] = []
         self.threads: set[str] = set()
 
     def warm_up(self) -> None:
         """Nothing: the gate is shut."""
 
-    def run(self, cache: KVCache, *arguments: Any) -> Tensor:
+    def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
         self.gate.acquire()
-        self.order.append(cache)
+        self.order.append([part.cache for part in slices])
         self.threads.add(threading.current_thread().name)
-        return super().run(cache, *arguments)
+        return super().run(slices)
 
 
 def engine_of(path: Path, max_queue: int = 8) -> tuple[Engine, GatedRunner]:

@@ -1,0 +1,44 @@
+"""What the engine is asked for and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from split_server.kv.cache import KVCache
+from split_wire.messages import Rows
+from split_wire.tensor import Tensor, WireDtype
+
+
+@dataclass(frozen=True, slots=True)
+class StepJob:
+    """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``.
+
+    ``principal``: whose step it is; principals share the model fairly.
+    """
+
+    cache: KVCache
+    start: int
+    embeddings: Tensor
+    rows: Rows
+    dtype: WireDtype
+    principal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineResult:
+    """``hidden`` [n or 1, H]; times in microseconds.
+
+    ``compute_us``: of the passes that the step took part in; ``queue_us``: what it waited besides.
+    """
+
+    hidden: Tensor
+    compute_us: int
+    queue_us: int
+
+
+class Abandoned(Exception):
+    """Nobody waits for the step any more; its cache holds what it held before."""
+
+
+Outcome: TypeAlias = EngineResult | Exception

@@ -1,0 +1,91 @@
+"""When the sessions that are decoding are likely to come back with their next token.
+
+A device needs a moment to pick a token. A pass that starts just before the token arrives makes it
+wait for the whole pass, and with several devices each would wait for all others; so the engine holds
+a pass back for devices that are known to answer fast (anticipatory scheduling: Iyer and Druschel,
+SOSP 2001).
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from split_server.kv.cache import KVCache
+
+# Smoothed mean plus four mean deviations bounds a round trip well (RFC 6298, section 2).
+_MEAN_GAIN, _DEVIATION_GAIN, _DEVIATIONS = 1 / 8, 1 / 4, 4
+_GRANULARITY = 0.0005
+
+
+class _Pace:
+    __slots__ = ("deviation", "mean", "served_at")
+
+    def __init__(self) -> None:
+        self.served_at = 0.0
+        self.mean: float | None = None
+        self.deviation = 0.0
+
+    def arrived(self, now: float) -> None:
+        took = now - self.served_at
+        if self.mean is None:
+            self.mean, self.deviation = took, took / 2
+            return
+        self.deviation += _DEVIATION_GAIN * (abs(took - self.mean) - self.deviation)
+        self.mean += _MEAN_GAIN * (took - self.mean)
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds after which the next token has most likely come."""
+        if self.mean is None:
+            return None
+        return self.mean + max(_GRANULARITY, _DEVIATIONS * self.deviation)
+
+
+class Paces:
+    """Times in seconds of the engine's clock."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[KVCache, _Pace] = WeakKeyDictionary()
+        self._awaited: dict[int, _Pace] = {}
+        self._last_decode: float | None = None
+        self._last_mean = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Seconds that the device which answered last usually needs."""
+        return self._last_mean
+
+    def served(self, cache: KVCache, now: float) -> None:
+        """A decode step of ``cache`` was answered."""
+        pace = self._known.get(cache)
+        if pace is None:
+            pace = self._known[cache] = _Pace()
+        elif pace.mean is not None:
+            self._last_decode, self._last_mean = now, pace.mean
+        pace.served_at = now
+        self._awaited[id(pace)] = pace
+
+    def arrived(self, cache: KVCache, now: float) -> None:
+        """The next decode step of ``cache`` is here."""
+        pace = self._known.get(cache)
+        if pace is not None and self._awaited.pop(id(pace), None) is not None:
+            pace.arrived(now)
+
+    def decoding(self, now: float, within: float = 1.0) -> bool:
+        """Whether a session that sends one token after the other was served lately."""
+        return self._last_decode is not None and now - self._last_decode <= within
+
+    def hold_until(self, now: float, patience: float) -> float | None:
+        """Until when a pass is worth holding back, None when nobody is expected.
+
+        ``patience``: seconds that the fastest device to wait for may need.
+        """
+        until: float | None = None
+        for key, pace in list(self._awaited.items()):
+            limit = pace.patience
+            if limit is None or limit > patience or pace.served_at + limit <= now:
+                if limit is not None or now - pace.served_at > patience:
+                    del self._awaited[key]
+                continue
+            until = max(until or 0.0, pace.served_at + limit)
+        return until

@@ -1,0 +1,105 @@
+"""A step on its way through the engine, which may take several passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+from split_server.engine.convert import to_wire
+from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
+from split_server.engine.packed import Slice
+
+if TYPE_CHECKING:
+    from split_server.engine.runner import ModelRunner
+
+# A decode token, forced tokens, a draft to verify, a short remark: somebody waits for the reply of
+# a step of so few rows, and a pass takes hardly longer with them.
+INTERACTIVE_ROWS = 16
+
+
+class Underway:
+    """``done`` takes the outcome, once; ``queued_at`` in seconds of the engine's clock."""
+
+    __slots__ = (
+        "_compute",
+        "_done",
+        "_hidden",
+        "_inputs",
+        "_served",
+        "_wanted",
+        "job",
+        "queued_at",
+    )
+
+    def __init__(
+        self,
+        job: StepJob,
+        done: Callable[[Outcome], None],
+        wanted: Callable[[], bool],
+        queued_at: float,
+    ) -> None:
+        self.job = job
+        self.queued_at = queued_at
+        self._done = done
+        self._wanted = wanted
+        self._inputs: torch.Tensor | None = None
+        self._hidden: list[torch.Tensor] = []
+        self._served = 0
+        self._compute = 0.0
+
+    @property
+    def interactive(self) -> bool:
+        """Whether the whole step has only a few rows."""
+        return self.job.embeddings.rows <= INTERACTIVE_ROWS
+
+    @property
+    def remaining(self) -> int:
+        """Rows that no pass has served."""
+        return self.job.embeddings.rows - self._served
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody still waits for it."""
+        return self._wanted()
+
+    def slice(self, rows: int, runner: ModelRunner) -> Slice:
+        """The next ``rows`` rows, as a pass takes them."""
+        if self._inputs is None:
+            self._inputs = runner.load(self.job.embeddings)
+        rows_of_slice = self._inputs[self._served : self._served + rows]
+        return Slice(self.job.cache, self.job.start + self._served, rows_of_slice)
+
+    def advance(self, hidden: torch.Tensor, seconds: float) -> None:
+        """A pass of ``seconds`` gave the hidden states [n, H] of the next n rows."""
+        self._served += hidden.shape[0]
+        self._compute += seconds
+        if self.job.rows == "all":
+            self._hidden.append(hidden)
+        elif not self.remaining:
+            self._hidden = [hidden[-1:]]
+
+    def finish(self, now: Callable[[], float]) -> None:
+        """Hand over the hidden states; a failure of their conversion is the outcome then."""
+        try:
+            hidden = self._hidden[0] if len(self._hidden) == 1 else torch.cat(self._hidden)
+            wire = to_wire(hidden, self.job.dtype)
+        # Whatever it is belongs to whoever waits for this step alone.
+        except Exception as error:  # noqa: BLE001
+            self.fail(error)
+            return
+        compute = round(1e6 * self._compute)
+        waited = round(1e6 * (now() - self.queued_at)) - compute
+        self._done(EngineResult(wire, compute, max(0, waited)))
+
+    def fail(self, error: Exception) -> None:
+        """The cache holds what it held before the step, and ``error`` is the outcome."""
+        self.job.cache.truncate(self.job.start)
+        self._done(error)
+
+    def abandon(self) -> None:
+        """Nobody waits for it any more."""
+        if self._served:
+            self.job.cache.truncate(self.job.start)
+        self._done(Abandoned())
