@@ -11,7 +11,10 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+# Every room is tested with these; what a family changes is tested with all.
 FAMILIES = ("qwen2", "llama", "gemma")
+ALL_FAMILIES = (*FAMILIES, "qwen3", "mistral", "gemma3_text")
+WINDOW = 16
 _TEXT = [
     "What is split inference? The device holds the ends of a model and the server its middle.",
     "Hello, how are you today? A savings account pays interest; hidden states travel between.",
@@ -26,6 +29,27 @@ _SHAPE: dict[str, Any] = {
     "max_position_embeddings": 512,
     # Wide enough that greedy replies vary and neighbouring logits are far apart.
     "initializer_range": 0.3,
+}
+# Fields of each family, with values that its defaults and its other fields do not give by chance.
+_OF_FAMILY: dict[str, dict[str, Any]] = {
+    "qwen3": {"head_dim": 24},
+    "mistral": {"sliding_window": WINDOW},
+    "gemma": {"head_dim": 16},
+    "gemma2": {
+        "head_dim": 24,
+        "query_pre_attn_scalar": 8,
+        "sliding_window": WINDOW,
+        "attn_logit_softcapping": 4.0,
+        "final_logit_softcapping": 5.0,
+    },
+    "gemma3_text": {
+        "head_dim": 24,
+        "initializer_range": 0.2,
+        "query_pre_attn_scalar": 8,
+        "sliding_window": WINDOW,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+        "final_logit_softcapping": 5.0,
+    },
 }
 
 
@@ -56,11 +80,7 @@ def tiny_checkpoint(
         "eos_token_id": end,
         "pad_token_id": 0,
     }
-    if family.startswith("gemma"):
-        shape["head_dim"] = 16
-    if family.startswith("gemma3"):
-        shape["initializer_range"] = 0.2
-    config = AutoConfig.for_model(family, **(shape | overrides))
+    config = AutoConfig.for_model(family, **(shape | _OF_FAMILY.get(family, {}) | overrides))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from split_server.checkpoint.families import EndsSpec, family_of
+from split_server.checkpoint.families import HEAD, EndsSpec, family_of
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.half_rows import HalfSource, as_f32_bytes
-from split_server.checkpoint.safetensors_index import TensorSlice
+from split_server.checkpoint.safetensors_index import TensorSlice, same_values
 from split_server.checkpoint.slices import (
     Digests,
     FileSource,
@@ -58,7 +58,7 @@ class Ends:
 def ends_of(checkpoint: Checkpoint) -> Ends:
     """Find the ends. Raises UnsupportedFamily, MalformedCheckpoint."""
     tensors = checkpoint.tensors
-    spec = family_of(checkpoint.config).ends(checkpoint.config, tensors)
+    spec = _with_own_head(family_of(checkpoint.config).ends(checkpoint.config, tensors), tensors)
     embedding, head = tensors[spec.embedding], tensors[spec.head]
     width = checkpoint.config.get("hidden_size")
     for tensor in (embedding, head):
@@ -69,6 +69,14 @@ def ends_of(checkpoint: Checkpoint) -> Ends:
             )
     bias = None if spec.head_bias is None else tensors[spec.head_bias]
     return Ends(spec, embedding, head, bias)
+
+
+def _with_own_head(spec: EndsSpec, tensors: Mapping[str, TensorSlice]) -> EndsSpec:
+    """As transformers loads it: a tied head that is stored with other values is not tied."""
+    own = tensors.get(HEAD)
+    if own is None or spec.head == HEAD or same_values(own, tensors[spec.embedding]):
+        return spec
+    return replace(spec, head=HEAD)
 
 
 @dataclass

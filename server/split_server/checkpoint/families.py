@@ -8,19 +8,21 @@ scale).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from split_server.checkpoint.unsplittable import reason_against, ruling_option
 from split_server.errors import MalformedCheckpoint, UnsupportedFamily
 
 EMBEDDING = "model.embed_tokens.weight"
 HEAD = "lm_head.weight"
-_PER_LAYER_INPUTS = "its layers need the token ids themselves, so it cannot be split"
-_UNSPLITTABLE = {
-    "gemma3n": _PER_LAYER_INPUTS,
-    "gemma3n_text": _PER_LAYER_INPUTS,
-    "gemma4": _PER_LAYER_INPUTS,
+# What every family means by a field that config.json leaves out, unless it says otherwise.
+_DEFAULTS: Mapping[str, Any] = {
+    "tie_word_embeddings": False,
+    "num_key_value_heads": None,
+    "head_dim": None,
+    "final_logit_softcapping": None,
 }
 
 
@@ -38,39 +40,71 @@ class EndsSpec:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """``scale_of(config)``: factor on embedding rows, None when there is none."""
+    """One architecture, by its ``model_type``.
+
+    ``defaults``: its own meaning of fields that config.json leaves out, as in transformers;
+    ``scaled``: embedding rows are multiplied by sqrt(hidden_size); ``softcapped``: logits are
+    capped by ``final_logit_softcapping``.
+    """
 
     name: str
-    scale_of: Callable[[Mapping[str, Any]], float | None] = lambda _: None
-    tied_by_default: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    scaled: bool = False
+    softcapped: bool = False
+
+    def completed(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
+        """``config`` with what it leaves out of ties, head shapes and caps."""
+        return {**_DEFAULTS, **self.defaults, **config}
 
     def ends(self, config: Mapping[str, Any], tensors: Mapping[str, Any]) -> EndsSpec:
-        """The ends of a checkpoint. Raises MalformedCheckpoint when a tensor is missing."""
-        tied = config.get("tie_word_embeddings", self.tied_by_default)
-        head = EMBEDDING if tied else HEAD
-        for name in {EMBEDDING, head}:
+        """The ends of a checkpoint. Raises MalformedCheckpoint."""
+        full = self.completed(config)
+        head = EMBEDDING if full["tie_word_embeddings"] else HEAD
+        for name in (EMBEDDING, head):
             if name not in tensors:
                 raise MalformedCheckpoint(f"the checkpoint has no tensor {name}")
-        return EndsSpec(EMBEDDING, head, embedding_scale=self.scale_of(config))
+        return EndsSpec(
+            EMBEDDING,
+            head,
+            embedding_scale=math.sqrt(int(config["hidden_size"])) if self.scaled else None,
+            softcap=_cap(full["final_logit_softcapping"]) if self.softcapped else None,
+        )
 
 
-def _sqrt_hidden(config: Mapping[str, Any]) -> float:
-    return math.sqrt(int(config["hidden_size"]))
+def _cap(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise MalformedCheckpoint("final_logit_softcapping of config.json is not above 0")
+    return float(value)
 
 
+_GEMMA: Mapping[str, Any] = {"tie_word_embeddings": True, "head_dim": 256}
 FAMILIES = {
     family.name: family
     for family in (
-        Family("qwen2"),
+        Family("qwen2", {"num_key_value_heads": 32}),
+        Family("qwen3", {"num_key_value_heads": 32, "head_dim": 128}),
         Family("llama"),
-        Family("gemma", scale_of=_sqrt_hidden, tied_by_default=True),
+        Family("mistral", {"num_key_value_heads": 8}),
+        Family("gemma", {**_GEMMA, "num_key_value_heads": 16}, scaled=True),
+        Family(
+            "gemma2",
+            {**_GEMMA, "num_key_value_heads": 4, "final_logit_softcapping": 30.0},
+            scaled=True,
+            softcapped=True,
+        ),
+        Family("gemma3_text", {**_GEMMA, "num_key_value_heads": 4}, scaled=True, softcapped=True),
     )
 }
 
 
 def family_of(config: Mapping[str, Any]) -> Family:
-    """The family of a checkpoint's config. Raises UnsupportedFamily, by name."""
+    """The family of a checkpoint's config. Raises UnsupportedFamily, which says why."""
     name = str(config.get("model_type", "unknown"))
-    if name in FAMILIES:
-        return FAMILIES[name]
-    raise UnsupportedFamily(name, sorted(FAMILIES), _UNSPLITTABLE.get(name, ""))
+    if name not in FAMILIES:
+        raise UnsupportedFamily(name, sorted(FAMILIES), reason_against(config))
+    option = ruling_option(config)
+    if option is not None:
+        raise UnsupportedFamily(f"{name} with {option.name}", sorted(FAMILIES), option.reason)
+    return FAMILIES[name]

@@ -17,6 +17,7 @@ from split_server.errors import MalformedCheckpoint
 
 _MAX_HEADER = 100 * 1024 * 1024
 _ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2}
+_COMPARED_BYTES = 8 * 1024 * 1024
 _WIRE_NAMES = {"F32": "f32", "F16": "f16", "BF16": "bf16"}
 
 
@@ -68,3 +69,20 @@ def _slice(path: Path, name: str, entry: dict[str, Any], start: int, end: int) -
     if first < 0 or size != wanted or start + last > end:
         raise MalformedCheckpoint(f"{path.name} is cut short or describes {name} badly")
     return TensorSlice(path, start + first, size, _WIRE_NAMES[entry["dtype"]], shape)
+
+
+def same_values(one: TensorSlice, other: TensorSlice) -> bool:
+    """Whether two tensors have the same dtype, shape and bytes. Raises MalformedCheckpoint."""
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return False
+    try:
+        with one.file.open("rb") as left, other.file.open("rb") as right:
+            left.seek(one.offset)
+            right.seek(other.offset)
+            for start in range(0, one.size, _COMPARED_BYTES):
+                length = min(_COMPARED_BYTES, one.size - start)
+                if left.read(length) != right.read(length):
+                    return False
+    except OSError as error:
+        raise MalformedCheckpoint(f"{one.file.name} cannot be read") from error
+    return True

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from split_server.checkpoint.families import family_of
 from split_server.errors import MalformedCheckpoint
 from split_wire.tensor import WireDtype
 
@@ -30,11 +31,16 @@ class ModelInfo:
 
 
 def kv_bytes_per_position(config: Mapping[str, Any], item_bytes: int) -> int:
-    """Bytes of keys and values of one position over all layers."""
+    """Bytes of keys and values of one position over all layers.
+
+    Sliding-window layers count like all others: the cache keeps every position of theirs too.
+    Raises UnsupportedFamily, MalformedCheckpoint.
+    """
+    full = family_of(config).completed(config)
     try:
-        heads = int(config["num_attention_heads"])
-        kv_heads = int(config.get("num_key_value_heads") or heads)
-        head_dim = int(config.get("head_dim") or int(config["hidden_size"]) // heads)
-        return 2 * int(config["num_hidden_layers"]) * kv_heads * head_dim * item_bytes
+        heads = int(full["num_attention_heads"])
+        kv_heads = int(full["num_key_value_heads"] or heads)
+        head_dim = int(full["head_dim"] or int(full["hidden_size"]) // heads)
+        return 2 * int(full["num_hidden_layers"]) * kv_heads * head_dim * item_bytes
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise MalformedCheckpoint("config.json lacks the shape of the attention") from error

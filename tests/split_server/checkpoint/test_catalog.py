@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from split_server.checkpoint.catalog import build_catalog, ends_of
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.errors import MalformedCheckpoint
 from split_wire.errors import NotFound
+from tests import oracle
 from tests.checkpoints import tiny_checkpoint
 
 
@@ -33,6 +34,27 @@ def test_a_tied_checkpoint_has_one_table_and_two_legacy_files(tmp_path: Path) ->
     catalog = _catalog(tiny_checkpoint("qwen2", tmp_path / "c", tied=True))
     assert sorted(catalog.files) == ["chat_template.jinja", "embedding.bin", "tokenizer.json"]
     assert catalog.read("lm_head.bin") == catalog.read("embed_tokens.bin")
+
+
+def _with_a_head_in_its_files(path: Path, change: float) -> Path:
+    tensors = load_file(path / "model.safetensors")
+    tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"].clone()
+    tensors["lm_head.weight"][-1, -1] += change
+    save_file(tensors, path / "model.safetensors", {"format": "pt"})
+    return path
+
+
+def test_a_tied_head_that_is_stored_with_other_values_is_served_as_transformers_loads_it(
+    tmp_path: Path,
+) -> None:
+    path = _with_a_head_in_its_files(tiny_checkpoint("gemma", tmp_path / "c"), change=1.0)
+    loaded = oracle.model(path).get_output_embeddings().weight.detach()
+    assert _catalog(path).read("head.bin") == loaded.numpy().tobytes()
+
+
+def test_a_tied_head_that_is_stored_twice_is_served_once(tmp_path: Path) -> None:
+    path = _with_a_head_in_its_files(tiny_checkpoint("gemma", tmp_path / "c"), change=0.0)
+    assert "head.bin" not in _catalog(path).files
 
 
 def test_legacy_files_are_measured_once(tmp_path: Path) -> None:

@@ -55,15 +55,20 @@ def test_files_are_listed_with_their_real_sizes_and_digests(tiny_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("family", "tied", "scale", "head"),
+    ("family", "tied", "scale", "softcap"),
     [
-        ("qwen2", True, None, "embedding.bin"),
-        ("llama", False, None, "head.bin"),
-        ("gemma", True, 8.0, "embedding.bin"),
+        ("qwen2", True, None, None),
+        ("qwen3", False, None, None),
+        ("llama", False, None, None),
+        ("mistral", True, None, None),
+        ("gemma", True, 8.0, None),
+        ("gemma2", True, 8.0, 5.0),
+        ("gemma2", False, 8.0, 5.0),
+        ("gemma3_text", True, 8.0, 5.0),
     ],
 )
 def test_the_ends_of_each_family(
-    family: str, tied: bool, scale: float | None, head: str, tmp_path: Path
+    family: str, tied: bool, scale: float | None, softcap: float | None, tmp_path: Path
 ) -> None:
     path = tiny_checkpoint(family, tmp_path / "c", tied=tied, dtype="bfloat16")
     ends = _manifest(path).document["ends"]
@@ -75,11 +80,11 @@ def test_the_ends_of_each_family(
         "scale": scale,
     }
     assert ends["lm_head"] == {
-        "file": head,
+        "file": "embedding.bin" if tied else "head.bin",
         "dtype": "bf16",
         "rows": rows,
         "bias": None,
-        "softcap": None,
+        "softcap": softcap,
         "logit_scale": 1.0,
     }
 
