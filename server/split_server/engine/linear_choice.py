@@ -10,14 +10,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 import torch
 
 from split_server.engine.linears import PackedLinear, Place, linear_places, packing_fault
 from split_server.errors import UnusableDevice
 
-LinearsMode = Literal["auto", "packed", "plain"]
 PLAIN = "plain"
 _DTYPES = (torch.bfloat16, torch.float32)
 # Matrices raced against each other fill this many bytes if the model has them: more than the last
@@ -33,7 +31,7 @@ _log = logging.getLogger(__name__)
 Shape = tuple[int, int]
 
 
-def arrange_linears(module: torch.nn.Module, mode: LinearsMode, threads: int = 1) -> str:
+def arrange_linears(module: torch.nn.Module, mode: str, threads: int = 1) -> str:
     """Pack the linear layers of ``module`` in place where ``mode`` says so; what they are then.
 
     ``auto`` packs the shapes that win the race with ``threads`` threads, ``packed`` all of them;

@@ -92,4 +92,5 @@ def _close(
 
 
 def _norms(matrix: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(matrix, dim=1, dtype=torch.float32)
+    norms: torch.Tensor = torch.linalg.vector_norm(matrix, dim=1, dtype=torch.float32)
+    return norms

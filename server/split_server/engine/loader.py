@@ -5,6 +5,7 @@ Decoder layers and final norm, without the embedding table and head.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,13 @@ from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
 from split_server.engine.convert import WIRE_NAMES
 from split_server.engine.info import ModelInfo, kv_bytes_per_position
+from split_server.engine.linear_choice import arrange_linears
 from split_server.engine.packed import PACKED_ATTENTION
-from split_server.engine.linear_choice import LinearsMode, arrange_linears
+from split_server.engine.quantize import quantize_linears
 from split_server.engine.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
+_log = logging.getLogger(__name__)
 _DTYPES = {
     "float32": torch.float32,
     "float16": torch.float16,
@@ -49,13 +52,15 @@ def load_backbone(
     dtype: str = "auto",
     device: str = "auto",
     *,
-    linears: LinearsMode = "auto",
+    linears: str = "auto",
+    quantize: str = "none",
     threads: int = 0,
 ) -> Backbone:
     """Load ``checkpoint`` for inference.
 
     dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
-    float32 on a CPU. linears: see arrange_linears, which ``threads`` is for (0: chosen by size).
+    float32 on a CPU. linears: auto, packed or plain (``arrange_linears``, raced with ``threads``,
+    0: chosen by size); quantize: none or int8, then ``linears`` does not matter.
     Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)
@@ -64,7 +69,11 @@ def load_backbone(
     compute = _resolve_dtype(checkpoint, dtype, target)
     module = _load_module(checkpoint, compute).to(target)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
-    kept = arrange_linears(module, linears, choose_threads(sizes, threads))
+    if quantize == "int8":
+        kept = quantize_linears(module)
+    else:
+        kept = arrange_linears(module, linears, choose_threads(sizes, threads))
+    _log.info("linear layers: %s", kept)
     if target.type == "cpu":
         _own_memory(module)
     info = _info(checkpoint, family.name, compute)
