@@ -1,8 +1,8 @@
 """Attention of one session's new rows over its own cached keys and values.
 
-Keys and values are [1, kv_heads, L, D]; the new rows are the last of the L positions and their keys
-and values are already among them. Query heads come in kv_heads groups of ``rep`` heads that share
-keys (grouped-query attention, Ainslie et al. 2023). ``window``: each position sees that many, itself
+Keys and values are [1, kv_heads, L, D]; the new rows are the last of the L positions, their own
+keys and values among them. Query heads come in kv_heads groups of ``rep`` heads that share keys
+(grouped-query attention, Ainslie et al. 2023). ``window``: each position sees that many, itself
 included (Beltagy et al. 2020); ``softcap``: scores s become softcap * tanh(s / softcap) (Gemma 2,
 2024).
 """

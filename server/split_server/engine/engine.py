@@ -6,7 +6,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 import torch
@@ -174,7 +174,7 @@ class Engine:
         hidden = self._run([step.slice(rows, self._runner) for step, rows in plan])
         ended = self._clock()
         finished = 0
-        for (step, rows), states in zip(plan, hidden, strict=True):
+        for (step, _), states in zip(plan, hidden, strict=True):
             if isinstance(states, Exception):
                 self._scheduler.withdraw(step)
                 step.fail(states)
@@ -190,7 +190,7 @@ class Engine:
             self._paces.served(step.job.cache, self._clock())
         step.finish(self._clock)
 
-    def _run(self, slices: list[Slice]) -> list[torch.Tensor] | list[torch.Tensor | Exception]:
+    def _run(self, slices: list[Slice]) -> Sequence[torch.Tensor | Exception]:
         """All slices in one pass; when it fails, each alone, so that only the guilty one fails."""
         try:
             return self._runner.run(slices)

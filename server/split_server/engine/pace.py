@@ -1,9 +1,9 @@
 """When the sessions that are decoding are likely to come back with their next token.
 
 A device needs a moment to pick a token. A pass that starts just before the token arrives makes it
-wait for the whole pass, and with several devices each would wait for all others; so the engine holds
-a pass back for devices that are known to answer fast (anticipatory scheduling: Iyer and Druschel,
-SOSP 2001).
+wait for the whole pass, and with several devices each would wait for all others; so the engine
+holds a pass back for devices that are known to answer fast (anticipatory scheduling: Iyer and
+Druschel, SOSP 2001).
 """
 
 from __future__ import annotations

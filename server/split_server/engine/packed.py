@@ -99,9 +99,9 @@ class PackedBatch:
         out = []
         parts = zip(
             self.slices,
-            query.split(self._sizes, dim=2),
-            keys.split(self._sizes, dim=2),
-            values.split(self._sizes, dim=2),
+            torch.split(query, self._sizes, dim=2),
+            torch.split(keys, self._sizes, dim=2),
+            torch.split(values, self._sizes, dim=2),
             strict=True,
         )
         for part, own_query, new_keys, new_values in parts:

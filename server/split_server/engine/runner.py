@@ -56,7 +56,7 @@ class ModelRunner:
             raise
         for part in slices:
             part.cache.grown_to(part.end)
-        return list(hidden.split([part.rows for part in slices]))
+        return list(torch.split(hidden, [part.rows for part in slices]))
 
     def _forward(self, batch: PackedBatch) -> torch.Tensor:
         """[total, H]."""
