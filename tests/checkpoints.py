@@ -13,7 +13,7 @@ CHAT_TEMPLATE = (
 SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 # Every room is tested with these; what a family changes is tested with all.
 FAMILIES = ("qwen2", "llama", "gemma")
-ALL_FAMILIES = (*FAMILIES, "qwen3", "mistral", "gemma3_text")
+ALL_FAMILIES = (*FAMILIES, "qwen3", "mistral", "gemma2", "gemma3_text")
 WINDOW = 16
 _TEXT = [
     "What is split inference? The device holds the ends of a model and the server its middle.",
