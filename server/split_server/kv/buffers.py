@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 import threading
 
 import torch
+
+# Pages of their own are rounding for smaller buffers.
+_OWN_PAGES = 64 * 1024
 
 Shape = tuple[int, ...]
 _Kind = tuple[Shape, torch.dtype, torch.device]
@@ -40,7 +45,7 @@ class BufferPool:
     def take(self, shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         """A buffer with undefined contents, an idle one if there is one.
 
-        Raises what torch raises when memory is short.
+        Raises what torch and mmap raise when memory is short: RuntimeError, MemoryError, OSError.
         """
         kind = (shape, dtype, device)
         with self._lock:
@@ -53,7 +58,7 @@ class BufferPool:
                 return buffer
         # A tensor made in inference mode could not be written to outside of it.
         with torch.inference_mode(False):
-            return torch.empty(shape, dtype=dtype, device=device)
+            return _new_buffer(shape, dtype, device)
 
     def give(self, buffer: torch.Tensor) -> None:
         """Take a buffer back, or free it where it would exceed the bound."""
@@ -92,3 +97,16 @@ class BufferPool:
             self._idle_bytes -= buffers.pop().nbytes
             if not buffers:
                 del self._idle[kind]
+
+
+def _new_buffer(shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Memory that goes back to the system as soon as the buffer is freed.
+
+    malloc keeps what is freed between two blocks in use, up to 32 MB each (mallopt(3),
+    M_MMAP_THRESHOLD), and a budget that counts buffers would not be that of the process.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    if device.type != "cpu" or size < _OWN_PAGES:
+        return torch.empty(shape, dtype=dtype, device=device)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return torch.frombuffer(pages, dtype=dtype).view(shape)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 
+from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 
 
-def cache_of(positions: int, layers: int = 2) -> KVCache:
-    cache = KVCache()
+def cache_of(positions: int, layers: int = 2, pool: BufferPool | None = None) -> KVCache:
+    cache = KVCache(pool)
     for layer in range(layers):
         rows = torch.arange(float(positions)).reshape(1, 1, positions, 1)
         cache.layers.update(rows, -rows, layer)
@@ -49,3 +50,49 @@ def test_a_half_written_pass_is_cut_off_in_the_layers_it_reached() -> None:
     cache.truncate(5)
     assert len(cache) == 5
     assert {layer.keys.shape[-2] for layer in cache.layers.layers} == {5}
+
+
+def test_a_layer_is_the_one_that_hugging_face_updates() -> None:
+    cache = cache_of(5)
+    assert cache.layer(1) is cache.layers.layers[1]
+    new = cache.layer(3)
+    rows = torch.zeros(1, 1, 2, 1)
+    cache.layers.update(rows, rows, 3)
+    assert new.get_seq_length() == 2
+
+
+def test_capacity_and_bytes_are_those_of_the_buffers() -> None:
+    assert (KVCache().capacity, KVCache().allocated_bytes) == (0, 0)
+    cache = cache_of(40)
+    assert cache.capacity == 64
+    assert cache.allocated_bytes == 2 * 2 * 64 * 4
+    cache.truncate(2)
+    assert cache.allocated_bytes == 2 * 2 * 64 * 4
+
+
+def test_capacity_is_what_every_layer_has() -> None:
+    cache = cache_of(30)
+    rows = torch.zeros(1, 1, 30, 1)
+    cache.layers.update(rows, rows, 0)
+    assert cache.capacity == 32
+
+
+def test_a_released_cache_is_empty_and_may_be_used_again() -> None:
+    pool = BufferPool(1 << 20)
+    cache = cache_of(40, pool=pool)
+    held = cache.allocated_bytes
+    for _ in range(2):
+        cache.release()
+        assert (len(cache), cache.capacity, cache.allocated_bytes) == (0, 0, 0)
+        assert cache.layers.get_seq_length() == 0
+        assert pool.idle_bytes == held
+    rows = torch.ones(1, 1, 50, 1)
+    keys, _ = cache.layers.update(rows, rows, 0)
+    assert torch.equal(keys, rows)
+    assert pool.idle_bytes == held // 2
+
+
+def test_releasing_a_cache_that_never_held_anything_is_harmless() -> None:
+    cache = KVCache(BufferPool(1 << 20))
+    cache.release()
+    assert len(cache) == 0

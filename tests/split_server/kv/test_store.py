@@ -2,43 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-import torch
 
-from split_server.kv.store import Session, SessionStore, StoreLimits
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
-from split_wire.session import SessionState
-
-BYTES_PER_POSITION = 10
-
-
-class Clock:
-    """Seconds that pass when the test says so."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def state() -> SessionState:
-    return SessionState("manifest", 4, 512, 100)
-
-
-def store_of(clock: Clock | None = None, **limits: Any) -> SessionStore:
-    return SessionStore(StoreLimits(**limits), BYTES_PER_POSITION, clock=clock or Clock())
-
-
-def fill(store: SessionStore, session: Session, positions: int) -> None:
-    """Reserve and really cache ``positions``."""
-    store.reserve(session, positions)
-    rows = torch.zeros(1, 1, positions - len(session.cache), 1)
-    session.cache.layers.update(rows, rows, 0)
-    session.cache.grown_to(positions)
-    store.settle(session)
+from tests.split_server.kv.filling import UNIT, Clock, fill, state, store_of
 
 
 def test_ids_are_unguessable_and_never_repeat() -> None:
@@ -127,50 +94,55 @@ def test_a_running_session_does_not_expire() -> None:
     assert store.get("ann", session.key) is session
 
 
-def test_bytes_are_counted_by_cached_positions() -> None:
+def test_bytes_are_counted_by_the_buffers_that_are_held() -> None:
     store = store_of()
     session = store.open("ann", state(), "f32")
     fill(store, session, 7)
-    assert store.bytes == 70
+    assert store.bytes == UNIT
+    fill(store, session, 200)
+    assert store.bytes == 7 * UNIT
     session.cache.truncate(3)
     store.settle(session)
-    assert store.bytes == 30
+    assert store.bytes == 7 * UNIT
+    fill(store, session, 4)
+    assert store.bytes == UNIT
     store.close("ann", session.key)
     assert store.bytes == 0
 
 
 def test_a_reservation_evicts_the_principals_oldest_idle_sessions_as_needed() -> None:
-    store = store_of(max_bytes=100)
+    store = store_of(max_bytes=9 * UNIT)
     old, new, asking = (store.open("ann", state(), "f32") for _ in range(3))
-    fill(store, old, 4)
-    fill(store, new, 4)
-    fill(store, asking, 6)
+    fill(store, old, 4 * 32)
+    fill(store, new, 4 * 32)
+    fill(store, asking, 5 * 32)
     with pytest.raises(UnknownSession):
         store.get("ann", old.key)
     assert store.get("ann", new.key) is new
-    assert store.bytes == 100
+    assert store.bytes == 9 * UNIT
 
 
 def test_a_reservation_that_cannot_fit_evicts_nothing() -> None:
-    store = store_of(max_bytes=100)
+    store = store_of(max_bytes=10 * UNIT)
     idle, asking = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
-    fill(store, idle, 4)
+    fill(store, idle, 4 * 32)
     with pytest.raises(CacheFull) as refusal:
-        store.reserve(asking, 11)
-    assert (refusal.value.needed, refusal.value.free) == (110, 60)
+        store.reserve(asking, 12 * 32)
+    assert (refusal.value.needed, refusal.value.free) == (12 * UNIT, 10 * UNIT)
+    assert refusal.value.fits == 9 * 32
     assert store.get("ann", idle.key) is idle
     assert asking.reserved == 0
 
 
 def test_a_principals_bytes_are_limited_below_the_total() -> None:
-    store = store_of(max_bytes=1000, max_bytes_per_principal=50)
+    store = store_of(max_bytes=100 * UNIT, max_bytes_per_principal=5 * UNIT)
     asking = store.open("ann", state(), "f32")
     with pytest.raises(CacheFull):
-        store.reserve(asking, 6)
-    fill(store, asking, 5)
+        store.reserve(asking, 6 * 32)
+    fill(store, asking, 5 * 32)
     other = store.open("bob", state(), "f32")
-    fill(store, other, 5)
-    assert store.bytes == 100
+    fill(store, other, 5 * 32)
+    assert store.bytes == 10 * UNIT
 
 
 def test_a_session_closed_while_running_counts_until_its_step_ends() -> None:
@@ -179,7 +151,7 @@ def test_a_session_closed_while_running_counts_until_its_step_ends() -> None:
     store.reserve(session, 5)
     session.running = 1
     store.close("ann", session.key)
-    assert store.bytes == 50
+    assert store.bytes == UNIT
     with pytest.raises(TooManySessions):
         store.open("ann", state(), "f32")
     session.running = 0

@@ -1,0 +1,54 @@
+"""Fills the caches of sessions as the model thread does, with rows of a known size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from split_server.kv.buffers import BufferPool
+from split_server.kv.store import Session, SessionStore, StoreLimits
+from split_wire.session import SessionState
+
+# One layer, one head, one float32 number per key and per value.
+BYTES_PER_POSITION = 8
+# What a buffer of the smallest size class takes: 32 positions.
+UNIT = 32 * BYTES_PER_POSITION
+
+
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def state() -> SessionState:
+    return SessionState("manifest", 4, 512, 100)
+
+
+def store_of(
+    clock: Clock | None = None, pool: BufferPool | None = None, **limits: Any
+) -> SessionStore:
+    """A store that keeps no idle buffers unless it is given a pool."""
+    pool = BufferPool(0) if pool is None else pool
+    return SessionStore(
+        StoreLimits(**limits), BYTES_PER_POSITION, clock=clock or Clock(), pool=pool
+    )
+
+
+def append(session: Session, positions: int) -> None:
+    """Cache rows until ``positions`` are held."""
+    rows = torch.arange(float(len(session.cache)), float(positions)).reshape(1, 1, -1, 1)
+    session.cache.layer(0).append(rows, -rows)
+    session.cache.grown_to(positions)
+
+
+def fill(store: SessionStore, session: Session, positions: int) -> None:
+    """Reserve and really cache ``positions``."""
+    store.reserve(session, positions)
+    append(session, positions)
+    store.settle(session)
