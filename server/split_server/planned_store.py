@@ -1,0 +1,63 @@
+"""The session store of a process whose memory is planned: what cannot fit is refused first."""
+
+from __future__ import annotations
+
+from split_server.engine.memory_planner import Forecast, MemoryPlanner
+from split_server.kv.session import Session
+from split_server.kv.store import SessionStore, StoreLimits
+
+
+class PlannedStore(SessionStore):
+    """Refuses by measurement what the budget of ``limits`` would let pass.
+
+    The budget divides memory among principals; other processes, messages and fragments may have
+    taken some of it meanwhile.
+    """
+
+    def __init__(self, limits: StoreLimits, planner: MemoryPlanner) -> None:
+        super().__init__(limits, planner.plan.shape.kv_bytes_per_position, pool=planner.pool)
+        self.planner = planner
+
+    def reserve(self, session: Session, positions: int) -> None:
+        """As :meth:`SessionStore.reserve`; the principal's idle sessions are also given up when
+        memory is short.
+
+        Raises UnknownSession, CacheFull.
+        """
+        cache, rows = session.cache, max(positions - len(session.cache), 1)
+        forecast = None
+        if self.planner.grows(cache, positions):
+            forecast = self._checked(session, positions, rows)
+        super().reserve(session, positions)
+        if forecast is not None:
+            self._make_room(session, positions, rows, forecast)
+        self.planner.promise(cache, positions, rows)
+
+    def settle(self, session: Session) -> None:
+        """A step has ended: count what the cache really holds."""
+        super().settle(session)
+        self.planner.settle(session.cache)
+
+    def _checked(self, session: Session, positions: int, rows: int) -> Forecast:
+        forecast = self.planner.forecast(session.cache, positions, rows)
+        reclaimable = sum(other.cache.allocated_bytes for other in self._others(session))
+        if forecast.needed > forecast.free + reclaimable:
+            raise self.planner.refusal(session.cache, positions, rows, reclaimable)
+        return forecast
+
+    def _make_room(self, session: Session, positions: int, rows: int, forecast: Forecast) -> None:
+        """Give up idle sessions, the longest idle first, until the step fits."""
+        for other in self._others(session):
+            if forecast.needed <= forecast.free:
+                break
+            self.lose(other)
+            self.planner.pool.clear()
+            forecast = self.planner.forecast(session.cache, positions, rows)
+        if forecast.needed > forecast.free:
+            super().settle(session)
+            raise self.planner.refusal(session.cache, positions, rows, 0)
+        self.planner.keep_idle(forecast)
+
+    def _others(self, session: Session) -> list[Session]:
+        """The principal's idle sessions but this one, the longest idle first."""
+        return [other for other in self._idle(session.principal) if other is not session]
