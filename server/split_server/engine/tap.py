@@ -1,8 +1,8 @@
-"""Attention rows beside a forward pass: what a step's last position attends to.
+"""Attention rows of a step's last position, taken while the step runs.
 
-The attention function shows the tap each layer's last query and cached keys; the tap multiplies
-them into one buffer, and softmax and reductions run once over all layers at the end. The result is
-that of eager attention (scores, softcap, sliding window, softmax in float32).
+Each layer shows the tap its last query and cached keys. Scores, softcap, sliding window and softmax
+(in float32) are those of eager attention, so whoever has the tap compute them may as well have it
+weigh the values: that costs a decode step less than a fused kernel beside the tap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from split_wire.errors import HiddenOverflow
 
 @dataclass(frozen=True, slots=True)
 class AttentionResult:
-    """``values`` [layers, heads or 1, width] in the request's dtype, on the CPU.
+    """``values`` [layers, heads or 1, width] in the request's dtype, on the CPU, contiguous.
 
     ``positions`` int32 of the same shape: the positions of a top-k, largest weight first, equal
     ones by position; None when width is the number of cached positions.
@@ -28,18 +28,22 @@ class AttentionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
-    """What turns the products of a layer into scores; ``window`` in positions, 0 for none."""
+class _Room:
+    """Where a layer's scores [kv_heads, rep, n] and float32 keys [kv_heads, n, D] go.
 
-    scaling: float
-    softcap: float
-    window: int
+    ``turned``: the same keys as [kv_heads, D, n]; both are empty when keys are float32 already.
+    """
+
+    scores: torch.Tensor
+    wide: torch.Tensor
+    turned: torch.Tensor
 
 
 class AttentionTap:
     """For one step of one session: ``length`` cached positions, the step's own included.
 
-    ``dtype`` and ``device`` are those of queries and keys.
+    ``heads``: query heads of one layer. Holds float32 [layers, heads or 1, length] until
+    :meth:`rows`, and room for the scores and float32 keys of one layer.
     """
 
     def __init__(
@@ -48,12 +52,16 @@ class AttentionTap:
         layers: int,
         heads: int,
         length: int,
-        dtype: torch.dtype,
         device: torch.device,
     ) -> None:
         self._request = request
-        self._products = torch.empty(layers, heads, length, dtype=dtype, device=device)
-        self._shapes: list[_Shape | None] = [None] * layers
+        self._length = length
+        self._kept = torch.zeros(layers, request.rows_of(heads), length, device=device)
+        self._layers = self._kept.unbind()
+        self._scores = torch.empty(heads * length, device=device)
+        self._wide = torch.empty(0, device=device)
+        self._room: tuple[torch.Size, _Room] | None = None
+        self._seen = [False] * layers
 
     def observe(
         self,
@@ -64,66 +72,113 @@ class AttentionTap:
         sliding_window: int | None = None,
         softcap: float | None = None,
     ) -> None:
-        """Take in one layer: ``query`` [kv_heads, rep, D] of the last position (head h is that of
-        key head h // rep), ``keys`` [1, kv_heads, length, D], rotated both.
+        """Take in one layer.
 
-        ``sliding_window``: the last position sees that many positions, itself included.
+        ``query`` [kv_heads, rep, D] of the last position (head h shares the keys of h // rep),
+        ``keys`` [1, kv_heads, length, D], both rotated. With a ``sliding_window`` the last position
+        sees that many, itself included; ``softcap`` bounds the scores (Gemma 2).
         """
-        kv_heads, rep, _ = query.shape
-        products = self._products[layer].view(kv_heads, rep, -1)
-        torch.bmm(query, keys[0].transpose(1, 2), out=products)
-        self._shapes[layer] = _Shape(scaling, softcap or 0.0, sliding_window or 0)
+        self._weights(layer, query, keys, scaling, sliding_window, softcap)
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        scaling: float,
+        sliding_window: int | None = None,
+        softcap: float | None = None,
+    ) -> torch.Tensor:
+        """:meth:`observe`, and the attention's output [kv_heads, rep, D] for the last position.
+
+        ``values`` as ``keys``.
+        """
+        weights = self._weights(layer, query, keys, scaling, sliding_window, softcap)
+        shown, seen = values[0], weights.shape[2]
+        if seen != self._length:
+            shown = shown[:, -seen:]
+        return torch.bmm(weights.to(values.dtype), shown)
 
     def rows(self) -> AttentionResult:
-        """What was asked for. Raises HiddenOverflow for scores that are not finite."""
-        weights = self._softmax()
-        # A score that is not finite makes its whole row NaN.
-        if not bool(torch.isfinite(weights[..., -1]).all()):
+        """What was asked for. Raises HiddenOverflow when scores were not finite."""
+        if not all(self._seen):
+            raise RuntimeError("a layer did not show its attention")
+        # A score that is not finite makes its whole row NaN; the last position is always visible.
+        if not bool(torch.isfinite(self._kept[..., -1]).all()):
             raise HiddenOverflow
-        if self._request.heads == "mean":
-            weights = weights.mean(1, keepdim=True)
-        elif self._request.heads == "max":
-            weights = weights.amax(1, keepdim=True)
-        if self._request.dtype == "f16":
-            weights = weights.half()
+        rows = self._kept.half() if self._request.dtype == "f16" else self._kept
         if not self._request.top_k:
-            return AttentionResult(weights.cpu(), None)
-        values, positions = _largest(weights, min(self._request.top_k, weights.shape[-1]))
+            return AttentionResult(rows.cpu(), None)
+        values, positions = _largest(rows, self._request.width_of(rows.shape[-1]))
         return AttentionResult(values.cpu(), positions.cpu())
 
-    def _softmax(self) -> torch.Tensor:
-        """Weights float32 [layers, heads, length]."""
-        scores = self._products.float()
-        shapes = set(self._shapes)
-        for shape in shapes:
-            if shape is None:
-                raise RuntimeError("a layer was not observed")
-            if len(shapes) == 1:
-                _shape_scores(scores, shape)
-            else:
-                for layer, own in enumerate(self._shapes):
-                    if own == shape:
-                        _shape_scores(scores[layer], shape)
-        return torch.softmax(scores, dim=-1)
+    def _weights(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        scaling: float,
+        window: int | None,
+        softcap: float | None,
+    ) -> torch.Tensor:
+        """Softmax weights [kv_heads, rep, visible] of a layer, which are also kept."""
+        keys, kept = keys[0], self._layers[layer]
+        if window is not None and window < self._length:
+            keys, kept = keys[:, -window:], kept[:, -window:]
+        scores = self._products(query, keys, scaling)
+        if softcap is not None:
+            scores.div_(softcap).tanh_().mul_(softcap)
+        self._seen[layer] = True
+        if self._request.heads == "all" and kept.is_contiguous():
+            return torch.softmax(scores, -1, out=kept.view(scores.shape))
+        weights = torch.softmax(scores, -1)
+        self._keep(kept, weights.view(-1, keys.shape[1]))
+        return weights
+
+    def _products(self, query: torch.Tensor, keys: torch.Tensor, scaling: float) -> torch.Tensor:
+        """``scaling`` x query . key in float32 [kv_heads, rep, n] for ``keys`` [kv_heads, n, D]."""
+        if self._room is None or self._room[0] != keys.shape:
+            self._room = (keys.shape, self._make_room(query, keys))
+        room = self._room[1]
+        # Widening the keys beats a product in bf16, whose kernels are slow for so few rows.
+        if keys.dtype == torch.float32:
+            turned = keys.transpose(1, 2)
+        else:
+            query, turned = query.float(), room.turned
+            room.wide.copy_(keys)
+        scores = room.scores
+        return torch.baddbmm(scores, query, turned, beta=0, alpha=scaling, out=scores)
+
+    def _make_room(self, query: torch.Tensor, keys: torch.Tensor) -> _Room:
+        """Views for layers with ``keys`` of this shape; all layers share the memory."""
+        kv_heads, count, width = keys.shape
+        scores = self._scores[: query.shape[0] * query.shape[1] * count]
+        if keys.dtype != torch.float32 and self._wide.numel() < keys.numel():
+            self._wide = torch.empty(kv_heads * self._length * width, device=keys.device)
+        wide = self._wide[: keys.numel()]
+        wide = wide.view(keys.shape) if wide.numel() else wide
+        turned = wide.transpose(1, 2) if wide.numel() else wide
+        return _Room(scores.view(kv_heads, -1, count), wide, turned)
+
+    def _keep(self, rows: torch.Tensor, weights: torch.Tensor) -> None:
+        """Reduce ``weights`` [heads, visible] over heads into ``rows``."""
+        match self._request.heads:
+            case "all":
+                rows.copy_(weights)
+            case "mean":
+                rows.copy_(weights.mean(0, keepdim=True))
+            case "max":
+                rows.copy_(weights.amax(0, keepdim=True))
 
 
-def _shape_scores(scores: torch.Tensor, shape: _Shape) -> None:
-    """Products [..., length] to scores in place: scaling, softcap (Gemma 2), window."""
-    if shape.softcap:
-        scores.mul_(shape.scaling / shape.softcap).tanh_().mul_(shape.softcap)
-    else:
-        scores.mul_(shape.scaling)
-    hidden = scores.shape[-1] - shape.window
-    if shape.window and hidden > 0:
-        scores[..., :hidden] = -torch.inf
-
-
-def _largest(weights: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _largest(rows: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The ``count`` largest of each row [..., length] and their positions int32.
 
     Sorted by weight, equal ones by position.
     """
-    _, chosen = torch.topk(weights, count, sorted=False)
-    chosen = chosen.sort().values
-    values, order = weights.gather(-1, chosen).sort(descending=True, stable=True)
-    return values, chosen.gather(-1, order).int()
+    # The bits of numbers that are not negative are ordered as the numbers, and faster to compare.
+    bits = rows.view(torch.int16 if rows.dtype == torch.half else torch.int32)
+    chosen = torch.topk(bits, count, sorted=False).indices.sort().values
+    values, order = bits.gather(-1, chosen).sort(descending=True, stable=True)
+    return values.view(rows.dtype), chosen.gather(-1, order).int()
