@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,6 +22,7 @@ from split_server.http.access_log import AccessLog
 from split_server.http.body import Bodies
 from split_server.http.errors import ErrorBoundary, on_http_exception
 from split_server.http.health import health_routes
+from split_server.http.memory import memory_routes
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_routes import original_routes
 from split_server.http.quota import Quota
@@ -50,12 +52,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Parts:
-    """What is served."""
+    """What is served; ``memory`` reports on the process's memory, None where nothing plans it."""
 
     catalog: Catalog
     manifest: Manifest
     service: SplitService
     original: OriginalProtocol
+    memory: Callable[[], dict[str, Any]] | None = None
 
 
 class SplitApp:
@@ -95,6 +98,7 @@ class SplitApp:
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
             *health_routes(),
+            *([] if parts.memory is None else memory_routes(parts.memory)),
             *forward.routes(),
             *stream.routes(),
             *original_routes(parts.original, bodies),

@@ -1,4 +1,4 @@
-"""``split-server``: serve the middle of a model, or print the manifest of its ends."""
+"""``split-server``: serve the middle of a model, print the manifest of its ends or its memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
-from split_server.config import ModelConfig, ServerConfig
+from split_server.config import ComputeConfig, ModelConfig, ServerConfig
 from split_server.errors import ServerError
 from split_server.security.access import AccessPolicy, access_policy
 from split_server.security.host import lan_addresses
@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.command == "manifest":
             return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
+        if given.command == "plan":
+            return _plan(load(ComputeConfig, given, also=(ServerConfig,)))
         return _serve(load(ServerConfig, given))
     except SettingsError as error:
         return _complain(str(error), _USAGE)
@@ -51,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     manifest = commands.add_parser("manifest", help="print what a device has to fetch")
     add_arguments(manifest, ModelConfig)
     manifest.add_argument("--json", action="store_true", help="print the manifest as it is served")
+    plan = commands.add_parser("plan", help="print how many sessions and tokens fit into memory")
+    add_arguments(plan, ComputeConfig)
     return parser
 
 
@@ -83,6 +87,15 @@ def _described(manifest: Manifest) -> list[str]:
     ]
 
 
+def _plan(config: ComputeConfig) -> int:
+    # Torch, which knows the devices, takes seconds to import.
+    from split_server.startup import described_plan
+
+    for line in described_plan(config):
+        print(line)
+    return 0
+
+
 def _serve(config: ServerConfig) -> int:
     # The transport comes with the server's dependencies, and torch takes seconds to import.
     from split_server.http.server import listen
@@ -103,9 +116,12 @@ def _serve(config: ServerConfig) -> int:
 
 def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket]) -> int:
     from split_server.app import SplitApp
+    from split_server.engine.memory_allocator import give_back_large_blocks
     from split_server.http.server import GracefulServer, uvicorn_config
     from split_server.startup import load_parts
 
+    # Before the threads that allocate are started.
+    give_back_large_blocks()
     parts = load_parts(config)
     app = SplitApp(parts, config, policy)
     info = parts.service.info

@@ -36,8 +36,8 @@ class ModelConfig:
 
 
 @settings("server")
-class ServerConfig(ModelConfig):
-    """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
+class ComputeConfig(ModelConfig):
+    """How the model computes and within which memory; shared by ``serve`` and ``plan``."""
 
     dtype: str = option(
         "auto",
@@ -45,6 +45,18 @@ class ServerConfig(ModelConfig):
         choices=("auto", "float32", "bfloat16", "float16"),
     )
     device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
+    memory_limit: int = option(
+        0,
+        help="bytes of private memory that this process may hold; 0 takes what the machine, its "
+        "control groups and resource limits leave",
+        minimum=0,
+    )
+
+
+@settings("server")
+class ServerConfig(ComputeConfig):
+    """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
+
     threads: int = option(
         0, help="threads of one matrix product; 0 chooses by the model's size", minimum=0
     )
@@ -102,7 +114,7 @@ class ServerConfig(ModelConfig):
     )
     cache_bytes: int = option(
         0,
-        help="bytes of KV cache in total; 0 takes half of the free memory",
+        help="bytes of KV cache in total; 0 takes what the memory plan leaves",
         minimum=0,
         group=_LIMITS,
     )

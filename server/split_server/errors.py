@@ -60,3 +60,15 @@ class UnusableDevice(ServerError):
     """The requested torch device or dtype is not available on this machine."""
 
     code = "unusable_device"
+
+
+class ModelTooLarge(ServerError):
+    """Weights that do not fit into memory (sizes in bytes)."""
+
+    code = "model_too_large"
+
+    def __init__(self, name: str, needed: int, free: int, source: str) -> None:
+        super().__init__(
+            f"loading {name} needs {needed} bytes and {max(free, 0)} are free "
+            f"(limited by: {source}); free memory, raise the limit, or take a smaller --dtype"
+        )

@@ -17,6 +17,12 @@ class PlannedStore(SessionStore):
     def __init__(self, limits: StoreLimits, planner: MemoryPlanner) -> None:
         super().__init__(limits, planner.plan.shape.kv_bytes_per_position, pool=planner.pool)
         self.planner = planner
+        self.budget = limits.max_bytes
+
+    @property
+    def reserved(self) -> int:
+        """Bytes set aside for all sessions."""
+        return self.bytes - self.planner.pool.idle_bytes
 
     def reserve(self, session: Session, positions: int) -> None:
         """As :meth:`SessionStore.reserve`; the principal's idle sessions are also given up when

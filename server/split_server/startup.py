@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-import psutil
-import torch
+import logging
 
 from split_server.app import Parts
 from split_server.checkpoint.catalog import LEGACY_EMBEDDING, build_catalog
-from split_server.checkpoint.folder import open_checkpoint
+from split_server.checkpoint.folder import Checkpoint, open_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.checkpoint.texts import TOKENIZER
-from split_server.config import ServerConfig
+from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.engine import Engine
-from split_server.engine.loader import load_backbone
+from split_server.engine.loader import _resolve_dtype, load_backbone, resolve_device
+from split_server.engine.memory_limit import Room, memory_limit_of
+from split_server.engine.memory_plan import MemoryPlan, shape_of
+from split_server.engine.memory_planner import MemoryPlanner
+from split_server.engine.memory_report import memory_report
+from split_server.engine.memory_runner import PlannedRunner
+from split_server.engine.memory_table import cache_budget, described, summary
+from split_server.engine.memory_usage import peak_meter
+from split_server.engine.memory_weights import WeightsNeed, check_weights, weights_need
 from split_server.engine.runner import ModelRunner
 from split_server.errors import UnusableModel
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
-from split_server.kv.store import SessionStore, StoreLimits
+from split_server.kv.buffers import BufferPool
+from split_server.kv.store import StoreLimits
+from split_server.planned_store import PlannedStore
 from split_server.service import SplitService
 from split_wire.errors import SplitError
 
-_CACHE_SHARE = 0.5
+_log = logging.getLogger(__name__)
+# Enough for the buffers of the next session, too little to crowd out the caches in use.
+_IDLE_SHARE = 8
 
 
 def load_parts(config: ServerConfig) -> Parts:
@@ -32,11 +43,14 @@ def load_parts(config: ServerConfig) -> Parts:
     checkpoint = open_checkpoint(config.model)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)
+    planner, need = _planner(config, checkpoint)
+    check_weights(checkpoint.name, need, planner.limit)
     backbone = load_backbone(checkpoint, config.dtype, config.device)
     info = backbone.info
-    store = SessionStore(_limits(config, backbone.device), info.kv_bytes_per_position)
-    runner = ModelRunner(backbone, config.threads)
+    runner = PlannedRunner(backbone, config.threads, planner, peak_meter(backbone.device))
     _try_out(runner, info.name)
+    # What is left once the model and its first passes have taken theirs.
+    store = _store(config, planner)
     engine = Engine(runner, info)
     service = SplitService(engine, store, manifest.digest, config.max_queued_steps)
     original = OriginalProtocol(
@@ -45,7 +59,7 @@ def load_parts(config: ServerConfig) -> Parts:
         half_rows(catalog.legacy[LEGACY_EMBEDDING], info.hidden_size),
         allow_tokenize=config.allow_server_tokenize,
     )
-    return Parts(catalog, manifest, service, original)
+    return Parts(catalog, manifest, service, original, lambda: memory_report(planner, store))
 
 
 def _try_out(runner: ModelRunner, name: str) -> None:
@@ -56,19 +70,39 @@ def _try_out(runner: ModelRunner, name: str) -> None:
         raise UnusableModel(name, str(error)) from error
 
 
-def _limits(config: ServerConfig, device: torch.device) -> StoreLimits:
-    total = config.cache_bytes or round(_CACHE_SHARE * _free_bytes(device))
-    return StoreLimits(
+def described_plan(config: ComputeConfig) -> list[str]:
+    """What of the model fits into the memory that is free, without loading it.
+
+    Raises the errors of ``split_server.errors``.
+    """
+    checkpoint = open_checkpoint(config.model)
+    planner, need = _planner(config, checkpoint)
+    room = planner.room()
+    left = Room(room.free - need.kept, room.source)
+    name = f"{checkpoint.name}, {planner.plan.shape.item_bytes} bytes a value"
+    return [name, *described(planner.plan, need.kept, planner.reserve, left)]
+
+
+def _planner(config: ComputeConfig, checkpoint: Checkpoint) -> tuple[MemoryPlanner, WeightsNeed]:
+    """The plan of the model within this process's limits, and what its weights need."""
+    device = resolve_device(config.device)
+    item = _resolve_dtype(checkpoint, config.dtype, device).itemsize
+    limit = memory_limit_of(device, config.memory_limit)
+    plan = MemoryPlan(shape_of(checkpoint.config, item, device.type))
+    planner = MemoryPlanner(plan, limit, BufferPool(0))
+    return planner, weights_need(checkpoint, item)
+
+
+def _store(config: ServerConfig, planner: MemoryPlanner) -> PlannedStore:
+    room = planner.room()
+    total = config.cache_bytes or cache_budget(planner.plan, room.free - planner.reserve)
+    planner.pool.bound(total // _IDLE_SHARE)
+    _log.info("memory: %s", summary(planner.plan, total, planner.reserve, room))
+    limits = StoreLimits(
         max_sessions=config.max_sessions,
         max_sessions_per_principal=config.max_sessions_per_principal,
         max_bytes=total,
         max_bytes_per_principal=config.cache_bytes_per_principal or total,
         ttl=config.session_ttl,
     )
-
-
-def _free_bytes(device: torch.device) -> int:
-    """Free memory where the cache will lie."""
-    if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
-    return int(psutil.virtual_memory().available)
+    return PlannedStore(limits, planner)

@@ -34,13 +34,16 @@ class MemoryLimit:
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = sources
 
+    def rooms(self) -> list[Room]:
+        """What each limit leaves."""
+        return [room for source in self._sources if (room := source()) is not None]
+
     def room(self, untouched: int = 0) -> Room:
         """What the nearest limit leaves; every source is read.
 
         ``untouched``: bytes that are allocated and will be written to later without a question.
         """
-        rooms = (room for source in self._sources if (room := source()) is not None)
-        return min((_after(room, untouched) for room in rooms), key=lambda room: room.free)
+        return min((_after(room, untouched) for room in self.rooms()), key=lambda room: room.free)
 
 
 def _after(room: Room, untouched: int) -> Room:

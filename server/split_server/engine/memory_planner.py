@@ -13,6 +13,9 @@ from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from split_wire.errors import CacheFull
 
+# Messages on their way, Python's own heap, and blocks too small to go back to the system.
+RESERVE = 64 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
@@ -39,7 +42,7 @@ class MemoryPlanner:
     """
 
     def __init__(
-        self, plan: MemoryPlan, limit: MemoryLimit, reserve: int, pool: BufferPool
+        self, plan: MemoryPlan, limit: MemoryLimit, pool: BufferPool, reserve: int = RESERVE
     ) -> None:
         self.plan = plan
         self.limit = limit
@@ -136,10 +139,6 @@ class MemoryPlanner:
     def held(self) -> int:
         """Bytes of the buffers of all sessions."""
         return sum(cache.allocated_bytes for cache in self._caches)
-
-    def free_for_a_new_session(self) -> int:
-        """Bytes for its cache, its rows and the pass."""
-        return self.room().free - self.reserve
 
     def _free(self, cache: KVCache) -> int:
         promised = self._promised(cache)
