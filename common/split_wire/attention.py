@@ -131,14 +131,16 @@ def rows_field(value: object, tensors: Mapping[str, Tensor]) -> AttentionRows | 
     if not isinstance(value, dict):
         raise MalformedMessage("'attention' must be a map")
     fields = Fields(value)
-    values = tensors.get("attention")
+    values, positions = tensors.get("attention"), tensors.get("attention_positions")
     if values is None:
         raise MalformedMessage("the tensor 'attention' is missing")
+    if positions is not None and positions.dtype != "i32":
+        raise MalformedMessage("the tensor 'attention_positions' is of i32")
     return AttentionRows(
         layers=fields.count("layers", LARGEST_LAYERS),
         heads=fields.count("heads", LARGEST_HEADS),
         values=values,
-        positions=tensors.get("attention_positions"),
+        positions=positions,
     )
 
 

@@ -14,12 +14,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from split_wire.attention import CAPABILITY, AttentionRequest, AttentionWeights, attention_bytes
+from split_wire.attention_check import checked_weights
 from split_wire.digest import PrefixChain
 from split_wire.errors import (
     ContextOverflow,
     MalformedMessage,
     ModelChanged,
     TooManyRows,
+    Unsupported,
     WrongHiddenSize,
     WrongShape,
 )
@@ -55,13 +58,14 @@ class SessionOpened:
 class StepCompleted:
     """``hidden`` float32 [n or 1, H], read-only; the server holds ``cached`` positions.
 
-    Times in microseconds.
+    Times in microseconds. ``attention``: that of the step's last row, where it was asked for.
     """
 
     hidden: NDArray[np.float32]
     cached: int
     compute_us: int
     queue_us: int
+    attention: AttentionWeights | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,24 +131,52 @@ class ClientProtocol:
         self._next_step = 1
         self._chain = PrefixChain(self._manifest)
 
-    def step(self, start: int, embeddings: NDArray[np.float32], rows: Rows = "last") -> bytes:
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        rows: Rows = "last",
+        attention: AttentionRequest | None = None,
+    ) -> bytes:
         """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H].
 
         Raises ProtocolStateError, and before anything is sent what the server would answer:
-        WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite.
+        WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite, Unsupported and
+        AttentionTooLarge.
         """
         if self._opened is None or self._outstanding is not None:
             raise ProtocolStateError("a step needs an open session without an outstanding message")
         if not 0 <= start <= self.cached:
             raise ProtocolStateError(f"start {start} is beyond the {self.cached} cached positions")
         self._check_rows(self._opened, start, embeddings)
+        if attention is not None:
+            self.attention_room(attention, start + embeddings.shape[0])
         tensor = Tensor.from_f32(embeddings, self._opened.dtype)
         message = Step(
-            self._opened.session, self._next_step, start, self._chain.at(start), tensor, rows
+            self._opened.session,
+            self._next_step,
+            start,
+            self._chain.at(start),
+            tensor,
+            rows,
+            attention=attention,
         )
         self._pending = (message, self._chain.following(start, tensor))
         self._outstanding = encode_message(message)
         return self._outstanding
+
+    def attention_room(self, request: AttentionRequest, positions: int) -> int:
+        """Bytes of the longest answer that brings the attention over ``positions`` cached ones.
+
+        Raises ProtocolStateError, Unsupported, AttentionTooLarge.
+        """
+        opened = self._opened
+        if opened is None:
+            raise ProtocolStateError("attention needs an open session")
+        if CAPABILITY not in opened.capabilities or not opened.layers or not opened.heads:
+            raise Unsupported("attention")
+        size = attention_bytes(request, opened.layers, opened.heads, positions)
+        return frame_limit(self._hidden_size, opened.max_rows) + size
 
     def _check_rows(self, opened: Opened, start: int, rows: NDArray[np.float32]) -> None:
         if rows.ndim != 2 or rows.shape[0] < 1:
@@ -168,8 +200,7 @@ class ClientProtocol:
         Raises the errors of ``split_wire.errors`` on an untrue answer; then nothing has changed,
         and the caller ends the session with :meth:`open` or :meth:`forget`.
         """
-        limit = frame_limit(self._hidden_size, self._opened.max_rows if self._opened else 1)
-        message = decode_server_message(data, limit)
+        message = decode_server_message(data, self._limit())
         match message:
             case Opened():
                 return self._on_opened(message)
@@ -179,6 +210,12 @@ class ClientProtocol:
                 return self._on_failure(message)
             case Closed() | Pong():
                 return Ignored()
+
+    def _limit(self) -> int:
+        step = None if self._pending is None else self._pending[0]
+        if step is not None and step.attention is not None:
+            return self.attention_room(step.attention, step.start + step.embeddings.rows)
+        return frame_limit(self._hidden_size, self._opened.max_rows if self._opened else 1)
 
     def _on_opened(self, message: Opened) -> Event:
         if self._opened is not None or self._outstanding is None:
@@ -202,10 +239,13 @@ class ClientProtocol:
         if message.prefix not in (b"", digests[-1]):
             return Ignored()
         hidden = self._checked(message, step)
+        attention = self._checked_attention(message, step, self._opened)
         self._chain.replace(step.start, digests)
         self._next_step += 1
         self._pending, self._outstanding = None, None
-        return StepCompleted(hidden, message.cached, message.compute_us, message.queue_us)
+        return StepCompleted(
+            hidden, message.cached, message.compute_us, message.queue_us, attention
+        )
 
     def _checked(self, message: Result, step: Step) -> NDArray[np.float32]:
         wanted = step.embeddings.rows if step.rows == "all" else 1
@@ -219,6 +259,15 @@ class ClientProtocol:
         hidden = message.hidden.to_f32()
         hidden.flags.writeable = False
         return hidden
+
+    def _checked_attention(
+        self, message: Result, step: Step, opened: Opened
+    ) -> AttentionWeights | None:
+        if step.attention is None:
+            return None
+        return checked_weights(
+            message.attention, step.attention, opened.layers, opened.heads, message.cached
+        )
 
     def _on_failure(self, message: Failure) -> Event:
         if not self._answers_outstanding(message):

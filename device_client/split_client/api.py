@@ -37,9 +37,19 @@ from split_client.weights.locks import Lock
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress, fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
+from split_wire.attention import AttentionRequest, AttentionWeights
 from split_wire.limits import frame_limit
 
-__all__ = ["ChatSession", "ClientStats", "Message", "Reply", "SamplingParams", "SplitClient"]
+__all__ = [
+    "AttentionRequest",
+    "AttentionWeights",
+    "ChatSession",
+    "ClientStats",
+    "Message",
+    "Reply",
+    "SamplingParams",
+    "SplitClient",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +150,22 @@ class SplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: Sequence[str] = (),
+        attention: AttentionRequest | None = None,
     ) -> Reply:
-        """The answer to ``messages`` (maps of role and content), the last of them the user's."""
+        """The answer to ``messages`` (maps of role and content), the last of them the user's.
+
+        With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what each token
+        attends to; a server without that capability refuses with ``unsupported``.
+        """
         conversation = self._new_conversation(None)
         conversation.replace(_message(index, m) for index, m in enumerate(messages))
         return self._maker().reply(
-            self._session(), conversation.prompt().ids, params, max_tokens, tuple(stop)
+            self._session(),
+            conversation.prompt().ids,
+            params,
+            max_tokens,
+            tuple(stop),
+            attention,
         )
 
     def generate(
@@ -155,10 +175,14 @@ class SplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: Sequence[str] = (),
+        attention: AttentionRequest | None = None,
     ) -> Reply:
-        """The continuation of ``prompt`` as plain text, without a chat template."""
+        """The continuation of ``prompt`` as plain text, without a chat template.
+
+        ``attention`` as in :meth:`chat`.
+        """
         ids = self.ends.tokenizer.encode(prompt, add_special_tokens=True)
-        return self._maker().reply(self._session(), ids, params, max_tokens, tuple(stop))
+        return self._maker().reply(self._session(), ids, params, max_tokens, tuple(stop), attention)
 
     def conversation(self, system: str | None = None) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens."""
@@ -214,7 +238,7 @@ class SplitClient:
             source.close()
 
     def _new_channel(self, manifest: Manifest) -> Channel:
-        # Answers carry one row, so nothing longer is ever accepted.
+        # Answers carry one row; nothing longer is accepted unless attention is asked for.
         connect = connector(self._endpoint, self._token, frame_limit(manifest.hidden_size, 1))
         return Channel(
             connect, self._mode, self._patience, pause=self._pause, notify=self._on_notice

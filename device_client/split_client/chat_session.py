@@ -7,13 +7,15 @@ from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.reply import Reply
 from split_client.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_wire.attention import AttentionRequest
 
 
 class ChatSession:
     """A conversation whose later turns send only new tokens.
 
-    ``params`` (None: the model's own), ``max_tokens`` and ``stop`` may be changed at any time;
-    ``conversation`` offers undo, system message and the like.
+    ``params`` (None: the model's own), ``max_tokens``, ``stop`` and ``attention`` (which attention
+    the events of a reply's tokens bring; None: none) may be changed at any time; ``conversation``
+    offers undo, system message and the like.
     """
 
     def __init__(self, maker: ReplyMaker, conversation: Conversation, sequence: Sequence) -> None:
@@ -23,6 +25,7 @@ class ChatSession:
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self.stop: tuple[str, ...] = ()
+        self.attention: AttentionRequest | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -44,7 +47,7 @@ class ChatSession:
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
         reply = self._maker.reply(
-            self._sequence, prompt.ids, self.params, self.max_tokens, self.stop
+            self._sequence, prompt.ids, self.params, self.max_tokens, self.stop, self.attention
         )
         reply.on_finish = lambda: self._join(prompt, reply)
         return reply

@@ -13,6 +13,7 @@ from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.reply import Reply
 from split_client.transport.base import Traffic
+from split_wire.attention import AttentionRequest
 
 DEFAULT_MAX_TOKENS = 1024
 
@@ -32,8 +33,11 @@ class ReplyMaker:
         params: SamplingParams | None,
         max_tokens: int,
         stop: tuple[str, ...],
+        attention: AttentionRequest | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
+
+        ``attention``: which attention the events of its tokens bring.
 
         Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter at once, and while it is read
         the errors of the decode loop.
@@ -52,6 +56,7 @@ class ReplyMaker:
             self.ends.tokenizer,
             prompt,
             limits,
+            attention=attention,
             cancelled=self._cancel.is_set,
         )
         return Reply(_until_cancelled(events), len(prompt), self._traffic)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from split_wire.messages import Message
+from split_wire.attention import AttentionRows, request_value
+from split_wire.messages import Message, Step
 from split_wire.tensor import Tensor
 
 
@@ -17,6 +18,8 @@ def describe(message: Message) -> dict[str, Any]:
     described: dict[str, Any] = {"type": type(message).__name__.lower()}
     for field in fields(message):
         described[field.name] = _plain(getattr(message, field.name))
+    if isinstance(message, Step):
+        described["attention"] = request_value(message.attention)
     if described["type"] == "failure":
         described["type"] = "error"
     return described
@@ -25,19 +28,22 @@ def describe(message: Message) -> dict[str, Any]:
 def _plain(value: object) -> Any:
     if isinstance(value, Tensor):
         return describe_tensor(value)
+    if isinstance(value, AttentionRows):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, bytes):
         return value.hex()
     return list(value) if isinstance(value, tuple) else value
 
 
 def describe_tensor(tensor: Tensor) -> dict[str, Any]:
-    """A tensor's stored bytes and, as bits of float32, the values they stand for."""
+    """A tensor's stored bytes and the values they stand for: numbers, or bits of float32."""
+    values = tensor.array().tolist() if tensor.dtype == "i32" else map(bits, tensor.to_f32())
     return {
         "dtype": tensor.dtype,
         "shape": list(tensor.shape),
         "data": bytes(tensor.data).hex(),
         "scales": bytes(tensor.scales).hex(),
-        "values": [bits(row) for row in tensor.to_f32()],
+        "values": list(values),
     }
 
 

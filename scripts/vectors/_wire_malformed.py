@@ -84,6 +84,7 @@ def _frames() -> list[tuple[str, bytes, str]]:
         ("a shape of true", _tensors("f32", [True, 2]), "malformed_message"),
         ("a shape of floats", _tensors("f32", [1.0, 2.0]), "malformed_message"),
         ("another dtype", _tensors("f64", [1, 1]), "wrong_dtype"),
+        ("positions in place of rows", _tensors("i32", [1, 2]), "wrong_dtype"),
         ("a dtype that is a number", _tensors(4, [1, 2]), "wrong_dtype"),
         ("a dtype that is nested deeply", _tensors(_nested(900), [1, 2]), "wrong_dtype"),
     ]
@@ -131,6 +132,13 @@ def _to_server() -> list[tuple[str, bytes, str]]:
         ("a prefix that is text", _with(_STEP, prefix="x" * 16), bad),
         ("rows that are unknown", _with(_STEP, rows="some"), bad),
         ("attention that is a number", _with(_STEP, attention=1), bad),
+        ("attention that is text", _with(_STEP, attention="all"), bad),
+        ("attention of some heads", _with(_STEP, attention={"heads": "some"}), bad),
+        ("attention of the first head", _with(_STEP, attention={"heads": 0}), bad),
+        ("attention in bf16", _with(_STEP, attention={"dtype": "bf16"}), bad),
+        ("attention of a negative number", _with(_STEP, attention={"top_k": -1}), bad),
+        ("attention of too many", _with(_STEP, attention={"top_k": 4097}), bad),
+        ("attention of true", _with(_STEP, attention={"top_k": True}), bad),
         ("an adapter that is a list", _with(_STEP, adapter=[]), bad),
     ]
 
@@ -152,6 +160,17 @@ def _to_device() -> list[tuple[str, bytes, str]]:
         ("opened without a session", _with(_OPENED, session=...), bad),
         ("opened with endless rows", _with(_OPENED, max_rows=2**17), bad),
         ("opened with an endless context", _with(_OPENED, max_context=2**32), bad),
+        ("opened with endless layers", _with(_OPENED, layers=1025), bad),
+        ("opened with a negative head", _with(_OPENED, heads=-1), bad),
+        (
+            "result with attention but no rows",
+            _with(_RESULT, attention={"layers": 1, "heads": 1}),
+            bad,
+        ),
+        ("result with attention that is true", _with(_RESULT, attention=True), bad),
+        ("result with attention of no layer", _result_rows({"heads": 1}), bad),
+        ("result with endless heads", _result_rows({"layers": 1, "heads": 1025}), bad),
+        ("result with positions that are fractions", _positions("f32"), bad),
         ("result without hidden states", _with(_RESULT, tensors=...), bad),
         ("result with a short prefix", _with(_RESULT, prefix=bytes(4)), bad),
         ("result with a time below zero", _with(_RESULT, compute_us=-1), bad),
@@ -161,6 +180,16 @@ def _to_device() -> list[tuple[str, bytes, str]]:
         ("error to retry never", frame(_error(retry_after=float("nan"))), bad),
         ("error retryable perhaps", frame(_error(retryable="yes")), bad),
     ]
+
+
+def _result_rows(attention: dict[str, int], *more: list[Any]) -> bytes:
+    tensors = [*_RESULT["tensors"], ["attention", "f32", [1, 2]], *more]
+    header = {**_RESULT, "attention": attention, "tensors": tensors}
+    return padded(header, _ROW * len(tensors))
+
+
+def _positions(dtype: str) -> bytes:
+    return _result_rows({"layers": 1, "heads": 1}, ["attention_positions", dtype, [1, 2]])
 
 
 def _error(**options: Any) -> dict[str, Any]:

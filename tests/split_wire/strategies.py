@@ -5,6 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from split_wire.attention import (
+    LARGEST_HEADS,
+    LARGEST_LAYERS,
+    MAX_TOP_K,
+    AttentionRequest,
+    AttentionRows,
+)
 from split_wire.fields import MAX_STEP
 from split_wire.messages import (
     LARGEST_MAX_CONTEXT,
@@ -38,6 +45,24 @@ def tensors(draw: st.DrawFn, min_rows: int = 0) -> Tensor:
     return Tensor(dtype, (rows, width), data, draw(st.binary(min_size=scales, max_size=scales)))
 
 
+requests = st.builds(
+    AttentionRequest,
+    st.sampled_from(("all", "mean", "max")),
+    st.integers(0, MAX_TOP_K),
+    st.sampled_from(("f32", "f16")),
+)
+
+
+@st.composite
+def attention_rows(draw: st.DrawFn) -> AttentionRows:
+    """Any bytes of any shape, with positions or without."""
+    values = draw(tensors())
+    size = 4 * values.rows * values.width
+    places = Tensor("i32", values.shape, draw(st.binary(min_size=size, max_size=size)))
+    layers, heads = draw(st.integers(0, LARGEST_LAYERS)), draw(st.integers(0, LARGEST_HEADS))
+    return AttentionRows(layers, heads, values, draw(st.sampled_from((None, places))))
+
+
 finite_rows = st.tuples(st.integers(1, 5), st.integers(1, 9)).flatmap(
     lambda shape: st.lists(
         st.floats(-60000, 60000, width=32),
@@ -62,7 +87,7 @@ client_messages = st.one_of(
         tensors(),
         st.sampled_from(("last", "all")),
         st.none() | texts,
-        st.booleans(),
+        st.none() | requests,
     ),
     st.builds(Close, texts),
     st.just(Ping()),
@@ -77,8 +102,20 @@ server_messages = st.one_of(
         st.integers(0, LARGEST_MAX_ROWS),
         st.integers(0, LARGEST_MAX_CONTEXT),
         capabilities=st.lists(texts, max_size=5).map(tuple),
+        layers=st.integers(0, LARGEST_LAYERS),
+        heads=st.integers(0, LARGEST_HEADS),
     ),
-    st.builds(Result, texts, counts, counts, tensors(), counts, counts, st.just(b"") | digests),
+    st.builds(
+        Result,
+        texts,
+        counts,
+        counts,
+        tensors(),
+        counts,
+        counts,
+        st.just(b"") | digests,
+        st.none() | attention_rows(),
+    ),
     st.builds(Closed, texts),
     st.just(Pong()),
     st.builds(

@@ -3,9 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from split_wire.attention import AttentionRequest
 from split_wire.limits import frame_limit
 from split_wire.messages import Step, encode_message
 from split_wire.tensor import Tensor, WireDtype, item_size
+
+LARGEST = AttentionRequest("mean", 4096, "f16")
 
 
 @given(st.sampled_from(["f32", "f16", "bf16", "i8"]), st.integers(8, 1024), st.integers(1, 64))
@@ -16,7 +19,7 @@ def test_a_step_of_the_largest_size_fits_in_any_dtype(
     tensor = Tensor(
         dtype, (rows, hidden_size), bytes(rows * hidden_size * item_size(dtype)), scales
     )
-    step = Step("s" * 200, 2**53 - 1, 2**53 - 1, bytes(16), tensor, "all", "a" * 200, True)
+    step = Step("s" * 200, 2**53 - 1, 2**53 - 1, bytes(16), tensor, "all", "a" * 200, LARGEST)
     assert len(encode_message(step)) <= frame_limit(hidden_size, rows)
 
 

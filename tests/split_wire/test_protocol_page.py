@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from split_wire import frame, messages
+from split_wire import attention, frame, messages
 from split_wire.fields import MAX_TEXT
 from split_wire.limits import frame_limit
 from tests.split_wire.test_errors import CLASSES
@@ -57,6 +57,8 @@ def test_a_message_is_described_field_by_field(name: str) -> None:
 def _default(field: Field[Any]) -> str:
     if field.name == "message":
         return "empty"  # a reader takes an error without words
+    if field.name == "attention":
+        return "false" if "Request" in str(field.type) else "missing"
     if field.default is MISSING or field.name == "version":
         return "required"
     names = {"None": "nil", "'last'": "`last`", "False": "false", "()": "empty", "b''": "missing"}
@@ -88,6 +90,10 @@ def test_the_limits_are_those_of_the_code() -> None:
         messages.MAX_MESSAGE_TEXT,
         messages.LARGEST_MAX_ROWS,
         messages.DEFAULT_MAX_ROWS,
+        attention.LARGEST_LAYERS,
+        attention.LARGEST_HEADS,
+        attention.MAX_TOP_K,
+        attention.LARGEST_ATTENTION_BYTES,
     ):
         assert re.search(rf"\b{number:,}\b", limits), number
     assert messages.LARGEST_MAX_CONTEXT == 2**31

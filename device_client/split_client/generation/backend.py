@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from split_wire.attention import AttentionRequest, AttentionWeights
 from split_wire.tensor import WireDtype
 
 
@@ -20,12 +21,14 @@ class StepOutput:
     """``hidden`` float32 [H], the final-norm state of the last row; times in microseconds.
 
     ``exchange_us`` is the whole wait for the server, compute and queue included; 0 without one.
+    ``attention``: that of the last row, where it was asked for.
     """
 
     hidden: NDArray[np.float32]
     compute_us: int
     queue_us: int
     exchange_us: int = 0
+    attention: AttentionWeights | None = None
 
 
 class Backend(Protocol):
@@ -46,10 +49,16 @@ class Backend(Protocol):
     def open(self) -> None:
         """Begin a session with an empty cache; does nothing when one is open."""
 
-    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+    ) -> StepOutput:
         """Keep ``start`` cached positions and append ``embeddings`` float32 [n, H].
 
-        Raises CacheLost; afterwards a step with start 0 may follow at once.
+        Raises CacheLost; afterwards a step with start 0 may follow at once. A backend that cannot
+        tell the ``attention`` that is asked for raises, and has then appended nothing.
         """
 
     def close(self) -> None:

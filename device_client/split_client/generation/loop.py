@@ -12,6 +12,7 @@ from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampler import Sampler
 from split_client.generation.sequence import Extended, Sequence
 from split_client.generation.stops import StopFilter
+from split_wire.attention import AttentionRequest, AttentionWeights
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "context", "cancelled"]
 
@@ -49,7 +50,9 @@ class TokenEvent:
     """One token; ``text`` is what it makes showable, often with delay and sometimes empty.
 
     ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
-    new part of the prompt for the first token, then 1.
+    new part of the prompt for the first token, then 1. ``attention``, where it was asked for, is
+    that of the position before the token, which it was chosen from: over the prompt and the tokens
+    of the reply before this one.
     """
 
     token: int
@@ -57,6 +60,7 @@ class TokenEvent:
     probability: float
     rows: int
     timing: TokenTiming
+    attention: AttentionWeights | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,13 @@ def decode(
     prompt: list[int],
     limits: Limits,
     *,
+    attention: AttentionRequest | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[Event]:
     """Continue ``prompt`` token by token until a limit; the last event is Finished.
+
+    ``attention``: which attention each token's event brings.
 
     Raises PromptEmpty, PromptTooLong and the backend's errors.
     """
@@ -89,14 +96,14 @@ def decode(
     reason: FinishReason | None = None
     while reason is None:
         began = clock()
-        extended = sequence.extend(tokens)
+        extended = sequence.extend(tokens, attention)
         token, probability = sampler.choose(extended.hidden, prompt, generated, len(generated))
         tokens.append(token)
         generated.append(token)
         ended = token in limits.eos_token_ids
         text = "" if ended else stops.push(detokenizer.push(token))
         timing = _timing(extended, clock() - began)
-        yield TokenEvent(token, text, probability, extended.rows, timing)
+        yield TokenEvent(token, text, probability, extended.rows, timing, extended.attention)
         if ended:
             reason = "eos"
         elif stops.stopped:

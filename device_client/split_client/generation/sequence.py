@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
 from split_client.generation.backend import Backend, CacheLost, StepOutput
+from split_wire.attention import AttentionRequest, AttentionWeights
 
 MAX_RESENDS = 3
 
@@ -35,6 +36,7 @@ class Extended:
     """``hidden`` float32 [H] after the last token.
 
     Times in seconds; ``exchange`` is the wait for the server, compute and queue included.
+    ``attention``: what the last token attends to, where it was asked for.
     """
 
     hidden: NDArray[np.float32]
@@ -42,6 +44,7 @@ class Extended:
     exchange: float
     compute: float
     queue: float
+    attention: AttentionWeights | None = None
 
     @property
     def wire(self) -> float:
@@ -69,10 +72,11 @@ class Sequence:
         self._backend.open()
         return self._backend.max_context
 
-    def extend(self, tokens: list[int]) -> Extended:
+    def extend(self, tokens: list[int], attention: AttentionRequest | None = None) -> Extended:
         """Make the cache hold ``tokens`` and return the hidden state after the last one.
 
-        Sends only what differs from the cache. Raises PromptEmpty, PromptTooLong, the backend's
+        Sends only what differs from the cache. ``attention``: which of the last token's attention
+        to return as well. Raises PromptEmpty, PromptTooLong, the backend's
         errors.
         """
         if not tokens:
@@ -82,7 +86,7 @@ class Sequence:
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             try:
-                return self._send_rest(tokens)
+                return self._send_rest(tokens, attention)
             except CacheLost:
                 self.counters.resends += 1
                 self._cached = []
@@ -93,7 +97,7 @@ class Sequence:
         self._cached = []
         self._backend.close()
 
-    def _send_rest(self, tokens: list[int]) -> Extended:
+    def _send_rest(self, tokens: list[int], attention: AttentionRequest | None) -> Extended:
         # The last token is always sent, because the backend returns states only for rows it is
         # given.
         start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
@@ -101,20 +105,30 @@ class Sequence:
         rows, exchange, compute, queue = len(tokens) - start, 0, 0, 0
         while True:
             chunk = tokens[start : start + self._backend.max_rows]
-            output = self._step(start, chunk, self._embed(chunk))
+            wanted = attention if start + len(chunk) == len(tokens) else None
+            output = self._step(start, chunk, self._embed(chunk), wanted)
             exchange += output.exchange_us
             compute, queue = compute + output.compute_us, queue + output.queue_us
             start += len(chunk)
             if start == len(tokens):
                 seconds = (exchange / 1e6, compute / 1e6, queue / 1e6)
-                return Extended(output.hidden, rows, *seconds)
+                return Extended(output.hidden, rows, *seconds, output.attention)
 
-    def _step(self, start: int, chunk: list[int], embeddings: NDArray[np.float32]) -> StepOutput:
+    def _step(
+        self,
+        start: int,
+        chunk: list[int],
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None,
+    ) -> StepOutput:
         kept = self._cached
         # Until the answer is here it is unknown what the backend holds; an interruption must not
         # leave a belief.
         self._cached = []
-        output = self._backend.step(start, embeddings)
+        if attention is None:
+            output = self._backend.step(start, embeddings)
+        else:
+            output = self._backend.step(start, embeddings, attention)
         del kept[start:]
         kept.extend(chunk)
         self._cached = kept

@@ -19,6 +19,9 @@ class Transport(Protocol):
         ServerRefused.
         """
 
+    def accept(self, max_frame: int) -> None:
+        """Answers may have ``max_frame`` bytes from here on."""
+
     def close(self) -> None:
         """Release the connection; never raises."""
 

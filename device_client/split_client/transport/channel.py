@@ -71,6 +71,7 @@ class Channel:
         self._proven = False
         self._fruitless = 0
         self._lost = False
+        self._longest = 0
         self.traffic = Traffic()
         # Connections that came about again, not attempts.
         self.reconnects = 0
@@ -100,6 +101,13 @@ class Channel:
                 raise
         raise ConnectionLost("too many attempts")
 
+    def accept(self, max_frame: int) -> None:
+        """Let answers have ``max_frame`` bytes where that is more than agreed before."""
+        if max_frame > self._longest:
+            self._longest = max_frame
+            if self._transport is not None:
+                self._transport.accept(max_frame)
+
     def send_once(self, frame: bytes, timeout: float) -> None:
         """Send a frame whose answer does not matter over the connection there is, if any."""
         if self._transport is None:
@@ -119,6 +127,8 @@ class Channel:
         if self._transport is None:
             self._transport = self._open()
             self._proven = False
+            if self._longest:
+                self._transport.accept(self._longest)
         answer = self._transport.exchange(frame, self.patience.exchange)
         self.reconnects += self._lost
         self._proven, self._fruitless, self._lost = True, 0, False

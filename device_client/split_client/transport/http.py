@@ -68,6 +68,10 @@ class HttpTransport:
             return body
         raise _refusal(response, body)
 
+    def accept(self, max_frame: int) -> None:
+        """Answers may have ``max_frame`` bytes from here on."""
+        self._max_frame = max_frame
+
     def close(self) -> None:
         """Close the connection."""
         self._client.close()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused
 from split_client.generation.backend import CacheLost, StepOutput
 from split_client.transport.channel import Channel
+from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol, Event, Ignored, StepCompleted, StepFailed
 from split_wire.errors import InternalError, MalformedMessage, SplitError
 from split_wire.errors import ModelChanged as WireModelChanged
@@ -77,26 +78,43 @@ class RemoteBackend:
             self._ask(self._protocol.open)
             self.sessions_opened += 1
 
-    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+    ) -> StepOutput:
         """Append ``embeddings`` [n, H] after ``start`` cached positions.
 
+        ``attention``: which attention of the last row to return as well; a server that does not
+        offer it is not asked (ServerRefused, ``unsupported`` or ``attention_too_large``).
         Raises CacheLost, ServerRefused, AnswerInvalid and the channel's errors.
         """
         self.open()
         if start > self._protocol.cached:
             raise CacheLost
+        if attention is not None:
+            self._make_room(attention, start + len(embeddings))
         self._waited = 0.0
-        event = self._ask(lambda: self._protocol.step(start, embeddings))
+        event = self._ask(lambda: self._protocol.step(start, embeddings, attention=attention))
         if not isinstance(event, StepCompleted):
             raise self._untrue("the answer to a step is not its result")
         waited = round(1e6 * self._waited)
-        return StepOutput(event.hidden[-1], event.compute_us, event.queue_us, waited)
+        return StepOutput(
+            event.hidden[-1], event.compute_us, event.queue_us, waited, event.attention
+        )
 
     def close(self) -> None:
         """End the session as far as the server can be reached."""
         frame = self._protocol.close()
         if frame is not None:
             self._channel.send_once(frame, _CLOSE_WITHIN)
+
+    def _make_room(self, attention: AttentionRequest, positions: int) -> None:
+        try:
+            self._channel.accept(self._protocol.attention_room(attention, positions))
+        except SplitError as error:
+            raise ServerRefused(error.code, str(error)) from error
 
     def _opened(self) -> Opened:
         if self._protocol.opened is None:

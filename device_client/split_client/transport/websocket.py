@@ -89,6 +89,11 @@ class WebSocketTransport:
             self._require_open()
             self._receive_or_ping(deadline)
 
+    def accept(self, max_frame: int) -> None:
+        """Answers may have ``max_frame`` bytes from here on."""
+        # Read whenever the first bytes of a message have arrived.
+        self._protocol.max_message_size = max_frame
+
     def close(self) -> None:
         """Say goodbye without waiting for the answer."""
         with contextlib.suppress(ConnectionLost):
