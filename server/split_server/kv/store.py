@@ -236,8 +236,6 @@ class SessionStore:
         if session.running:
             self._lingering.add(session)
             return
-        # Whoever still refers to it finds it gone; the model thread has no step of it.
-        session.reserved = 0
         self._bound_idle()
         session.cache.release()
 
