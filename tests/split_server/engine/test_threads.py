@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 
+from split_server.checkpoint.folder import read_checkpoint
+from split_server.engine.loader import load_backbone
 from split_server.engine.runner import ModelRunner
-from split_server.engine.threads import available_cores, choose_threads
+from split_server.engine.threads import choose_threads
+from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone
 
 
@@ -15,10 +19,29 @@ def test_small_matrices_stay_on_one_core() -> None:
     assert choose_threads([torch.empty(512, 192), torch.empty(192)]) == 1
 
 
-def test_large_matrices_use_the_available_cores_and_no_more() -> None:
-    threads = choose_threads([torch.empty(1024, 1024)])
-    assert 1 <= threads <= available_cores()
-    assert threads == min(torch.get_num_threads(), available_cores())
+def test_small_matrices_do_not_wait_for_a_look_at_the_machine() -> None:
+    assert choose_threads([torch.empty(8, 8)], free=lambda: pytest.fail("looked")) == 1
+
+
+@pytest.mark.parametrize(("free", "threads"), [(1, 1), (3, 3), (64, 4)])
+def test_large_matrices_use_free_cores_and_no_more_than_torch_has(free: int, threads: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        assert choose_threads([torch.empty(1024, 1024)], free=lambda: free) == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_sizes_of_packed_matrices_count(tmp_path: Path) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "wide", intermediate_size=1 << 14)
+    backbone = load_backbone(read_checkpoint(path, "wide"), "float32", "cpu", linears="packed")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert choose_threads(backbone.parameters, free=lambda: 2) == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_an_operators_number_counts() -> None:
