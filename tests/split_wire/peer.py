@@ -6,12 +6,13 @@ answer alone whether the server holds what it believes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
+from split_wire.attention import AttentionRequest, AttentionRows
 from split_wire.errors import InternalError, ModelChanged, Overloaded, SplitError, UnknownSession
 from split_wire.messages import (
     Close,
@@ -30,6 +31,8 @@ from split_wire.session import Replay, Run, SessionState, fingerprint
 from split_wire.tensor import Tensor, WireDtype
 
 WIDTH, MAX_ROWS, MAX_CONTEXT, LIMIT = 4, 3, 12, 1 << 16
+# All rows of a full cache are longer than an answer without attention may be.
+LAYERS, HEADS = 64, 32
 
 
 def stored_rows(tensor: Tensor) -> list[bytes]:
@@ -43,6 +46,20 @@ def answer_of(cache: list[bytes]) -> NDArray[np.float32]:
     return np.frombuffer(digest, np.uint8).astype(np.float32)[None]
 
 
+def attention_of(cache: list[bytes], request: AttentionRequest) -> AttentionRows:
+    """What its last position attends to: rows that depend on every cached byte."""
+    seed = int.from_bytes(blake2b(b"|".join(cache), digest_size=8).digest(), "big")
+    scores = np.random.default_rng(seed).normal(size=(LAYERS, HEADS, len(cache)))
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    if request.heads != "all":
+        weights = getattr(weights, request.heads)(axis=1, keepdims=True)
+    rounded = weights.astype(np.float16 if request.dtype == "f16" else np.float32)
+    if not request.top_k:
+        return AttentionRows.of(rounded)
+    order = np.argsort(-rounded, axis=-1, kind="stable")[..., : request.top_k]
+    return AttentionRows.of(np.take_along_axis(rounded, order, -1), order.astype(np.int32))
+
+
 @dataclass
 class Held:
     """One session: what it decides, what it really caches, what runs and who waits."""
@@ -54,11 +71,12 @@ class Held:
 
 
 class Peer:
-    """``runs`` counts how often each (session, step) was appended."""
+    """``runs`` counts how often each (session, step) was appended; ``attention``: is offered."""
 
     def __init__(self, name: str, manifest: str = "m", dtype: WireDtype = "f32") -> None:
         self._name, self._manifest, self._dtype = name, manifest, dtype
         self._opened = 0
+        self.attention = True
         self.sessions: dict[str, Held] = {}
         self.runs: dict[tuple[str, int], int] = {}
 
@@ -81,7 +99,11 @@ class Peer:
                 session = f"{self._name}{self._opened}"
                 state = SessionState(self._manifest, WIDTH, MAX_ROWS, MAX_CONTEXT)
                 self.sessions[session] = Held(state)
-                return Opened(session, self._manifest, self._dtype, MAX_ROWS, MAX_CONTEXT)
+                limits = (MAX_ROWS, MAX_CONTEXT)
+                opened = Opened(session, self._manifest, self._dtype, *limits)
+                if not self.attention:
+                    return opened
+                return replace(opened, capabilities=("attention",), layers=LAYERS, heads=HEADS)
             case Close(session=session):
                 self.sessions.pop(session, None)
                 return Closed(session)
@@ -115,7 +137,10 @@ class Peer:
         count = step.embeddings.rows if step.rows == "all" else 1
         hidden = Tensor.from_f32(np.repeat(answer_of(held.rows), count, axis=0), "f32")
         cached = len(held.rows)
-        reply = encode_message(Result(session, step.step, cached, hidden, prefix=run.prefix))
+        asked = step.attention
+        attention = None if asked is None else attention_of(held.rows, asked)
+        result = Result(session, step.step, cached, hidden, prefix=run.prefix, attention=attention)
+        reply = encode_message(result)
         held.state.complete(run, reply)
         return self._release(held, reply)
 

@@ -35,6 +35,7 @@ class Script:
     kinds: list[str] = field(default_factory=list)
     sent: list[bytes] = field(default_factory=list)
     closed: int = 0
+    accepted: list[int] = field(default_factory=list)
     now: float = 0.0
     waits: list[float] = field(default_factory=list)
     notices: list[Reconnecting] = field(default_factory=list)
@@ -63,6 +64,9 @@ class _Transport:
         answer = _next(self.script.answers)
         return b"answer" if answer is None else answer
 
+    def accept(self, max_frame: int) -> None:
+        self.script.accepted.append(max_frame)
+
     def close(self) -> None:
         self.script.closed += 1
 
@@ -80,6 +84,17 @@ def test_one_connection_carries_many_exchanges() -> None:
     assert [channel.exchange(b"a"), channel.exchange(b"b")] == [b"answer", b"answer"]
     assert script.kinds == ["websocket"]
     assert (channel.traffic.sent, channel.traffic.received, channel.traffic.exchanges) == (2, 12, 2)
+
+
+def test_room_for_a_longer_answer_is_kept_over_reconnects_and_never_shrinks() -> None:
+    script = Script(answers=[b"1", LOST, b"2"])
+    channel = script.channel()
+    channel.exchange(b"x")
+    assert script.accepted == []
+    channel.accept(500)
+    channel.accept(400)
+    channel.exchange(b"x")
+    assert script.accepted == [500, 500]
 
 
 def test_a_lost_frame_is_sent_again_over_a_new_connection() -> None:

@@ -12,6 +12,7 @@ from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Channel
 from split_client.transport.connect import connector
 from split_client.transport.remote import RemoteBackend
+from split_wire.attention import AttentionRequest
 from split_wire.messages import (
     Failure,
     Opened,
@@ -24,7 +25,16 @@ from split_wire.messages import (
 from split_wire.tensor import Tensor
 from tests.proxies import CuttingProxy
 from tests.split_client.servers import PeerAnswer, http_server, posting, socket_server
-from tests.split_wire.peer import LIMIT, MAX_CONTEXT, MAX_ROWS, WIDTH, answer_of
+from tests.split_wire.peer import (
+    HEADS,
+    LAYERS,
+    LIMIT,
+    MAX_CONTEXT,
+    MAX_ROWS,
+    WIDTH,
+    answer_of,
+    attention_of,
+)
 
 Wrap = Callable[[bytes, bytes], bytes]
 
@@ -84,6 +94,62 @@ def test_prefill_decode_rollback_and_edit_hold_exactly_the_tokens_given(rig: Rig
     for tokens in ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6], [1, 2, 9], [7], [7, 8, 1, 2, 3, 4, 5, 6]):
         assert rig.extend(tokens) == truth(tokens)
     assert rig.backend.sessions_opened == 1
+
+
+def attended(rig: Rig, tokens: list[int], request: AttentionRequest) -> bool:
+    """Extends to ``tokens``; whether the attention is the peer's own."""
+    taken = rig.sequence.extend(tokens, request).attention
+    wanted = attention_of([row.tobytes() for row in rows(tokens)], request)
+    assert taken is not None
+    return np.array_equal(taken.values.reshape(wanted.values.shape), wanted.values.to_f32())
+
+
+def test_attention_comes_with_the_last_step_alone(rig: Rig, peer: PeerAnswer) -> None:
+    everything = AttentionRequest()
+    assert attended(rig, [1, 2, 3, 4, 5], everything)
+    steps = [decode_client_message(frame, LIMIT) for frame in peer.frames[-2:]]
+    assert [getattr(step, "attention", ...) for step in steps] == [None, everything]
+    assert rig.sequence.extend([1, 2, 3, 4, 5, 6]).attention is None
+    assert attended(rig, [1, 2, 3, 4, 5, 6, 7], AttentionRequest("max", 3, "f16"))
+
+
+@pytest.mark.parametrize("kind", ["websocket", "http"])
+def test_attention_may_be_longer_than_any_other_answer(kind: str, peer: PeerAnswer) -> None:
+    tokens = list(range(MAX_CONTEXT))
+    assert 4 * LAYERS * HEADS * MAX_CONTEXT > LIMIT
+    server = socket_server(peer) if kind == "websocket" else http_server(post=posting(peer))
+    with server as endpoint:
+        rig = Rig(endpoint)
+        assert rig.extend(tokens[:8]) == truth(tokens[:8])
+        assert attended(rig, tokens, AttentionRequest())
+        assert rig.channel.transport_name == kind
+        rig.close()
+
+
+def test_attention_that_is_cut_off_comes_again_over_a_new_connection(peer: PeerAnswer) -> None:
+    tokens = list(range(MAX_CONTEXT))
+    with (
+        http_server(post=posting(peer)) as endpoint,
+        CuttingProxy(endpoint.port) as proxy,
+    ):
+        rig = Rig(_endpoint(proxy))
+        rig.extend(tokens[:-1])
+        proxy.cut_after(5000)
+        assert attended(rig, tokens, AttentionRequest())
+        rig.close()
+    assert proxy.cuts == 1
+    assert set(peer.peer.runs.values()) == {1}
+
+
+def test_a_server_without_attention_is_told_from_one_that_lost_the_cache(
+    rig: Rig, peer: PeerAnswer
+) -> None:
+    peer.peer.attention = False
+    with pytest.raises(ServerRefused) as refused:
+        rig.sequence.extend([1, 2], AttentionRequest())
+    assert refused.value.code == "unsupported"
+    assert len(peer.frames) == 1
+    assert rig.extend([1, 2]) == truth([1, 2])
 
 
 def test_nothing_is_appended_twice_when_answers_are_cut(peer: PeerAnswer) -> None:
