@@ -7,6 +7,7 @@ from split_client.conversation import Conversation
 from split_client.generation.loop import Event, Finished, TokenEvent, TokenTiming
 from split_client.reply import Reply
 from split_client.transport.base import Traffic
+from split_wire.attention import AttentionRequest
 
 
 class Letters:
@@ -30,8 +31,10 @@ class Maker:
 
     def __init__(self, events: list[Event]) -> None:
         self.events = events
+        self.asked: list[tuple[object, ...]] = []
 
-    def reply(self, _sequence: object, prompt: list[int], *_: object) -> Reply:
+    def reply(self, _sequence: object, prompt: list[int], *asked: object) -> Reply:
+        self.asked.append(asked)
         return Reply(iter(self.events), len(prompt), Traffic())
 
 
@@ -51,3 +54,11 @@ def test_a_reply_without_any_token_leaves_the_message_unanswered() -> None:
     maker.events = [ANSWER, Finished("cancelled", "")]
     session.answer().read()
     assert [message.content for message in session.messages] == ["hello", "a"]
+
+
+def test_the_attention_that_a_chat_is_set_to_is_asked_for() -> None:
+    session, maker = chat([ANSWER, Finished("eos", "")])
+    session.send("hello").read()
+    session.attention = AttentionRequest("mean")
+    session.answer().read()
+    assert [asked[-1] for asked in maker.asked] == [None, AttentionRequest("mean")]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from split_client.generation.rows import WeightRows
 from split_client.generation.sampler import Sampler
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
-from tests.split_client.generation.test_sequence import ListBackend
+from split_wire.attention import AttentionRequest
+from tests.split_client.generation.test_sequence import AttentiveBackend, ListBackend
 
 VOCAB = 8
 EOS = 7
@@ -135,3 +137,33 @@ def test_rows_and_times_are_told_for_every_token(head: ExactLMHead) -> None:
     assert first.timing.engine == pytest.approx(60e-6)
     assert first.timing.wire == pytest.approx(2 - 80e-6)
     assert first.probability == 1.0
+
+
+class AttentiveCounting(AttentiveBackend):
+    """Counts like CountingBackend."""
+
+    def step(self, *args: Any, **options: Any) -> Any:
+        hidden = np.zeros(VOCAB, np.float32)
+        output = super().step(*args, **options)
+        hidden[(self.cached[-1] + 1) % VOCAB] = 1
+        return replace(output, hidden=hidden)
+
+
+def test_a_token_brings_the_attention_that_it_was_chosen_from(head: ExactLMHead) -> None:
+    sequence = Sequence(
+        AttentiveCounting(),  # type: ignore[arg-type]
+        lambda ids: np.asarray(ids, np.float32)[:, None],
+    )
+    sampler, limits = Sampler(head, SamplingParams()), Limits(frozenset({EOS}), 3)
+    asked = AttentionRequest()
+    events = list(decode(sequence, sampler, Letters(), [0, 1], limits, attention=asked))
+    widths = [
+        e.attention.values.shape[-1] for e in events if isinstance(e, TokenEvent) and e.attention
+    ]
+    assert widths == [2, 3, 4]
+
+
+def test_a_token_brings_no_attention_unless_it_is_asked_for(head: ExactLMHead) -> None:
+    events = [event for event in run(head, [0, 1]) if isinstance(event, TokenEvent)]
+    assert [event.attention for event in events] == [None] * len(events)
+    assert events

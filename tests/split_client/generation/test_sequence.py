@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
 from split_client.generation.backend import CacheLost, StepOutput
 from split_client.generation.sequence import MAX_RESENDS, Sequence
+from split_wire.attention import AttentionRequest, AttentionWeights
 
 
 @dataclass
@@ -162,3 +163,46 @@ def test_closing_forgets_the_cache() -> None:
     sequence.close()
     assert backend.closed
     assert sequence.cached == 0
+
+
+@dataclass
+class AttentiveBackend(ListBackend):
+    """Attends to the first position alone; ``asked`` is what each step was asked for."""
+
+    asked: list[AttentionRequest | None] = field(default_factory=list)
+
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+    ) -> StepOutput:
+        output = super().step(start, embeddings)
+        self.asked.append(attention)
+        if attention is None:
+            return output
+        weights = np.zeros((1, 1, len(self.cached)), np.float32)
+        weights[..., 0] = 1
+        return replace(output, attention=AttentionWeights(weights))
+
+
+def test_only_the_last_step_of_a_long_prefill_is_asked_for_attention() -> None:
+    backend, request = AttentiveBackend(max_rows=4), AttentionRequest("mean")
+    sequence = sequence_over(backend)
+    extended = sequence.extend(list(range(10)), request)
+    assert backend.asked == [None, None, request]
+    assert extended.attention is not None
+    assert extended.attention.values.shape == (1, 1, 10)
+    assert sequence.extend(list(range(11))).attention is None
+
+
+def test_attention_is_asked_for_again_after_a_lost_cache() -> None:
+    backend = AttentiveBackend(losses=[1])
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2])
+    assert sequence.extend([1, 2, 3], AttentionRequest()).attention is not None
+    assert backend.steps == [(0, 2), (0, 3)]
+
+
+def test_a_backend_that_knows_no_attention_serves_those_who_ask_for_none() -> None:
+    assert sequence_over(ListBackend()).extend([1, 2]).attention is None
