@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,3 +21,14 @@ def family_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 def tiny_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny random Qwen2 checkpoint."""
     return tiny_checkpoint("qwen2", tmp_path_factory.mktemp("tiny") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A tiny random checkpoint of the family that is named, made once."""
+
+    @cache
+    def make(family: str) -> Path:
+        return tiny_checkpoint(family, tmp_path_factory.mktemp(family) / family)
+
+    return make

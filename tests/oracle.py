@@ -43,6 +43,8 @@ def embeddings(path: Path, ids: list[int]) -> torch.Tensor:
 
 
 def head(path: Path, hidden: torch.Tensor) -> torch.Tensor:
-    """Logits of final-norm hidden states."""
+    """Logits of final-norm hidden states, capped where the family does so."""
     with torch.inference_mode():
-        return model(path).get_output_embeddings()(hidden)
+        logits = model(path).get_output_embeddings()(hidden)
+        cap = getattr(model(path).config, "final_logit_softcapping", None)
+        return logits if cap is None else torch.tanh(logits / cap) * cap

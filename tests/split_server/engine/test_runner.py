@@ -1,4 +1,4 @@
-"""The runner's hidden states and rollbacks against the whole model."""
+"""Passes over slices of several sessions against the whole model."""
 
 from __future__ import annotations
 
@@ -10,72 +10,65 @@ import pytest
 import torch
 
 from split_server.engine.loader import Backbone
+from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
-from split_wire.errors import HiddenOverflow
-from split_wire.tensor import Tensor
 from tests import oracle
 from tests.engines import tiny_backbone
 
 IDS = list(range(7, 47))
 
 
-def rows(path: Path, ids: list[int]) -> Tensor:
-    return Tensor.from_f32(oracle.embeddings(path, ids).numpy(), "f32")
+def part(path: Path, cache: KVCache, start: int, ids: list[int]) -> Slice:
+    return Slice(cache, start, oracle.embeddings(path, ids).clone())
 
 
-def assert_same_logits(path: Path, hidden: Tensor, wanted: torch.Tensor) -> None:
+def assert_same_logits(path: Path, hidden: torch.Tensor, wanted: torch.Tensor) -> None:
     """Float32 sums in another order differ in their last bits; logits here are of the order 10."""
-    torch.testing.assert_close(logits_of(path, hidden), wanted, atol=2e-4, rtol=1e-4)
+    torch.testing.assert_close(oracle.head(path, hidden.clone()), wanted, atol=2e-4, rtol=1e-4)
 
 
-def logits_of(path: Path, hidden: Tensor) -> torch.Tensor:
-    return oracle.head(path, torch.from_numpy(hidden.to_f32().copy()))
-
-
-def test_all_rows_of_a_prefill_give_the_logits_of_the_whole_model(family_path: Path) -> None:
+def test_the_rows_of_a_prefill_give_the_logits_of_the_whole_model(family_path: Path) -> None:
     runner = ModelRunner(tiny_backbone(family_path))
-    hidden = runner.run(KVCache(), 0, rows(family_path, IDS), "all", "f32")
+    [hidden] = runner.run([part(family_path, KVCache(), 0, IDS)])
     assert_same_logits(family_path, hidden, oracle.logits(family_path, IDS))
-
-
-def test_the_last_row_alone_is_returned_when_asked(family_path: Path) -> None:
-    runner = ModelRunner(tiny_backbone(family_path))
-    hidden = runner.run(KVCache(), 0, rows(family_path, IDS), "last", "f32")
-    assert hidden.shape[0] == 1
-    wanted = oracle.logits(family_path, IDS)[-1:]
-    assert_same_logits(family_path, hidden, wanted)
 
 
 def test_a_rolled_back_cache_continues_as_if_the_dropped_rows_never_were(family_path: Path) -> None:
     runner, cache = ModelRunner(tiny_backbone(family_path)), KVCache()
-    runner.run(cache, 0, rows(family_path, IDS), "last", "f32")
+    runner.run([part(family_path, cache, 0, IDS)])
     edited = [*IDS[:11], 3, 4, 5]
-    hidden = runner.run(cache, 11, rows(family_path, edited[11:]), "all", "f32")
+    [hidden] = runner.run([part(family_path, cache, 11, edited[11:])])
     assert len(cache) == len(edited)
-    wanted = oracle.logits(family_path, edited)[11:]
-    assert_same_logits(family_path, hidden, wanted)
+    assert_same_logits(family_path, hidden, oracle.logits(family_path, edited)[11:])
 
 
-def test_a_failing_pass_leaves_the_positions_before_it(tiny_path: Path) -> None:
+def test_slices_of_one_pass_do_not_see_each_other(family_path: Path) -> None:
+    runner = ModelRunner(tiny_backbone(family_path))
+    texts = [IDS, [*reversed(IDS)], IDS[5:9], [3]]
+    caches = [KVCache() for _ in texts]
+    first = runner.run([part(family_path, c, 0, ids) for c, ids in zip(caches, texts, strict=True)])
+    for ids, hidden in zip(texts, first, strict=True):
+        assert_same_logits(family_path, hidden, oracle.logits(family_path, ids))
+    more = [[9], IDS[:7], [11], IDS[20:22]]
+    second = runner.run(
+        [part(family_path, c, len(c), ids) for c, ids in zip(caches, more, strict=True)]
+    )
+    for before, ids, hidden in zip(texts, more, second, strict=True):
+        wanted = oracle.logits(family_path, before + ids)[len(before) :]
+        assert_same_logits(family_path, hidden, wanted)
+
+
+def test_a_failing_pass_leaves_every_session_at_the_start_of_its_slice(tiny_path: Path) -> None:
     backbone = tiny_backbone(tiny_path)
-    runner, cache = ModelRunner(backbone), KVCache()
-    runner.run(cache, 0, rows(tiny_path, IDS), "last", "f32")
+    runner, caches = ModelRunner(backbone), [KVCache(), KVCache()]
+    runner.run([part(tiny_path, cache, 0, IDS) for cache in caches])
     with pytest.raises(MemoryError):
-        failing_after(backbone).run(cache, 20, rows(tiny_path, IDS[:2]), "last", "f32")
-    assert len(cache) == 20
-    hidden = runner.run(cache, 20, rows(tiny_path, IDS[20:]), "all", "f32")
-    assert_same_logits(tiny_path, hidden, oracle.logits(tiny_path, IDS)[20:])
-
-
-def test_hidden_states_that_overflow_are_refused_and_not_kept(tiny_path: Path) -> None:
-    backbone = tiny_backbone(tiny_path)
-    with torch.no_grad():
-        backbone.module.norm.weight.mul_(1e6)
-    cache = KVCache()
-    with pytest.raises(HiddenOverflow):
-        ModelRunner(backbone).run(cache, 0, rows(tiny_path, IDS), "last", "f16")
-    assert len(cache) == 0
+        failing_after(backbone).run([part(tiny_path, cache, 20, IDS[:2]) for cache in caches])
+    assert [len(cache) for cache in caches] == [20, 20]
+    for cache in caches:
+        [hidden] = runner.run([part(tiny_path, cache, 20, IDS[20:])])
+        assert_same_logits(tiny_path, hidden, oracle.logits(tiny_path, IDS)[20:])
 
 
 def failing_after(backbone: Backbone) -> ModelRunner:
@@ -86,13 +79,3 @@ def failing_after(backbone: Backbone) -> ModelRunner:
         raise MemoryError
 
     return ModelRunner(replace(backbone, module=module))
-
-
-@pytest.mark.parametrize("dtype", ["f16", "bf16", "i8"])
-def test_hidden_states_are_rounded_to_the_dtype_that_was_asked(tiny_path: Path, dtype: str) -> None:
-    runner = ModelRunner(tiny_backbone(tiny_path))
-    exact = runner.run(KVCache(), 0, rows(tiny_path, IDS), "all", "f32").to_f32()
-    hidden = runner.run(KVCache(), 0, rows(tiny_path, IDS), "all", dtype)
-    assert hidden.dtype == dtype
-    wanted = Tensor.from_f32(exact, dtype).to_f32()
-    torch.testing.assert_close(torch.from_numpy(hidden.to_f32()), torch.from_numpy(wanted))

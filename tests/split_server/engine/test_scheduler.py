@@ -1,0 +1,134 @@
+"""Who goes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from split_server.engine.job import Abandoned, Outcome, StepJob
+from split_server.engine.scheduler import Plan, Scheduler
+from split_server.engine.underway import Underway
+from split_server.kv.cache import KVCache
+from split_wire.tensor import Tensor
+
+
+@dataclass
+class Asked:
+    """A step with its name, and whether anybody waits for it."""
+
+    name: str
+    rows: int
+    principal: str = "ann"
+    wanted: bool = True
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def step(self) -> Underway:
+        embeddings = Tensor("f32", (self.rows, 1), bytes(4 * self.rows))
+        job = StepJob(KVCache(), 0, embeddings, "last", "f32", self.principal)
+        return Underway(job, self.outcomes.append, lambda: self.wanted, 0.0)
+
+
+class Table:
+    """A scheduler that knows its steps by name."""
+
+    def __init__(self, *asked: Asked, **limits: int) -> None:
+        self.scheduler = Scheduler(**limits)
+        self.names: dict[int, str] = {}
+        self.steps: dict[str, Underway] = {}
+        for one in asked:
+            self.add(one)
+
+    def add(self, asked: Asked) -> None:
+        step = asked.step()
+        self.names[id(step)] = asked.name
+        self.steps[asked.name] = step
+        self.scheduler.add(step)
+
+    def plan(self, prefill_rows: int = 100) -> list[tuple[str, int]]:
+        """Plan a pass and count its rows as served."""
+        import torch
+
+        plan: Plan = self.scheduler.plan(prefill_rows)
+        for step, rows in plan:
+            step.advance(torch.zeros(rows, 1), 0.0)
+        return [(self.names[id(step)], rows) for step, rows in plan]
+
+
+def test_decode_steps_of_all_sessions_share_a_pass() -> None:
+    table = Table(*(Asked(f"chat {i}", 1, f"user {i}") for i in range(5)))
+    assert table.plan() == [(f"chat {i}", 1) for i in range(5)]
+    assert len(table.scheduler) == 0
+
+
+def test_a_prefill_is_served_in_slices_beside_decoding() -> None:
+    table = Table(Asked("long", 250), Asked("chat", 1, "bob"))
+    assert table.plan() == [("chat", 1), ("long", 100)]
+    assert table.plan() == [("long", 100)]
+    assert table.plan() == [("long", 50)]
+    assert len(table.scheduler) == 0
+
+
+def test_what_one_prefill_leaves_goes_to_the_next() -> None:
+    table = Table(Asked("first", 60), Asked("second", 60))
+    assert table.plan() == [("first", 60), ("second", 40)]
+    assert table.plan() == [("second", 20)]
+
+
+def test_principals_take_turns_however_many_sessions_one_has() -> None:
+    greedy = [Asked(f"greedy {i}", 100, "greedy") for i in range(4)]
+    table = Table(*greedy, Asked("modest", 100, "modest"))
+    order = [name for _ in range(5) for name, _ in table.plan()]
+    assert order.index("modest") <= 1
+    assert len(order) == 5
+
+
+def test_a_principal_that_comes_later_is_not_owed_for_its_absence() -> None:
+    table = Table(Asked("old", 1000, "old"))
+    for _ in range(5):
+        table.plan()
+    table.add(Asked("new", 1000, "new"))
+    names = [table.plan()[0][0] for _ in range(6)]
+    assert names.count("old") == names.count("new") == 3
+
+
+def test_a_principal_cannot_start_over_by_pausing() -> None:
+    table = Table(Asked("steady", 1000, "steady"), Asked("pausing", 100, "pausing"))
+    names = [table.plan()[0][0] for _ in range(2)]
+    assert sorted(names) == ["pausing", "steady"]
+    table.add(Asked("again", 100, "pausing"))
+    later = [table.plan()[0][0] for _ in range(2)]
+    assert sorted(later) == ["again", "steady"]
+
+
+def test_steps_that_nobody_waits_for_are_abandoned_and_cost_nothing() -> None:
+    gone, gone_long = Asked("gone", 1, wanted=False), Asked("gone long", 50, wanted=False)
+    table = Table(gone, gone_long, Asked("chat", 1), Asked("long", 50))
+    assert table.plan() == [("chat", 1), ("long", 50)]
+    assert isinstance(gone.outcomes[0], Abandoned)
+    assert isinstance(gone_long.outcomes[0], Abandoned)
+
+
+def test_a_step_is_abandoned_between_its_slices() -> None:
+    long = Asked("long", 500)
+    table = Table(long)
+    assert table.plan() == [("long", 100)]
+    long.wanted = False
+    assert table.plan() == []
+    assert len(table.scheduler) == 0
+
+
+def test_a_pass_is_bounded_in_sessions_and_in_rows() -> None:
+    chats = [Asked(f"chat {i}", 1) for i in range(5)]
+    table = Table(*chats, max_sessions=3)
+    assert [len(table.plan()), len(table.plan())] == [3, 2]
+    forced = [Asked(f"forced {i}", 16) for i in range(5)]
+    table = Table(*forced, Asked("long", 500), max_rows=48)
+    assert [sum(rows for _, rows in table.plan()) for _ in range(2)] == [48, 48]
+
+
+def test_a_step_that_failed_is_forgotten_by_its_principal() -> None:
+    table = Table(Asked("bad", 200), Asked("good", 50))
+    assert table.plan() == [("bad", 100)]
+    table.scheduler.withdraw(table.steps["bad"])
+    assert table.plan() == [("good", 50)]
+    table.scheduler.withdraw(table.steps["good"])
+    assert len(table.scheduler) == 0
