@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from split_server.engine.memory_allocator import give_back_small_blocks
 from split_server.engine.memory_planner import Forecast, MemoryPlanner
 from split_server.kv.session import Session
 from split_server.kv.store import SessionStore, StoreLimits
@@ -48,7 +49,7 @@ class PlannedStore(SessionStore):
         forecast = self.planner.forecast(session.cache, positions, rows)
         reclaimable = sum(other.cache.allocated_bytes for other in self._others(session))
         if forecast.needed > forecast.free + reclaimable:
-            raise self.planner.refusal(session.cache, positions, rows, reclaimable)
+            raise self.planner.refusal(session.cache, positions, forecast, reclaimable)
         return forecast
 
     def _make_room(self, session: Session, positions: int, rows: int, forecast: Forecast) -> None:
@@ -58,10 +59,11 @@ class PlannedStore(SessionStore):
                 break
             self.lose(other)
             self.planner.pool.clear()
+            give_back_small_blocks()
             forecast = self.planner.forecast(session.cache, positions, rows)
         if forecast.needed > forecast.free:
             super().settle(session)
-            raise self.planner.refusal(session.cache, positions, rows, 0)
+            raise self.planner.refusal(session.cache, positions, forecast)
         self.planner.keep_idle(forecast)
 
     def _others(self, session: Session) -> list[Session]:

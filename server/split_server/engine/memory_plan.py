@@ -86,10 +86,13 @@ def _scores_held(config: Mapping[str, Any], device: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """Bytes by rows and positions; ``max_rows`` of one pass."""
+    """Bytes by rows and positions; ``max_rows`` of one pass.
+
+    The scheduler ends a pass with the short step that reaches 256 rows.
+    """
 
     shape: ModelShape
-    max_rows: int = 512
+    max_rows: int = 272
 
     def cache_bytes(self, positions: int) -> int:
         """The buffers of a session that holds ``positions``."""
@@ -117,8 +120,15 @@ class MemoryPlan:
         return streams + max(mlp, attention) + self._masks(rows, positions)
 
     def largest_workspace(self, positions: int) -> int:
-        """:meth:`workspace` of the largest pass over sessions of up to ``positions``."""
-        return self.workspace(self.max_rows, max(positions, self.max_rows))
+        """:meth:`workspace` of the largest pass over sessions of up to ``positions``, while one of
+        them grows.
+        """
+        longest = max(positions, self.max_rows)
+        return self.workspace(self.max_rows, longest) + self.exchange(positions)
+
+    def exchange(self, positions: int) -> int:
+        """Buffers of one layer, which has old and new ones while its rows are copied."""
+        return self.cache_bytes(positions) // self.shape.num_layers
 
     def wire(self, rows: int) -> int:
         """Copies of a step's rows on their way in and out."""

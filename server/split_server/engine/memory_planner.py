@@ -91,10 +91,11 @@ class MemoryPlanner:
         """Let recycled buffers keep no more than what the admitted step leaves."""
         self.pool.bound(max(min(self.pool.max_idle, forecast.free - forecast.needed), 0))
 
-    def refusal(self, cache: KVCache, positions: int, rows: int, reclaimable: int) -> CacheFull:
+    def refusal(
+        self, cache: KVCache, positions: int, forecast: Forecast, reclaimable: int = 0
+    ) -> CacheFull:
         """The error for a step that does not fit even when ``reclaimable`` bytes are given up."""
         self._refused += 1
-        forecast = self.forecast(cache, positions, rows)
         free = forecast.free + reclaimable
         return CacheFull(positions, forecast.needed, free, self.fits(cache, free))
 

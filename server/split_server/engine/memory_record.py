@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 _KEPT = 256
 # A smaller workspace drowns in what Python and other threads take meanwhile.
-_TELLING_BYTES = 1 << 20
-_LEAST_CORRECTION, _MOST_CORRECTION = 1.0, 4.0
+_TELLING_BYTES = 2 << 20
+_LEAST_CORRECTION, _MOST_CORRECTION = 1.0, 3.0
 _FEW = 4
 
 
@@ -43,7 +43,7 @@ class PredictionRecord:
 
     @property
     def correction(self) -> float:
-        """Factor on the workspace that the plan derives from the shape, 1 to 4."""
+        """Factor on the workspace that the plan derives from the shape, 1 to 3."""
         return self._correction
 
     def add(self, growth: int, grown: int, workspace: int, peak: int) -> None:

@@ -39,21 +39,30 @@ class PlannedRunner(ModelRunner):
             raise self._planner.out_of_memory(max(part.end for part in slices)) from error
 
     def _measured(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
-        pool, plan = self._planner.pool, self._planner.plan
-        growth = sum(
-            plan.cache_bytes(part.end) - part.cache.allocated_bytes
-            for part in slices
-            if part.end > part.cache.capacity
-        )
-        held = sum(part.cache.allocated_bytes for part in slices)
-        idle = pool.idle_bytes
+        planner, pool = self._planner, self._planner.pool
+        growth, exchange = self._growth(slices)
+        held, idle = _held(slices), pool.idle_bytes
         self._meter.mark()
         hidden = super().run(slices)
-        # Buffers that came from the pool or went to it have moved, not risen.
-        risen = self._meter.risen() - (pool.idle_bytes - idle)
-        grown = sum(part.cache.allocated_bytes for part in slices) - held
+        risen = self._meter.risen()
+        if pool.idle_bytes != idle:
+            # Recycled buffers moved in or out: what rose is not what was used.
+            return hidden
+        grown = _held(slices) - held
         rows = sum(part.rows for part in slices)
-        written = grown if self._meter.counts_untouched else plan.row_bytes(rows)
-        workspace = plan.workspace(rows, max(part.end for part in slices))
-        self._planner.record.add(growth, grown, workspace, max(risen - written, 0))
+        written = grown if self._meter.counts_untouched else planner.plan.row_bytes(rows)
+        workspace = planner.plan.workspace(rows, max(part.end for part in slices)) + exchange
+        planner.record.add(growth, grown, workspace, max(risen - written, 0))
         return hidden
+
+    def _growth(self, slices: Sequence[Slice]) -> tuple[int, int]:
+        """Bytes that the buffers will grow by, and that are held twice on the way."""
+        plan = self._planner.plan
+        growing = [part for part in slices if part.end > part.cache.capacity]
+        wanted = sum(plan.cache_bytes(part.end) for part in growing)
+        exchange = max((plan.exchange(part.end) for part in growing if part.start), default=0)
+        return wanted - _held(growing), exchange
+
+
+def _held(slices: Sequence[Slice]) -> int:
+    return sum(part.cache.allocated_bytes for part in slices)
