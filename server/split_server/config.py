@@ -45,6 +45,11 @@ class ComputeConfig(ModelConfig):
         choices=("auto", "float32", "bfloat16", "float16"),
     )
     device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
+    quantize: str = option(
+        "none",
+        help="keep the matrices of the layers as int8: half the bytes of bfloat16, less exact",
+        choices=("none", "int8"),
+    )
     memory_limit: int = option(
         0,
         help="bytes of private memory that this process may hold; 0 takes what the machine, its "
@@ -58,7 +63,15 @@ class ServerConfig(ComputeConfig):
     """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
 
     threads: int = option(
-        0, help="threads of one matrix product; 0 chooses by the model's size", minimum=0
+        0,
+        help="threads of one matrix product; 0 chooses by the model's size and the free cores",
+        minimum=0,
+    )
+    linears: str = option(
+        "auto",
+        help="order of matrices in memory: packed for the processor, plain, or auto: measured at "
+        "the start",
+        choices=("auto", "packed", "plain"),
     )
     log_level: str = option(
         "info", help="least severe log lines", choices=("debug", "info", "warning", "error")

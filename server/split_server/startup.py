@@ -45,7 +45,14 @@ def load_parts(config: ServerConfig) -> Parts:
     manifest = build_manifest(checkpoint, catalog)
     planner, need = _planner(config, checkpoint)
     check_weights(checkpoint.name, need, planner.limit)
-    backbone = load_backbone(checkpoint, config.dtype, config.device)
+    backbone = load_backbone(
+        checkpoint,
+        config.dtype,
+        config.device,
+        linears=config.linears,
+        quantize=config.quantize,
+        threads=config.threads,
+    )
     info = backbone.info
     runner = PlannedRunner(backbone, config.threads, planner, peak_meter(backbone.device))
     _try_out(runner, info.name)
@@ -90,7 +97,7 @@ def _planner(config: ComputeConfig, checkpoint: Checkpoint) -> tuple[MemoryPlann
     limit = memory_limit_of(device, config.memory_limit)
     plan = MemoryPlan(shape_of(checkpoint.config, item, device.type))
     planner = MemoryPlanner(plan, limit, BufferPool(0))
-    return planner, weights_need(checkpoint, item)
+    return planner, weights_need(checkpoint, item, int8=config.quantize == "int8")
 
 
 def _store(config: ServerConfig, planner: MemoryPlanner) -> PlannedStore:
