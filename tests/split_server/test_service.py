@@ -262,7 +262,7 @@ def test_a_step_that_does_not_fit_the_cache_budget_is_refused_and_changes_nothin
 ) -> None:
     async def scenario() -> list[int]:
         # 768 bytes a position; replies kept for a replay take some of it.
-        async with serving(tiny_path, limits=StoreLimits(max_bytes=30 * 768)) as service:
+        async with serving(tiny_path, limits=StoreLimits(max_bytes=40 * 768)) as service:
             device = await Device(service, tiny_path).open()
             ids = await device.greedy(PROMPT, 2)
             start = len(PROMPT) + 1

@@ -16,9 +16,9 @@ from split_server.engine.info import ModelInfo
 from split_server.engine.job import EngineResult, Outcome, StepJob
 from split_server.engine.pace import Paces
 from split_server.engine.packed import Slice
+from split_server.engine.pending import PendingStep
 from split_server.engine.runner import ModelRunner
 from split_server.engine.scheduler import Plan, Scheduler
-from split_server.engine.underway import Underway
 from split_wire.errors import Overloaded, ShuttingDown
 
 # A device may keep a pass waiting for this share of the pass that it then takes part in.
@@ -43,7 +43,7 @@ class Engine:
         self._runner = runner
         self._clock = clock
         # SimpleQueue wakes its reader without running Python; the semaphore bounds it.
-        self._queue: queue.SimpleQueue[Underway | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[PendingStep | None] = queue.SimpleQueue()
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
         self._scheduler = Scheduler()
@@ -95,7 +95,7 @@ class Engine:
             self._places.release()
             done(outcome)
 
-        self._queue.put(Underway(job, finished, wanted, self._clock()))
+        self._queue.put(PendingStep(job, finished, wanted, self._clock()))
 
     def submit(self, job: StepJob) -> Future[EngineResult]:
         """:meth:`post` with a future, for whoever may block or wraps it."""
@@ -148,7 +148,7 @@ class Engine:
         while not self._queue.empty():
             self._take(self._queue.get_nowait())
 
-    def _take(self, step: Underway | None) -> None:
+    def _take(self, step: PendingStep | None) -> None:
         if step is None:
             self._closed = True
             return
@@ -185,7 +185,7 @@ class Engine:
                 self._finish(step)
         self._learn(plan, ended - begun, finished)
 
-    def _finish(self, step: Underway) -> None:
+    def _finish(self, step: PendingStep) -> None:
         if step.interactive:
             self._paces.served(step.job.cache, self._clock())
         step.finish(self._clock)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TypeAlias
 
-from split_server.engine.underway import Underway
+from split_server.engine.pending import PendingStep
 
-Plan: TypeAlias = list[tuple[Underway, int]]
+Plan: TypeAlias = list[tuple[PendingStep, int]]
 
 
 class Scheduler:
@@ -22,8 +22,8 @@ class Scheduler:
     def __init__(self, max_sessions: int = 64, max_rows: int = 256) -> None:
         self._max_sessions = max_sessions
         self._max_rows = max_rows
-        self._short: deque[Underway] = deque()
-        self._long: dict[str, deque[Underway]] = {}
+        self._short: deque[PendingStep] = deque()
+        self._long: dict[str, deque[PendingStep]] = {}
         # Rows served per principal, of those alone who wait: idleness earns no credit.
         self._served: dict[str, int] = {}
 
@@ -36,7 +36,7 @@ class Scheduler:
         """Steps of a few rows that wait."""
         return len(self._short)
 
-    def add(self, step: Underway) -> None:
+    def add(self, step: PendingStep) -> None:
         """A step that has arrived."""
         if step.interactive:
             self._short.append(step)
@@ -69,7 +69,7 @@ class Scheduler:
             asked.add(principal)
         return plan
 
-    def withdraw(self, step: Underway) -> None:
+    def withdraw(self, step: PendingStep) -> None:
         """Forget a step that failed."""
         waiting = self._long.get(step.job.principal)
         if waiting is not None and step in waiting:
@@ -92,7 +92,7 @@ class Scheduler:
         waiting = [principal for principal in self._long if principal not in asked]
         return min(waiting, key=self._served.__getitem__, default=None)
 
-    def _serve(self, principal: str, step: Underway, rows: int) -> None:
+    def _serve(self, principal: str, step: PendingStep, rows: int) -> None:
         self._served[principal] += rows
         if rows == 0:
             step.abandon()

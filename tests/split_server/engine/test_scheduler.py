@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from split_server.engine.job import Abandoned, Outcome, StepJob
+from split_server.engine.pending import PendingStep
 from split_server.engine.scheduler import Plan, Scheduler
-from split_server.engine.underway import Underway
 from split_server.kv.cache import KVCache
 from split_wire.tensor import Tensor
 
@@ -21,10 +21,10 @@ class Asked:
     wanted: bool = True
     outcomes: list[Outcome] = field(default_factory=list)
 
-    def step(self) -> Underway:
+    def step(self) -> PendingStep:
         embeddings = Tensor("f32", (self.rows, 1), bytes(4 * self.rows))
         job = StepJob(KVCache(), 0, embeddings, "last", "f32", self.principal)
-        return Underway(job, self.outcomes.append, lambda: self.wanted, 0.0)
+        return PendingStep(job, self.outcomes.append, lambda: self.wanted, 0.0)
 
 
 class Table:
@@ -33,7 +33,7 @@ class Table:
     def __init__(self, *asked: Asked, **limits: int) -> None:
         self.scheduler = Scheduler(**limits)
         self.names: dict[int, str] = {}
-        self.steps: dict[str, Underway] = {}
+        self.steps: dict[str, PendingStep] = {}
         for one in asked:
             self.add(one)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 INTERACTIVE_ROWS = 16
 
 
-class Underway:
+class PendingStep:
     """``done`` takes the outcome, once; ``queued_at`` in seconds of the engine's clock."""
 
     __slots__ = (

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
+from split_server.engine.pending import PendingStep
 from split_server.engine.runner import ModelRunner
-from split_server.engine.underway import Underway
 from split_server.kv.cache import KVCache
 from split_wire.errors import HiddenOverflow
 from split_wire.tensor import Tensor
@@ -20,14 +20,16 @@ from tests.engines import tiny_backbone
 IDS = list(range(7, 47))
 
 
-def underway(path: Path, rows: Any = "all", dtype: Any = "f32") -> tuple[Underway, list[Outcome]]:
+def pending(
+    path: Path, rows: Any = "all", dtype: Any = "f32"
+) -> tuple[PendingStep, list[Outcome]]:
     outcomes: list[Outcome] = []
     embeddings = Tensor.from_f32(oracle.embeddings(path, IDS).numpy(), "f32")
     job = StepJob(KVCache(), 0, embeddings, rows, dtype)
-    return Underway(job, outcomes.append, lambda: True, queued_at=1.0), outcomes
+    return PendingStep(job, outcomes.append, lambda: True, queued_at=1.0), outcomes
 
 
-def serve(step: Underway, runner: ModelRunner, *sizes: int) -> None:
+def serve(step: PendingStep, runner: ModelRunner, *sizes: int) -> None:
     for size in sizes:
         [hidden] = runner.run([step.slice(size, runner)])
         step.advance(hidden, 0.25)
@@ -35,7 +37,7 @@ def serve(step: Underway, runner: ModelRunner, *sizes: int) -> None:
 
 def test_slices_add_up_to_the_rows_of_one_pass(tiny_path: Path) -> None:
     runner = ModelRunner(tiny_backbone(tiny_path))
-    step, outcomes = underway(tiny_path)
+    step, outcomes = pending(tiny_path)
     serve(step, runner, 13, 1, 26)
     assert step.remaining == 0
     step.finish(lambda: 3.0)
@@ -48,7 +50,7 @@ def test_slices_add_up_to_the_rows_of_one_pass(tiny_path: Path) -> None:
 
 def test_the_last_row_alone_is_kept_when_it_is_asked_for(tiny_path: Path) -> None:
     runner = ModelRunner(tiny_backbone(tiny_path))
-    step, outcomes = underway(tiny_path, rows="last")
+    step, outcomes = pending(tiny_path, rows="last")
     serve(step, runner, 39, 1)
     step.finish(lambda: 3.0)
     [result] = outcomes
@@ -63,7 +65,7 @@ def test_hidden_states_are_rounded_to_the_dtype_that_was_asked(tiny_path: Path, 
     runner = ModelRunner(tiny_backbone(tiny_path))
     results = []
     for asked in ("f32", dtype):
-        step, outcomes = underway(tiny_path, dtype=asked)
+        step, outcomes = pending(tiny_path, dtype=asked)
         serve(step, runner, len(IDS))
         step.finish(lambda: 1.0)
         assert isinstance(outcomes[0], EngineResult)
@@ -78,7 +80,7 @@ def test_hidden_states_that_overflow_are_refused_and_not_kept(tiny_path: Path) -
     backbone = tiny_backbone(tiny_path)
     with torch.no_grad():
         backbone.module.norm.weight.mul_(1e6)
-    step, outcomes = underway(tiny_path, dtype="f16")
+    step, outcomes = pending(tiny_path, dtype="f16")
     serve(step, ModelRunner(backbone), len(IDS))
     step.finish(lambda: 1.0)
     assert isinstance(outcomes[0], HiddenOverflow)
@@ -86,7 +88,7 @@ def test_hidden_states_that_overflow_are_refused_and_not_kept(tiny_path: Path) -
 
 
 def test_a_step_that_is_abandoned_half_way_leaves_the_cache_as_it_was(tiny_path: Path) -> None:
-    step, outcomes = underway(tiny_path)
+    step, outcomes = pending(tiny_path)
     serve(step, ModelRunner(tiny_backbone(tiny_path)), 13)
     step.abandon()
     assert isinstance(outcomes[0], Abandoned)
@@ -95,8 +97,8 @@ def test_a_step_that_is_abandoned_half_way_leaves_the_cache_as_it_was(tiny_path:
 
 def test_an_abandoned_step_that_was_not_begun_truncates_nothing(tiny_path: Path) -> None:
     runner = ModelRunner(tiny_backbone(tiny_path))
-    step, _ = underway(tiny_path)
+    step, _ = pending(tiny_path)
     serve(step, runner, len(IDS))
     job = StepJob(step.job.cache, 3, step.job.embeddings, "last", "f32")
-    Underway(job, lambda _: None, lambda: False, 0.0).abandon()
+    PendingStep(job, lambda _: None, lambda: False, 0.0).abandon()
     assert len(step.job.cache) == len(IDS)
