@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,34 @@ def test_a_config_without_shape_is_refused(tiny_path: Path, tmp_path: Path) -> N
     (tmp_path / "model.safetensors").write_bytes((tiny_path / "model.safetensors").read_bytes())
     with pytest.raises(MalformedCheckpoint):
         load_backbone(read_checkpoint(tmp_path, "broken"))
+
+
+@pytest.fixture(scope="module")
+def large_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some 240 MB of matrices."""
+    shape = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 8}
+    path = tmp_path_factory.mktemp("large") / "large"
+    return tiny_checkpoint("qwen2", path, dtype="bfloat16", **shape)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="private memory is read from /proc")
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [({"linears": "plain"}, 1.0), ({"linears": "auto"}, 1.0), ({"quantize": "int8"}, 0.5)],
+)
+def test_loading_never_holds_the_model_twice(
+    large_path: Path, tmp_path: Path, options: dict[str, str], share: float
+) -> None:
+    small = tiny_checkpoint("qwen2", tmp_path / "small", dtype="bfloat16")
+    backbone = load_backbone(read_checkpoint(large_path, "large"), "auto", "cpu", linears="plain")
+    weights = share * sum(parameter.nbytes for parameter in backbone.parameters)
+    command = [sys.executable, "-m", "tests.split_server.engine.loading_probe"]
+    done = subprocess.run(
+        [*command, str(small), str(large_path), json.dumps(options)],
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    figures = json.loads(done.stdout)
+    assert 0.8 * weights < figures["after"] - figures["base"] < 1.15 * weights
+    assert figures["peak"] - figures["base"] < 1.35 * weights
