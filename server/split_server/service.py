@@ -20,6 +20,7 @@ from split_server.engine.job import Outcome, StepJob
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
 from split_server.named import Appended, NamedSessions
+from split_wire.attention import CAPABILITY
 from split_wire.errors import (
     InternalError,
     ModelChanged,
@@ -27,7 +28,6 @@ from split_wire.errors import (
     SplitError,
     UnknownAdapter,
     UnknownSession,
-    Unsupported,
     UnsupportedVersion,
 )
 from split_wire.limits import frame_limit
@@ -140,7 +140,17 @@ class SplitService:
             raise ModelChanged
         dtype = message.dtype or self.info.dtype
         session = self._store.open(principal, self._new_state(), dtype)
-        return Opened(session.key, self._manifest, dtype, self._max_rows, self.info.max_context)
+        info = self.info
+        return Opened(
+            session.key,
+            self._manifest,
+            dtype,
+            self._max_rows,
+            info.max_context,
+            capabilities=(CAPABILITY,),
+            layers=info.num_layers,
+            heads=info.num_heads,
+        )
 
     def _close(self, principal: str, session_id: str) -> None:
         """Forget a session; a step of it that is under way is given up."""
@@ -157,8 +167,6 @@ class SplitService:
     async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
         if message.adapter is not None:
             raise UnknownAdapter(message.adapter)
-        if message.attention:
-            raise Unsupported("attention")
         session = self._store.get(principal, message.session)
         admitting = self._admit(session, message, frame)
         if len(frame) < _LARGE_FRAME:
@@ -198,6 +206,7 @@ class SplitService:
             step.rows,
             session.dtype,
             session.principal,
+            step.attention,
         )
 
         def done(outcome: Outcome) -> None:
@@ -268,5 +277,6 @@ def _reply(run: Run, outcome: Outcome) -> bytes:
             compute_us=outcome.compute_us,
             queue_us=outcome.queue_us,
             prefix=run.prefix,
+            attention=outcome.attention,
         )
     )

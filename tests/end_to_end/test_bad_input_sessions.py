@@ -83,7 +83,7 @@ MISFITS: dict[str, tuple[dict[str, Any], str]] = {
     "a number used long ago": ({"step": 0}, "step_conflict"),
     "a number that is skipped": ({"step": 3}, "step_conflict"),
     "an adapter that is not there": ({"adapter": "gardening"}, "unknown_adapter"),
-    "a capability that was not announced": ({"attention": True}, "unsupported"),
+    "attention of more positions than any": ({"attention": {"top_k": 4097}}, "malformed_message"),
     "a session that never was": ({"session": "A" * 22}, "unknown_session"),
     "a session named like a client's own": ({"session": "name:mine"}, "unknown_session"),
 }

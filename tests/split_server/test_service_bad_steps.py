@@ -27,7 +27,6 @@ BAD_STEPS: dict[str, Callable[[Device], bytes]] = {
     "context_overflow": lambda d: raw_step(d, Tensor("f32", (512, 64), bytes(512 * 256)), start=1),
     "wrong_shape": lambda d: raw_step(d, Tensor("f32", (0, 64), b"")),
     "unknown_adapter": lambda d: raw_step(d, Tensor("f32", (1, 64), bytes(256)), adapter="bank"),
-    "unsupported": lambda d: raw_step(d, Tensor("f32", (1, 64), bytes(256)), attention=True),
     "malformed_frame": lambda _: b"SPL1" + bytes(9),
     "unknown_message": lambda _: encode_frame(Frame({"type": "divide"})),
 }

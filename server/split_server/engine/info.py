@@ -15,8 +15,8 @@ from split_wire.tensor import WireDtype
 class ModelInfo:
     """Names and sizes of a model.
 
-    ``dtype``: the compute dtype by its wire name; ``kv_bytes_per_position``: all layers, keys and
-    values.
+    ``num_heads``: query heads of one layer; ``dtype``: the compute dtype by its wire name;
+    ``kv_bytes_per_position``: all layers, keys and values.
     """
 
     name: str
@@ -24,6 +24,7 @@ class ModelInfo:
     hidden_size: int
     vocab_size: int
     num_layers: int
+    num_heads: int
     max_context: int
     dtype: WireDtype
     eos_token_ids: tuple[int, ...]

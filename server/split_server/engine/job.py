@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from split_server.kv.cache import KVCache
+from split_wire.attention import AttentionRequest, AttentionRows
 from split_wire.messages import Rows
 from split_wire.tensor import Tensor, WireDtype
 
@@ -14,7 +15,8 @@ from split_wire.tensor import Tensor, WireDtype
 class StepJob:
     """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``.
 
-    ``principal``: whose step it is; principals share the model fairly.
+    ``principal``: whose step it is; principals share the model fairly. ``attention``: the rows of
+    the last position that are asked for as well.
     """
 
     cache: KVCache
@@ -23,6 +25,7 @@ class StepJob:
     rows: Rows
     dtype: WireDtype
     principal: str = ""
+    attention: AttentionRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class EngineResult:
     hidden: Tensor
     compute_us: int
     queue_us: int
+    attention: AttentionRows | None = None
 
 
 class Abandoned(Exception):

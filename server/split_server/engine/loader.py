@@ -143,6 +143,7 @@ def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
             hidden_size=int(config["hidden_size"]),
             vocab_size=int(config["vocab_size"]),
             num_layers=int(config["num_hidden_layers"]),
+            num_heads=int(config["num_attention_heads"]),
             max_context=int(config["max_position_embeddings"]),
             dtype=WIRE_NAMES[dtype],
             eos_token_ids=checkpoint.eos_token_ids,

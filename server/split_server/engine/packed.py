@@ -11,43 +11,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from transformers import AttentionInterface
 
 from split_server.engine.attention import Masks, attend_many, attend_one
+from split_server.engine.tap import AttentionTap
 from split_server.kv.cache import KVCache
 
 PACKED_ATTENTION = "split_packed"
 
 
-class Tap(Protocol):
-    """Watches the attention of a slice's last row."""
-
-    def observe(
-        self,
-        layer: int,
-        query: torch.Tensor,
-        keys: torch.Tensor,
-        scaling: float,
-        sliding_window: int | None,
-        softcap: float | None,
-    ) -> None:
-        """``query`` [kv_heads, rep, D] of the last position, ``keys`` [1, kv_heads, L, D]."""
-        ...
-
-
 @dataclass(eq=False, slots=True)
 class Slice:
     """New rows of one session: keep ``start`` positions of ``cache``, append ``embeddings``
-    [n, H].
+    [n, H]. ``tap`` watches the attention of the last of them.
     """
 
     cache: KVCache
     start: int
     embeddings: torch.Tensor
-    tap: Tap | None = None
+    tap: AttentionTap | None = None
 
     @property
     def rows(self) -> int:
@@ -94,9 +79,7 @@ class PackedBatch:
         """Append keys and values [1, kv_heads, total, D] to the sessions' caches and attend with
         the queries [1, heads, total, D]; the result is [1, total, heads, D].
         """
-        heads, kv_heads, width = query.shape[1], keys.shape[1], query.shape[3]
-        grouped = (1, kv_heads, heads // kv_heads, width)
-        out = []
+        spec = Spec(layer, query.shape[1], keys.shape[1], scaling, window, softcap)
         parts = zip(
             self.slices,
             torch.split(query, self._sizes, dim=2),
@@ -104,19 +87,61 @@ class PackedBatch:
             torch.split(values, self._sizes, dim=2),
             strict=True,
         )
+        out = []
         for part, own_query, new_keys, new_values in parts:
             cached = part.cache.layer(layer).append(new_keys, new_values)
             if own_query.shape[2] == 1:
-                last = own_query.view(grouped)
-                attended = attend_one(last, *cached, scaling, window, softcap)
-                out.append(attended.reshape(1, 1, heads, width))
+                out.append(_one_row(part, spec, own_query, *cached))
             else:
-                last = own_query[:, :, -1:].reshape(grouped)
-                attended = attend_many(own_query, *cached, scaling, window, softcap, self._masks)
-                out.append(attended.transpose(1, 2))
-            if part.tap is not None:
-                part.tap.observe(layer, last[0], cached[0], scaling, window, softcap)
+                out.append(self._rows(part, spec, own_query, *cached))
         return out[0] if len(out) == 1 else torch.cat(out, dim=1)
+
+    def _rows(
+        self,
+        part: Slice,
+        spec: Spec,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+    ) -> torch.Tensor:
+        """[1, n, heads, D] for ``query`` [1, heads, n, D]."""
+        if part.tap is not None:
+            last = spec.grouped(query[:, :, -1:])
+            part.tap.observe(spec.layer, last[0], keys, spec.scaling, spec.window, spec.softcap)
+        attended = attend_many(
+            query, keys, values, spec.scaling, spec.window, spec.softcap, self._masks
+        )
+        return attended.transpose(1, 2)
+
+
+class Spec(NamedTuple):
+    """What the slices of one layer have in common."""
+
+    layer: int
+    heads: int
+    kv_heads: int
+    scaling: float
+    window: int | None
+    softcap: float | None
+
+    def grouped(self, query: torch.Tensor) -> torch.Tensor:
+        """``query`` [1, heads, 1, D] as [1, kv_heads, rep, D]."""
+        return query.reshape(1, self.kv_heads, self.heads // self.kv_heads, query.shape[3])
+
+
+def _one_row(
+    part: Slice, spec: Spec, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
+) -> torch.Tensor:
+    """[1, 1, heads, D] for ``query`` [1, heads, 1, D]."""
+    last = spec.grouped(query)
+    if part.tap is None:
+        attended = attend_one(last, keys, values, spec.scaling, spec.window, spec.softcap)
+    else:
+        # The tap has the weights anyway; weighing the values with them beats a second kernel.
+        attended = part.tap.attend(
+            spec.layer, last[0], keys, values, spec.scaling, spec.window, spec.softcap
+        )
+    return attended.reshape(1, 1, spec.heads, query.shape[3])
 
 
 def _attention(

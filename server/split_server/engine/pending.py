@@ -10,6 +10,8 @@ import torch
 from split_server.engine.convert import to_wire
 from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
 from split_server.engine.packed import Slice
+from split_server.engine.tap import AttentionResult, AttentionTap
+from split_wire.attention import AttentionRows
 
 if TYPE_CHECKING:
     from split_server.engine.runner import ModelRunner
@@ -28,6 +30,7 @@ class PendingStep:
         "_hidden",
         "_inputs",
         "_served",
+        "_tap",
         "_wanted",
         "job",
         "queued_at",
@@ -48,6 +51,7 @@ class PendingStep:
         self._hidden: list[torch.Tensor] = []
         self._served = 0
         self._compute = 0.0
+        self._tap: AttentionTap | None = None
 
     @property
     def interactive(self) -> bool:
@@ -68,8 +72,11 @@ class PendingStep:
         """The next ``rows`` rows, as a pass takes them."""
         if self._inputs is None:
             self._inputs = runner.load(self.job.embeddings)
-        rows_of_slice = self._inputs[self._served : self._served + rows]
-        return Slice(self.job.cache, self.job.start + self._served, rows_of_slice)
+        if rows == self.remaining and self.job.attention is not None:
+            length = self.job.start + self.job.embeddings.rows
+            self._tap = runner.tap(self.job.attention, length)
+        own = self._inputs[self._served : self._served + rows]
+        return Slice(self.job.cache, self.job.start + self._served, own, self._tap)
 
     def advance(self, hidden: torch.Tensor, seconds: float) -> None:
         """A pass of ``seconds`` gave the hidden states [n, H] of the next n rows."""
@@ -85,13 +92,14 @@ class PendingStep:
         try:
             hidden = self._hidden[0] if len(self._hidden) == 1 else torch.cat(self._hidden)
             wire = to_wire(hidden, self.job.dtype)
+            attention = None if self._tap is None else _travelling(self._tap.rows())
         # Whatever it is belongs to whoever waits for this step alone.
         except Exception as error:  # noqa: BLE001
             self.fail(error)
             return
         compute = round(1e6 * self._compute)
         waited = round(1e6 * (now() - self.queued_at)) - compute
-        self._done(EngineResult(wire, compute, max(0, waited)))
+        self._done(EngineResult(wire, compute, max(0, waited), attention))
 
     def fail(self, error: Exception) -> None:
         """The cache holds what it held before the step, and ``error`` is the outcome."""
@@ -103,3 +111,8 @@ class PendingStep:
         if self._served:
             self.job.cache.truncate(self.job.start)
         self._done(Abandoned())
+
+
+def _travelling(rows: AttentionResult) -> AttentionRows:
+    positions = None if rows.positions is None else rows.positions.numpy()
+    return AttentionRows.of(rows.values.numpy(), positions)

@@ -9,8 +9,10 @@ import torch
 from split_server.engine.convert import to_torch
 from split_server.engine.loader import Backbone
 from split_server.engine.packed import PackedBatch, Slice
+from split_server.engine.tap import AttentionTap
 from split_server.engine.threads import choose_threads
 from split_server.kv.cache import KVCache
+from split_wire.attention import AttentionRequest
 from split_wire.tensor import Tensor
 
 
@@ -38,6 +40,11 @@ class ModelRunner:
     def load(self, embeddings: Tensor) -> torch.Tensor:
         """Rows of the wire as [n, H] on the model's device in its dtype."""
         return to_torch(embeddings, self._backbone.dtype, self._backbone.device)
+
+    def tap(self, request: AttentionRequest, length: int) -> AttentionTap:
+        """Takes the attention of a last position over ``length`` ones, itself included."""
+        info = self._backbone.info
+        return AttentionTap(request, info.num_layers, info.num_heads, length, self._backbone.device)
 
     @torch.inference_mode()
     def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
