@@ -9,15 +9,22 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from split_server.engine.quantize import quantize_linears
+
 Messages = list[dict[str, str]]
 
 
 class Chat:
-    """A checkpoint in float32 with batched greedy generation."""
+    """A checkpoint in float32 with batched greedy generation.
 
-    def __init__(self, folder: Path, batch: int = 48) -> None:
+    ``quantize``: none, or int8 for the layers that a server would quantize.
+    """
+
+    def __init__(self, folder: Path, batch: int = 48, quantize: str = "none") -> None:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        if quantize == "int8":
+            quantize_linears(self.model.get_decoder())
         self._batch = batch
 
     def replies(self, chats: Sequence[Messages], max_new_tokens: int = 110) -> list[str]:

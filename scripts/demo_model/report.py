@@ -33,9 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.add_argument("--mistakes", action="store_true", help="show wrong held-out answers")
     parser.add_argument("--adapter", action="store_true", help="measure the banking adapter")
+    parser.add_argument(
+        "--quantize", choices=("none", "int8"), default="none", help="as split-server would"
+    )
     args = parser.parse_args(argv)
     torch.set_num_threads(args.threads)
-    chat = Chat(args.model)
+    chat = Chat(args.model, quantize=args.quantize)
     if args.adapter:
         print(json.dumps(measure(chat, load_adapter(args.model / ADAPTER)), indent=2))
         return 0
