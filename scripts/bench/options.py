@@ -14,3 +14,10 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
     made.add_argument("--folder", help="keep the checkpoint here instead of making it again")
     return made
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """--linears, --quantize and --threads of our side."""
+    parser.add_argument("--linears", choices=["auto", "packed", "plain"], default="auto")
+    parser.add_argument("--quantize", choices=["none", "int8"], default="none")
+    parser.add_argument("--threads", type=int, default=0, help="of every side; 0: one per core")

@@ -25,6 +25,30 @@ SHAPES = {
         "rope_theta": 1_000_000.0,
         "tie_word_embeddings": True,
     },
+    # Qwen2.5-1.5B: https://huggingface.co/Qwen/Qwen2.5-1.5B/blob/main/config.json
+    "1.5b": {
+        "hidden_size": 1536,
+        "intermediate_size": 8960,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 12,
+        "num_key_value_heads": 2,
+        "vocab_size": 151_936,
+        "max_position_embeddings": 131_072,
+        "rope_theta": 1_000_000.0,
+        "tie_word_embeddings": True,
+    },
+    # Qwen2.5-7B: https://huggingface.co/Qwen/Qwen2.5-7B/blob/main/config.json
+    "7b": {
+        "hidden_size": 3584,
+        "intermediate_size": 18_944,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 28,
+        "num_key_value_heads": 4,
+        "vocab_size": 152_064,
+        "max_position_embeddings": 131_072,
+        "rope_theta": 1_000_000.0,
+        "tie_word_embeddings": False,
+    },
     "s": {
         "hidden_size": 256,
         "intermediate_size": 1024,

@@ -21,11 +21,14 @@ _ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "PYTHONUNBUFFERED": 
 
 
 class Worker:
-    """A Python module under ``scripts`` as a child process."""
+    """A Python module under ``scripts`` as a child process.
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    ``python``: the interpreter of another environment, for a peer that is not installed here.
+    """
+
+    def __init__(self, module: str, *arguments: str, python: str = sys.executable) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [python, "-m", module, *arguments],
             cwd=Path(__file__).parent.parent,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
