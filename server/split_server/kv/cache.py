@@ -5,10 +5,7 @@ from __future__ import annotations
 from transformers import DynamicCache
 
 from split_server.kv.buffers import BufferPool
-from split_server.kv.capacity import capacity_for
 from split_server.kv.growing import GrowingLayer
-
-__all__ = ["KVCache", "capacity_for"]
 
 
 class KVCache:

@@ -89,8 +89,8 @@ class SessionStore:
             self._lost_names.pop((principal, key), None)
         while self._count_reached(principal):
             self._evict_idle(principal)
-        cache = KVCache(self._pool)
-        session = Session(principal, key, state, dtype, cache, last_used=self._clock())
+        session = Session(principal, key, state, dtype, KVCache(self._pool))
+        session.last_used = self._clock()
         self._sessions[principal, key] = session
         return session
 
@@ -167,10 +167,9 @@ class SessionStore:
         """
         if not self._holds(session):
             return
-        key = (session.principal, session.key)
-        self._discard(key)
+        self._discard((session.principal, session.key))
         if _is_named(session.key):
-            self._lost_names[key] = None
+            self._lost_names[session.principal, session.key] = None
             while len(self._lost_names) > _REMEMBERED_LOSSES:
                 self._lost_names.popitem(last=False)
 
