@@ -14,6 +14,8 @@ import torch
 from split_wire.attention import AttentionRequest
 from split_wire.errors import HiddenOverflow
 
+_EVERYTHING = AttentionRequest()
+
 
 @dataclass(frozen=True, slots=True)
 class AttentionResult:
@@ -42,8 +44,9 @@ class _Room:
 class AttentionTap:
     """For one step of one session: ``length`` cached positions, the step's own included.
 
-    ``heads``: query heads of one layer. Holds float32 [layers, heads or 1, length] until
-    :meth:`rows`, and room for the scores and float32 keys of one layer.
+    ``heads``: query heads of one layer. Holds the answer as it grows, and room for the scores and
+    float32 keys of one layer: reductions happen layer by layer, so that a top-k over a long context
+    needs no memory for what it leaves out.
     """
 
     def __init__(
@@ -56,8 +59,15 @@ class AttentionTap:
     ) -> None:
         self._request = request
         self._length = length
-        self._kept = torch.zeros(layers, request.rows_of(heads), length, device=device)
-        self._layers = self._kept.unbind()
+        shape = (layers, request.rows_of(heads), request.width_of(length))
+        dtype = torch.half if request.dtype == "f16" else torch.float32
+        self._values = torch.zeros(shape, dtype=dtype, device=device)
+        self._positions = torch.empty(
+            shape if request.top_k else 0, dtype=torch.int32, device=device
+        )
+        # A score that is not finite makes its whole row NaN; the last position is always visible.
+        self._witness = torch.zeros(shape[:2], device=device)
+        self._layers = self._values.unbind()
         self._scores = torch.empty(heads * length, device=device)
         self._wide = torch.empty(0, device=device)
         self._room: tuple[torch.Size, _Room] | None = None
@@ -104,14 +114,11 @@ class AttentionTap:
         """What was asked for. Raises HiddenOverflow when scores were not finite."""
         if not all(self._seen):
             raise RuntimeError("a layer did not show its attention")
-        # A score that is not finite makes its whole row NaN; the last position is always visible.
-        if not bool(torch.isfinite(self._kept[..., -1]).all()):
+        witness = self._witness if self._request.top_k else self._values[..., -1]
+        if not bool(torch.isfinite(witness).all()):
             raise HiddenOverflow
-        rows = self._kept.half() if self._request.dtype == "f16" else self._kept
-        if not self._request.top_k:
-            return AttentionResult(rows.cpu(), None)
-        values, positions = _largest(rows, self._request.width_of(rows.shape[-1]))
-        return AttentionResult(values.cpu(), positions.cpu())
+        positions = self._positions.cpu() if self._request.top_k else None
+        return AttentionResult(self._values.cpu(), positions)
 
     def _weights(
         self,
@@ -123,17 +130,17 @@ class AttentionTap:
         softcap: float | None,
     ) -> torch.Tensor:
         """Softmax weights [kv_heads, rep, visible] of a layer, which are also kept."""
-        keys, kept = keys[0], self._layers[layer]
+        keys = keys[0]
         if window is not None and window < self._length:
-            keys, kept = keys[:, -window:], kept[:, -window:]
+            keys = keys[:, -window:]
         scores = self._products(query, keys, scaling)
         if softcap is not None:
             scores.div_(softcap).tanh_().mul_(softcap)
         self._seen[layer] = True
-        if self._request.heads == "all" and kept.is_contiguous():
-            return torch.softmax(scores, -1, out=kept.view(scores.shape))
+        if self._request == _EVERYTHING and keys.shape[1] == self._length:
+            return torch.softmax(scores, -1, out=self._layers[layer].view(scores.shape))
         weights = torch.softmax(scores, -1)
-        self._keep(kept, weights.view(-1, keys.shape[1]))
+        self._keep(layer, weights.view(-1, keys.shape[1]))
         return weights
 
     def _products(self, query: torch.Tensor, keys: torch.Tensor, scaling: float) -> torch.Tensor:
@@ -161,19 +168,26 @@ class AttentionTap:
         turned = wide.transpose(1, 2) if wide.numel() else wide
         return _Room(scores.view(kv_heads, -1, count), wide, turned)
 
-    def _keep(self, rows: torch.Tensor, weights: torch.Tensor) -> None:
-        """Reduce ``weights`` [heads, visible] over heads into ``rows``."""
-        match self._request.heads:
-            case "all":
-                rows.copy_(weights)
-            case "mean":
-                rows.copy_(weights.mean(0, keepdim=True))
-            case "max":
-                rows.copy_(weights.amax(0, keepdim=True))
+    def _keep(self, layer: int, weights: torch.Tensor) -> None:
+        """Reduce ``weights`` [heads, visible] to the part of the answer that is this layer's."""
+        if self._request.heads == "mean":
+            weights = weights.mean(0, keepdim=True)
+        elif self._request.heads == "max":
+            weights = weights.amax(0, keepdim=True)
+        if not self._request.top_k:
+            self._layers[layer][:, -weights.shape[1] :] = weights
+            return
+        self._witness[layer] = weights[:, -1]
+        hidden = self._length - weights.shape[1]
+        rows = torch.nn.functional.pad(weights, (hidden, 0)) if hidden else weights
+        # Rounded first, so that what travels is in the order of its weights.
+        values, positions = _largest(rows.to(self._values.dtype), self._values.shape[2])
+        self._layers[layer][:] = values
+        self._positions[layer] = positions
 
 
 def _largest(rows: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The ``count`` largest of each row [..., length] and their positions int32.
+    """The ``count`` largest of each row [rows, length] and their positions int64.
 
     Sorted by weight, equal ones by position.
     """
@@ -181,4 +195,4 @@ def _largest(rows: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor
     bits = rows.view(torch.int16 if rows.dtype == torch.half else torch.int32)
     chosen = torch.topk(bits, count, sorted=False).indices.sort().values
     values, order = bits.gather(-1, chosen).sort(descending=True, stable=True)
-    return values.view(rows.dtype), chosen.gather(-1, order).int()
+    return values.view(rows.dtype), chosen.gather(-1, order)

@@ -158,13 +158,17 @@ def test_the_keys_of_a_growing_cache_need_not_be_contiguous(tmp_path: Path) -> N
     torch.testing.assert_close(tap.rows().values[0], layer.weights, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("top_k", [0, 2, 20])
+@pytest.mark.parametrize("bad", [torch.inf, -torch.inf, torch.nan, -torch.nan])
 @pytest.mark.parametrize("heads", ["all", "mean", "max"])
-def test_scores_that_overflow_are_an_error(heads: Any, tmp_path: Path) -> None:
-    (layer, *_) = recorded(tmp_path, "qwen2")
-    tap = AttentionTap(AttentionRequest(heads), 1, layer.weights.shape[0], LENGTH, CPU)
+def test_scores_that_overflow_are_an_error(
+    heads: Any, bad: float, top_k: int, tmp_path: Path
+) -> None:
+    (layer, *_) = recorded(tmp_path, "mistral")
+    tap = AttentionTap(AttentionRequest(heads, top_k), 1, layer.weights.shape[0], LENGTH, CPU)
     keys = layer.keys.clone()
-    keys[0, 0, 3] = torch.inf
-    tap.observe(0, layer.query, keys, layer.scaling)
+    keys[0, 0, -3] = bad
+    tap.observe(0, layer.query, keys, layer.scaling, layer.window)
     with pytest.raises(HiddenOverflow):
         tap.rows()
 
