@@ -137,6 +137,14 @@ class ServerConfig(ComputeConfig):
         minimum=0,
         group=_LIMITS,
     )
+    decode_stretch: float = option(
+        1.9,
+        help="times its usual time that a running chat may need per token while somebody "
+        "else's prompt is processed",
+        minimum=1.05,
+        maximum=100,
+        group=_LIMITS,
+    )
     max_queued_steps: int = option(
         32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
     )

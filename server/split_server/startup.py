@@ -58,7 +58,7 @@ def load_parts(config: ServerConfig) -> Parts:
     _try_out(runner, info.name)
     # What is left once the model and its first passes have taken theirs.
     store = _store(config, planner)
-    engine = Engine(runner, info)
+    engine = Engine(runner, info, stretch=config.decode_stretch)
     service = SplitService(engine, store, manifest.digest, config.max_queued_steps)
     original = OriginalProtocol(
         service,
