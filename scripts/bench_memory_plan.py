@@ -47,7 +47,6 @@ def main() -> int:
         refusals = [line for line in lines if line.get("error") == "cache_full"]
         measured = _replayed(model, options.limit, refusals)
     result = _result(status, lines, measured, options.limit)
-    if os.environ.get("SHOW"): print([round(x/options.limit,3) for x in measured], file=sys.stderr)
     if options.json:
         print(json.dumps(result))
     else:
@@ -60,12 +59,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--limit", type=int, default=2_000_000_000, help="bytes")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=int, default=32_768, help="tokens of a prompt")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_args()
 
 
 def _serve(model: str, options: argparse.Namespace) -> tuple[int, list[dict[str, Any]]]:
-    arguments = [model, str(options.limit), str(options.requests), str(options.seed)]
+    numbers = (options.limit, options.requests, options.seed, options.longest)
+    arguments = [model, *map(str, numbers)]
     ended = subprocess.run(
         [sys.executable, "-m", "bench.memory_server", *arguments],
         cwd=Path(__file__).parent,

@@ -1,6 +1,6 @@
 """A service inside a process whose memory is limited by the kernel, and random requests to it.
 
-``python -m bench.memory_server MODEL LIMIT REQUESTS SEED``; one line of JSON per request.
+``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST``; one line of JSON per request.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ import sys
 from typing import Any
 
 _PRINCIPALS = ("ada", "babbage", "curie")
-_LONGEST = 32_768
 _ROWS = 512
 
 
 def main() -> None:
     """Limit this process before anything large is imported, then serve."""
-    model, limit, requests, seed = sys.argv[1], *map(int, sys.argv[2:5])
+    model, limit, requests, seed, longest = sys.argv[1], *map(int, sys.argv[2:6])
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    asyncio.run(_serve(model, requests, seed))
+    asyncio.run(_serve(model, requests, seed, longest))
 
 
-async def _serve(model: str, requests: int, seed: int) -> None:
+async def _serve(model: str, requests: int, seed: int, longest: int) -> None:
     from split_server.config import ServerConfig
     from split_server.engine.memory_allocator import give_back_large_blocks
     from split_server.startup import load_parts
@@ -32,7 +31,7 @@ async def _serve(model: str, requests: int, seed: int) -> None:
     give_back_large_blocks()
     parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6))
     parts.service.start()
-    crowd = _Crowd(parts, random.Random(seed))
+    crowd = _Crowd(parts, random.Random(seed), longest)
     for number in range(requests):
         for line in await crowd.request():
             print(json.dumps({"request": number} | line), flush=True)
@@ -44,13 +43,14 @@ async def _serve(model: str, requests: int, seed: int) -> None:
 class _Crowd:
     """Sessions of several principals that ask for random things."""
 
-    def __init__(self, parts: Any, rng: random.Random) -> None:
+    def __init__(self, parts: Any, rng: random.Random, longest: int) -> None:
         from split_wire.client import ClientProtocol
 
         service, digest = parts.service, parts.manifest.digest
         self._new_device = lambda: ClientProtocol(service.info.hidden_size, digest)
         self._service = service
         self._rng = rng
+        self._longest = longest
         self._sessions: list[tuple[str, Any]] = []
         self._names = 0
 
@@ -153,8 +153,8 @@ class _Crowd:
         return answer.error
 
     def _length(self) -> int:
-        """From 1 to 32,768, every order of magnitude as likely."""
-        return round(_LONGEST ** self._rng.random())
+        """From 1 to the longest, every order of magnitude as likely."""
+        return round(self._longest ** self._rng.random())
 
     def _values(self, rows: int) -> Any:
         import numpy as np

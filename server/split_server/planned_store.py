@@ -49,7 +49,7 @@ class PlannedStore(SessionStore):
         forecast = self.planner.forecast(session.cache, positions, rows)
         reclaimable = sum(other.cache.allocated_bytes for other in self._others(session))
         if forecast.needed > forecast.free + reclaimable:
-            raise self.planner.refusal(session.cache, positions, forecast, reclaimable)
+            raise self.planner.refusal(session.cache, positions, rows, forecast, reclaimable)
         return forecast
 
     def _make_room(self, session: Session, positions: int, rows: int, forecast: Forecast) -> None:
@@ -63,7 +63,7 @@ class PlannedStore(SessionStore):
             forecast = self.planner.forecast(session.cache, positions, rows)
         if forecast.needed > forecast.free:
             super().settle(session)
-            raise self.planner.refusal(session.cache, positions, forecast)
+            raise self.planner.refusal(session.cache, positions, rows, forecast)
         self.planner.keep_idle(forecast)
 
     def _others(self, session: Session) -> list[Session]:

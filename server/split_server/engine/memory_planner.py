@@ -92,20 +92,27 @@ class MemoryPlanner:
         self.pool.bound(max(min(self.pool.max_idle, forecast.free - forecast.needed), 0))
 
     def refusal(
-        self, cache: KVCache, positions: int, forecast: Forecast, reclaimable: int = 0
+        self,
+        cache: KVCache,
+        positions: int,
+        rows: int,
+        forecast: Forecast,
+        reclaimable: int = 0,
     ) -> CacheFull:
         """The error for a step that does not fit even when ``reclaimable`` bytes are given up."""
         self._refused += 1
         free = forecast.free + reclaimable
-        return CacheFull(positions, forecast.needed, free, self.fits(cache, free))
+        return CacheFull(positions, forecast.needed, free, self.fits(cache, free, rows))
 
-    def fits(self, cache: KVCache | None, free: int) -> int:
-        """The most positions that ``cache`` (None: a new one) can hold with ``free`` bytes."""
+    def fits(self, cache: KVCache | None, free: int, most_rows: int) -> int:
+        """The most positions that ``cache`` (None: a new one) can hold with ``free`` bytes, when
+        a step brings at most ``most_rows`` of them.
+        """
         lowest = 0 if cache is None else min(cache.capacity, self.plan.shape.max_context)
         highest = self.plan.shape.max_context
         while lowest < highest:
             middle = (lowest + highest + 1) // 2
-            rows = min(middle, self.plan.max_rows)
+            rows = min(middle, most_rows)
             if self._needed(cache, middle, rows) <= free:
                 lowest = middle
             else:

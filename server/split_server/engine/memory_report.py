@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from split_server.engine.memory_planner import MemoryPlanner
 from split_server.engine.memory_record import Ratios
 from split_server.engine.memory_usage import process_usage
+from split_wire.messages import DEFAULT_MAX_ROWS
 
 
 class Caches(Protocol):
@@ -29,7 +30,7 @@ def memory_report(planner: MemoryPlanner, caches: Caches) -> dict[str, Any]:
         "limit": {"source": room.source, "free": max(room.free, 0), "kept_free": planner.reserve},
         "held": {"private": usage.private, "caches": planner.held()},
         "caches": {"budget": budget, "reserved": reserved, "idle": planner.pool.idle_bytes},
-        "largest_prompt": min(planner.fits(None, free), within_budget),
+        "largest_prompt": min(planner.fits(None, free, DEFAULT_MAX_ROWS), within_budget),
         "predictions": _predictions(planner.record.ratios(), planner.record.correction),
         "refused": planner.refused,
         "failed": planner.failed,

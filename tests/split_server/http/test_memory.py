@@ -1,0 +1,60 @@
+"""``/api/v1/memory`` over a real socket."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from split_wire.client import ClientProtocol
+from tests.server_process import RunningServer
+from tests.split_server.conftest import TOKEN
+
+_PATH = "/api/v1/memory"
+
+
+def test_it_tells_what_binds_what_is_held_and_what_fits(open_server: RunningServer) -> None:
+    with open_server.client() as client:
+        answer = client.get(_PATH)
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    report = answer.json()
+    assert report["limit"]["free"] > 0
+    assert report["limit"]["source"] in ("machine", "cgroup", "RLIMIT_DATA", "RLIMIT_AS", "GPU")
+    assert 0 <= report["caches"]["reserved"] <= report["caches"]["budget"]
+    assert report["held"]["private"] > report["held"]["caches"]
+    assert report["largest_prompt"] == open_server.parts.service.info.max_context
+    assert report["failed"] == 0
+
+
+def test_passes_of_many_rows_are_compared_with_their_prediction(
+    open_server: RunningServer,
+) -> None:
+    device = ClientProtocol(open_server.parts.service.info.hidden_size, open_server.manifest)
+    device.receive(open_server.post(device.open()).content)
+    rows = np.ones((200, open_server.parts.service.info.hidden_size), np.float32)
+    device.receive(open_server.post(device.step(0, rows)).content)
+    assert device.cached == 200
+    with open_server.client() as client:
+        report = client.get(_PATH).json()
+    assert report["predictions"]["passes"] >= 1
+    assert 0 < report["predictions"]["p50"] <= report["predictions"]["max"]
+    assert 1 <= report["predictions"]["correction"] <= 3
+    assert report["held"]["caches"] > 0
+
+
+def test_it_names_no_principal_and_no_session(open_server: RunningServer) -> None:
+    device = ClientProtocol(open_server.parts.service.info.hidden_size, open_server.manifest)
+    device.receive(open_server.post(device.open()).content)
+    assert device.opened is not None
+    with open_server.client() as client:
+        text = json.dumps(client.get(_PATH).json())
+    assert device.opened.session not in text
+    assert "local" not in text
+
+
+def test_it_is_behind_the_same_guards_as_everything_else(guarded_server: RunningServer) -> None:
+    with guarded_server.client() as client:
+        assert client.get(_PATH).status_code == 401
+        assert client.get(_PATH, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+        assert client.get(_PATH, headers={"Host": "evil.example.org"}).status_code == 403
