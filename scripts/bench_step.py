@@ -131,7 +131,7 @@ def _facts(workers: dict[str, Worker], options: argparse.Namespace) -> dict[str,
 
 def _options() -> argparse.Namespace:
     parser = common.parser(__doc__.splitlines()[0])
-    parser.add_argument("--contexts", type=int, nargs="+", default=[512, 8192])
+    parser.add_argument("--contexts", type=int, nargs="+", default=[512, 2048, 4096, 8192])
     parser.add_argument("--sessions", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--prefill", type=int, default=128, help="rows of the prefill")
     parser.add_argument("--steps", type=int, default=8, help="of each program and round")

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
+from bench.bandwidth import read_bandwidth
 from bench.inputs import embedding_rows
 from bench.keys_values import random_keys_values
-from bench.roofline import read_bandwidth
 from bench.timing import Lap, timed
 from bench.workers import serve
 from split_server.checkpoint.folder import read_checkpoint

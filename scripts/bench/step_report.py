@@ -58,16 +58,16 @@ def _introduction(figures: Figures) -> str:
 
 def _step_table(figures: Figures) -> str:
     rows = []
-    for name in (STOCK, PLAIN, PACKED, INT8):
-        row = [name]
-        for context in figures["contexts"]:
-            work = f"context {context}"
+    for context in figures["contexts"]:
+        work = f"context {context}"
+        row = [str(context), spread(series(figures, STOCK, work), "ms", 1)]
+        for name in (PLAIN, PACKED, INT8):
             row.append(spread(series(figures, name, work), "ms", 1))
             row.append(_ratio(figures, (name, work), (STOCK, work)))
         rows.append(row)
-    head = ["one session"]
-    for context in figures["contexts"]:
-        head += [f"context {context}", "of stock"]
+    head = ["context", STOCK]
+    for name in (PLAIN, PACKED, INT8):
+        head += [name, "of stock"]
     return table(head, rows)
 
 
