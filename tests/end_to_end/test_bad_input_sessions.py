@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from split_wire.attention import AttentionRequest
 from split_wire.messages import (
     Close,
     Closed,
@@ -28,7 +29,7 @@ NAMES = ("alice", "bob", "carol")
 MAX_SESSIONS = 4
 CONTEXT = 512
 # Cache for one session of Alice's and a little more than one whole context of Bob's.
-CACHE_BYTES = 700 * 3 * 2 * 2 * 16 * 4
+CACHE_BYTES = 800 * 3 * 2 * 2 * 16 * 4
 
 
 def bearer(name: str) -> dict[str, str]:
@@ -83,7 +84,10 @@ MISFITS: dict[str, tuple[dict[str, Any], str]] = {
     "a number used long ago": ({"step": 0}, "step_conflict"),
     "a number that is skipped": ({"step": 3}, "step_conflict"),
     "an adapter that is not there": ({"adapter": "gardening"}, "unknown_adapter"),
-    "attention of more positions than any": ({"attention": {"top_k": 4097}}, "malformed_message"),
+    "attention of more positions than any": (
+        {"attention": AttentionRequest(top_k=4097)},
+        "malformed_message",
+    ),
     "a session that never was": ({"session": "A" * 22}, "unknown_session"),
     "a session named like a client's own": ({"session": "name:mine"}, "unknown_session"),
 }

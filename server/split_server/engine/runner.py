@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from split_server.engine.convert import to_torch
+from split_server.engine.convert import to_torch, to_wire
 from split_server.engine.loader import Backbone
 from split_server.engine.packed import PackedBatch, Slice
 from split_server.engine.tap import AttentionTap
@@ -29,13 +29,16 @@ class ModelRunner:
     def warm_up(self) -> None:
         """Set up the calling thread and run two small passes.
 
-        Without it the first user would pay for lazy initialisation.
+        Without it the first user would pay for lazy initialisation. Raises HiddenOverflow when the
+        model's hidden states are beyond its dtype.
         """
         torch.set_num_threads(self._threads)
         cache = KVCache()
         for start in (0, 2):
             rows = torch.zeros(2, self._backbone.info.hidden_size)
-            self.run([Slice(cache, start, rows.to(self._backbone.device, self._backbone.dtype))])
+            rows = rows.to(self._backbone.device, self._backbone.dtype)
+            [hidden] = self.run([Slice(cache, start, rows)])
+            to_wire(hidden, self._backbone.info.dtype)
 
     def load(self, embeddings: Tensor) -> torch.Tensor:
         """Rows of the wire as [n, H] on the model's device in its dtype."""
