@@ -21,6 +21,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
     config = _config()
     assert (config.model, config.host, config.port) == (None, "127.0.0.1", 8095)
     assert (config.dtype, config.device) == ("auto", "auto")
+    assert (config.linears, config.quantize) == ("auto", "none")
     assert (config.max_sessions, config.session_ttl) == (32, 300.0)
     assert config.auth
     assert not config.allow_server_tokenize
@@ -54,3 +55,9 @@ def test_a_token_is_never_shown() -> None:
     config = _config("--token", "a-token-of-enough-length", "--token-file", "tokens")
     assert "a-token-of-enough-length" not in repr(config)
     assert config.token_file == Path("tokens")
+
+
+@pytest.mark.parametrize("flag", ["--linears", "--quantize"])
+def test_an_unknown_way_to_keep_matrices_is_refused(flag: str) -> None:
+    with pytest.raises((SystemExit, BadValue)):
+        _config(flag, "int3")

@@ -102,13 +102,13 @@ def _race(sample: list[Place], threads: int) -> set[Shape]:
     plain = [(_shape(place), place.linear) for place in sample]
     packed = [(shape, PackedLinear(linear.weight, linear.bias)) for shape, linear in plain]
     gain: dict[Shape, float] = defaultdict(float)
-    deadline = time.perf_counter() + _RACE_SECONDS
     with _threads(threads), torch.inference_mode():
         for rows in _RACE_ROWS:
             inputs = {
                 width: torch.ones(1, rows, width, dtype=sample[0].linear.weight.dtype)
                 for (_, width), _ in plain
             }
+            deadline = time.perf_counter() + _RACE_SECONDS
             slow: dict[Shape, float] = {}
             fast: dict[Shape, float] = {}
             for done in range(_ROUNDS):
