@@ -22,14 +22,15 @@ class StepGate:
         self._queued: Counter[str] = Counter()
         self._started: set[asyncio.Future[Any]] = set()
 
-    def enter(self, session: Session, positions: int) -> None:
-        """Count a step in and set cache aside for ``positions`` cached ones.
+    def enter(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
+        """Count a step in and set memory aside for ``positions`` cached ones and, when it is large,
+        the reply.
 
         Raises Overloaded or CacheFull, and then nothing has changed.
         """
         if self._queued[session.principal] >= self._max_queued:
             raise Overloaded(f"{self._max_queued} of your steps are under way")
-        self._store.reserve(session, positions)
+        self._store.reserve(session, positions, reply_bytes)
         self._queued[session.principal] += 1
         session.running += 1
 

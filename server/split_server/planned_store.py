@@ -7,6 +7,9 @@ from split_server.engine.memory_planner import Forecast, MemoryPlanner
 from split_server.kv.session import Session
 from split_server.kv.store import SessionStore, StoreLimits
 
+# A reply of so many bytes fits into the reserve.
+_SMALL_REPLY = 1 << 20
+
 
 class PlannedStore(SessionStore):
     """Refuses by measurement what the budget of ``limits`` would let pass.
@@ -25,7 +28,7 @@ class PlannedStore(SessionStore):
         """Bytes set aside for all sessions."""
         return self.bytes - self.planner.pool.idle_bytes
 
-    def reserve(self, session: Session, positions: int) -> None:
+    def reserve(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
         """As :meth:`SessionStore.reserve`; the principal's idle sessions are also given up when
         memory is short.
 
@@ -33,11 +36,11 @@ class PlannedStore(SessionStore):
         """
         cache, rows = session.cache, max(positions - len(session.cache), 1)
         forecast = None
-        if self.planner.grows(cache, positions):
-            forecast = self._checked(session, positions, rows)
-        super().reserve(session, positions)
+        if self.planner.grows(cache, positions) or reply_bytes > _SMALL_REPLY:
+            forecast = self._checked(session, positions, rows, reply_bytes)
+        super().reserve(session, positions, reply_bytes)
         if forecast is not None:
-            self._make_room(session, positions, rows, forecast)
+            self._make_room(session, positions, rows, reply_bytes, forecast)
         self.planner.promise(cache, positions, rows)
 
     def settle(self, session: Session) -> None:
@@ -45,14 +48,16 @@ class PlannedStore(SessionStore):
         super().settle(session)
         self.planner.settle(session.cache)
 
-    def _checked(self, session: Session, positions: int, rows: int) -> Forecast:
-        forecast = self.planner.forecast(session.cache, positions, rows)
+    def _checked(self, session: Session, positions: int, rows: int, reply_bytes: int) -> Forecast:
+        forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
         reclaimable = sum(other.cache.allocated_bytes for other in self._others(session))
         if forecast.needed > forecast.free + reclaimable:
             raise self.planner.refusal(session.cache, positions, rows, forecast, reclaimable)
         return forecast
 
-    def _make_room(self, session: Session, positions: int, rows: int, forecast: Forecast) -> None:
+    def _make_room(
+        self, session: Session, positions: int, rows: int, reply_bytes: int, forecast: Forecast
+    ) -> None:
         """Give up idle sessions, the longest idle first, until the step fits."""
         for other in self._others(session):
             if forecast.needed <= forecast.free:
@@ -60,7 +65,7 @@ class PlannedStore(SessionStore):
             self.lose(other)
             self.planner.pool.clear()
             give_back_small_blocks()
-            forecast = self.planner.forecast(session.cache, positions, rows)
+            forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
         if forecast.needed > forecast.free:
             super().settle(session)
             raise self.planner.refusal(session.cache, positions, rows, forecast)

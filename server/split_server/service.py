@@ -20,7 +20,7 @@ from split_server.engine.job import Outcome, StepJob
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
 from split_server.named import Appended, NamedSessions
-from split_wire.attention import CAPABILITY
+from split_wire.attention import CAPABILITY, attention_bytes
 from split_wire.errors import (
     InternalError,
     ModelChanged,
@@ -215,7 +215,8 @@ class SplitService:
                 loop.call_soon_threadsafe(self._finish, session, run, reply, outcome)
 
         try:
-            self._gate.enter(session, step.start + step.embeddings.rows)
+            room = self._attention_room(step)
+            self._gate.enter(session, step.start + step.embeddings.rows, room)
         except SplitError:
             session.state.fail(run, session.state.cached)
             raise
@@ -225,6 +226,16 @@ class SplitService:
             self._give_up(session, run)
             raise
         return self._gate.track(reply)
+
+    def _attention_room(self, step: Step) -> int:
+        """Bytes of the attention that ``step`` asks for. Raises AttentionTooLarge."""
+        if step.attention is None:
+            return 0
+        positions = step.start + step.embeddings.rows
+        info = self.info
+        rows = attention_bytes(step.attention, info.num_layers, info.num_heads, positions)
+        # The rows, and the frame that holds them until the next step.
+        return 2 * rows
 
     def _finish(
         self, session: Session, run: Run, reply: asyncio.Future[bytes], outcome: Outcome

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForCausalLM
 
+from split_server.kv.store import StoreLimits
 from split_wire.attention import AttentionRequest
 from split_wire.client import StepCompleted
 from tests import oracle
@@ -124,5 +125,33 @@ def test_a_repeated_step_is_answered_with_the_same_rows(tiny_path: Path) -> None
             )
             first = await service.handle("local", frame)
             assert (await service.handle("local", frame)).frame == first.frame
+
+    run(scenario())
+
+
+def test_attention_that_does_not_fit_is_refused_and_the_session_goes_on(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        # Room for the cache and small replies, not for three layers of four heads over 45 rows.
+        async with serving(tiny_path, limits=StoreLimits(max_bytes=66 * 768)) as service:
+            device = await Device(service, tiny_path).open()
+            rows = oracle.embeddings(tiny_path, IDS).numpy()
+            frame = device.protocol.step(0, rows, attention=ALL)
+            assert await device.refused(frame) == "cache_full"
+            event = await device.step(0, IDS)
+            assert event.cached == len(IDS)
+
+    run(scenario())
+
+
+def test_more_attention_than_a_frame_may_hold_is_refused_by_the_server(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path) as service:
+            device = await Device(service, tiny_path).open()
+            rows = oracle.embeddings(tiny_path, IDS).numpy()
+            frame = device.protocol.step(0, rows, attention=ALL)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("split_wire.attention.LARGEST_ATTENTION_BYTES", 1024)
+                assert await device.refused(frame) == "attention_too_large"
+            assert (await device.step(0, IDS)).cached == len(IDS)
 
     run(scenario())

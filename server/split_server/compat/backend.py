@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from split_client.generation.backend import StepOutput
 from split_server.engine.engine import Engine
-from split_server.engine.job import StepJob
+from split_server.engine.job import EngineResult, StepJob
 from split_server.kv.cache import KVCache
+from split_wire.attention import AttentionRequest, AttentionWeights
+from split_wire.attention_check import checked_weights
 from split_wire.errors import ContextOverflow, StartBeyondCache
 from split_wire.messages import DEFAULT_MAX_ROWS
 from split_wire.tensor import Tensor, WireDtype
@@ -42,7 +44,12 @@ class EngineBackend:
     def open(self) -> None:
         """The cache exists from the start; there is nothing to do."""
 
-    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+    ) -> StepOutput:
         """Keep ``start`` positions, append ``embeddings`` [n, H].
 
         Raises StartBeyondCache, ContextOverflow, Overloaded, ShuttingDown, NonFinite and
@@ -53,9 +60,23 @@ class EngineBackend:
         if start + len(embeddings) > self.max_context:
             raise ContextOverflow(start + len(embeddings), self.max_context)
         rows = Tensor.from_f32(embeddings, self.dtype)
-        job = StepJob(self._cache, start, rows, "last", self.dtype)
+        job = StepJob(self._cache, start, rows, "last", self.dtype, attention=attention)
         result = self._engine.submit(job).result()
-        return StepOutput(result.hidden.to_f32()[0], result.compute_us, result.queue_us)
+        hidden = result.hidden.to_f32()[0]
+        return StepOutput(
+            hidden,
+            result.compute_us,
+            result.queue_us,
+            attention=self._weights(result, attention),
+        )
+
+    def _weights(
+        self, result: EngineResult, asked: AttentionRequest | None
+    ) -> AttentionWeights | None:
+        if asked is None:
+            return None
+        info, rows = self._engine.info, result.attention
+        return checked_weights(rows, asked, info.num_layers, info.num_heads, len(self._cache))
 
     def close(self) -> None:
         """Free the cache."""

@@ -79,12 +79,12 @@ class MemoryPlanner:
         """The step of ``cache`` has ended."""
         self._promises.pop(cache, None)
 
-    def forecast(self, cache: KVCache, positions: int, rows: int) -> Forecast:
+    def forecast(self, cache: KVCache, positions: int, rows: int, reply_bytes: int = 0) -> Forecast:
         """What a step that makes ``cache`` hold ``positions`` needs, its ``rows`` new ones among
-        them, and what is free for it.
+        them, with a large reply of ``reply_bytes``, and what is free for it.
         """
         free = self._free(cache)
-        needed = self._needed(cache, positions, rows)
+        needed = self._needed(cache, positions, rows) + reply_bytes
         return Forecast(needed, free)
 
     def keep_idle(self, forecast: Forecast) -> None:

@@ -114,28 +114,37 @@ class SessionStore:
             raise UnknownSession
         return session
 
-    def reserve(self, session: Session, positions: int) -> None:
+    def reserve(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
         """Set the buffers for ``positions`` cached ones aside, evicting the principal's idle
         sessions if that helps.
 
-        Raises UnknownSession when the session is gone, and CacheFull when even evicting would not
-        make room; nothing has changed then.
+        ``reply_bytes``: of a large reply, which is kept like the cache. Raises UnknownSession when
+        the session is gone, and CacheFull when even evicting would not make room; nothing has
+        changed then.
         """
         if not self._holds(session):
             raise UnknownSession
         wanted = max(capacity_for(positions) * self._bytes_per_position, session.reserved)
-        growth = wanted - session.reserved
+        promised = max(0, reply_bytes - session.state.reply_bytes)
+        if wanted > session.reserved or promised:
+            self._make_room_for(session, positions, wanted - session.reserved, promised)
+            session.reserved, session.promised = wanted, promised
+            self._bound_idle()
+
+    def _make_room_for(
+        self, session: Session, positions: int, cache_bytes: int, reply_bytes: int
+    ) -> None:
+        growth = cache_bytes + reply_bytes
         idle = [other for other in self._idle(session.principal) if other is not session]
         room = max(self._free(session.principal) + sum(other.bytes for other in idle), 0)
         if growth > room:
-            fits = capacity_within((session.reserved + room) // self._bytes_per_position)
+            left = max(session.reserved + room - reply_bytes, 0)
+            fits = capacity_within(left // self._bytes_per_position)
             raise CacheFull(positions, growth, room, fits)
         for other in idle:
             if growth <= self._free(session.principal):
                 break
             self.lose(other)
-        session.reserved = wanted
-        self._bound_idle()
 
     def settle(self, session: Session) -> None:
         """A step has ended: count what the cache really holds.
@@ -143,6 +152,7 @@ class SessionStore:
         A session that is gone gives its buffers back with its last step.
         """
         if session.running == 0:
+            session.promised = 0
             if not self._holds(session):
                 self._lingering.discard(session)
                 session.cache.release()
