@@ -151,7 +151,10 @@ def test_more_attention_than_a_frame_may_hold_is_refused_by_the_server(tiny_path
             frame = device.protocol.step(0, rows, attention=ALL)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("split_wire.attention.LARGEST_ATTENTION_BYTES", 1024)
-                assert await device.refused(frame) == "attention_too_large"
+                answer = await service.handle("local", frame)
+            assert answer.error is not None
+            assert answer.error.code == "attention_too_large"
+            device.protocol.receive(answer.frame)
             assert (await device.step(0, IDS)).cached == len(IDS)
 
     run(scenario())
