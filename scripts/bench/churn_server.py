@@ -1,0 +1,68 @@
+"""A split-server of its own for the churn: its output in a file, its end in order."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+_BIN = Path(sys.executable).parent
+_START_SECONDS = 300.0
+_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "PYTHONUNBUFFERED": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChurnServer:
+    """``log``: what it has written."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def memory(self) -> dict[str, Any]:
+        """What the server itself says of its memory."""
+        answer = httpx.get(f"{self.url}/api/v1/memory", trust_env=False, timeout=30)
+        document: dict[str, Any] = answer.raise_for_status().json()
+        return document
+
+    def faults(self) -> list[str]:
+        """Errors in its log."""
+        lines = self.log.read_text().splitlines()
+        return [line for line in lines if re.search(r"Traceback| ERROR | CRITICAL ", line)]
+
+
+@contextlib.contextmanager
+def churn_server(log: Path, *arguments: str) -> Iterator[ChurnServer]:
+    """``split-server serve`` on a free port. Raises RuntimeError when it does not end in order."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(_BIN / "split-server"), "serve", "--port", "0", *arguments],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=_ENVIRONMENT,
+        )
+    try:
+        yield ChurnServer(_address(process, log), process, log)
+    finally:
+        process.terminate()
+        status = process.wait(timeout=60)
+    if status:
+        raise RuntimeError(f"the server ended with status {status}; see {log}")
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if found := re.search(r"^listening on (\S+)", log.read_text(), re.MULTILINE):
+            return found[1]
+        time.sleep(0.1)
+    raise RuntimeError(f"the server did not start; see {log}")
