@@ -36,7 +36,8 @@ class Backbone:
     """A loaded middle.
 
     ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
-    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept.
+    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept;
+    ``threads``: of one matrix product.
     """
 
     module: Callable[..., Any]
@@ -45,6 +46,7 @@ class Backbone:
     device: torch.device
     parameters: tuple[torch.Tensor, ...] = ()
     linears: str = "plain"
+    threads: int = 1
 
 
 def load_backbone(
@@ -69,15 +71,16 @@ def load_backbone(
     compute = _resolve_dtype(checkpoint, dtype, target)
     module = _load_module(checkpoint, compute).to(target)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
+    count = choose_threads(sizes, threads)
     if quantize == "int8":
         kept = quantize_linears(module)
     else:
-        kept = arrange_linears(module, linears, choose_threads(sizes, threads))
+        kept = arrange_linears(module, linears, count)
     _log.info("linear layers: %s", kept)
     if target.type == "cpu":
         _own_memory(module)
     info = _info(checkpoint, family.name, compute)
-    return Backbone(module, info, compute, target, sizes, kept)
+    return Backbone(module, info, compute, target, sizes, kept, count)
 
 
 def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:

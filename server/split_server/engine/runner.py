@@ -10,7 +10,6 @@ from split_server.engine.convert import to_torch, to_wire
 from split_server.engine.loader import Backbone
 from split_server.engine.packed import PackedBatch, Slice
 from split_server.engine.tap import AttentionTap
-from split_server.engine.threads import choose_threads
 from split_server.kv.cache import KVCache
 from split_wire.attention import AttentionRequest
 from split_wire.tensor import Tensor
@@ -19,12 +18,12 @@ from split_wire.tensor import Tensor
 class ModelRunner:
     """Runs on one thread; the only place that touches tensors.
 
-    ``threads``: of one matrix product; 0 chooses by the size of the matrices.
+    ``threads``: of one matrix product; 0 takes the backbone's.
     """
 
     def __init__(self, backbone: Backbone, threads: int = 0) -> None:
         self._backbone = backbone
-        self._threads = choose_threads(backbone.parameters, threads)
+        self._threads = threads or backbone.threads
 
     def warm_up(self) -> None:
         """Set up the calling thread and run two small passes.
