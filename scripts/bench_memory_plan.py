@@ -45,7 +45,7 @@ def main() -> int:
         model = str(random_checkpoint("fat", Path(folder), "float32"))
         status, lines = _serve(model, options)
         refusals = [line for line in lines if line.get("error") == "cache_full"]
-        measured = _replayed(model, options.limit, refusals)
+        measured = _replayed(model, options, refusals)
     result = _result(status, lines, measured, options.limit)
     if options.json:
         print(json.dumps(result))
@@ -60,13 +60,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=2_000_000_000, help="bytes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--longest", type=int, default=32_768, help="tokens of a prompt")
+    parser.add_argument("--linears", default="auto", help="as of split-server")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_args()
 
 
 def _serve(model: str, options: argparse.Namespace) -> tuple[int, list[dict[str, Any]]]:
     numbers = (options.limit, options.requests, options.seed, options.longest)
-    arguments = [model, *map(str, numbers)]
+    arguments = [model, *map(str, numbers), options.linears]
     ended = subprocess.run(
         [sys.executable, "-m", "bench.memory_server", *arguments],
         cwd=Path(__file__).parent,
@@ -78,8 +79,10 @@ def _serve(model: str, options: argparse.Namespace) -> tuple[int, list[dict[str,
     return ended.returncode, [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-def _replayed(model: str, limit: int, refusals: list[dict[str, Any]]) -> list[int]:
-    worker = Worker("bench.memory_replay", model, str(limit))
+def _replayed(
+    model: str, options: argparse.Namespace, refusals: list[dict[str, Any]]
+) -> list[int]:
+    worker = Worker("bench.memory_replay", model, str(options.limit), options.linears)
     try:
         return [worker.ask(**refusal)["peak"] for refusal in refusals]
     finally:
@@ -98,7 +101,7 @@ def _result(
         "other_errors": sorted(set(errors) - {"cache_full"}),
         "died": int(status != 0),
         "wrong": sum(peak < _TOLERANCE * limit for peak in measured),
-        "least_measured": round(min(measured, default=0) / limit, 3),
+        "measured": [round(peak / limit, 3) for peak in sorted(measured)],
         "failed": report.get("failed"),
         "predictions": report.get("predictions"),
     }

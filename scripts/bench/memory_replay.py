@@ -1,6 +1,6 @@
 """What a refused step would have taken: the same model in a process without a limit.
 
-``python -m bench.memory_replay MODEL LIMIT``; one refusal per line of JSON comes in.
+``python -m bench.memory_replay MODEL LIMIT LINEARS``; one refusal per line of JSON comes in.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _HELPERS = min(32, (os.cpu_count() or 1) + 4)
 class Replay:
     """The state of the server at the refusal, without computing how it came about."""
 
-    def __init__(self, model: str, limit: int) -> None:
+    def __init__(self, model: str, limit: int, linears: str) -> None:
         from split_server.config import ServerConfig
         from split_server.engine.memory_allocator import give_back_large_blocks
         from split_server.engine.memory_usage import process_usage
         from split_server.startup import load_parts
 
         give_back_large_blocks()
-        self._parts = load_parts(ServerConfig(model=model, threads=1))
+        self._parts = load_parts(ServerConfig(model=model, threads=1, linears=linears))
         self._parts.service.start()
         # The event loop's helpers, whose stacks count as private memory too.
         self._helpers = ThreadPoolExecutor(_HELPERS)
@@ -114,4 +114,4 @@ class _Peak:
 
 
 if __name__ == "__main__":
-    serve(Replay(sys.argv[1], int(sys.argv[2])).handle)
+    serve(Replay(sys.argv[1], int(sys.argv[2]), sys.argv[3]).handle)

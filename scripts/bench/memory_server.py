@@ -1,6 +1,6 @@
 """A service inside a process whose memory is limited by the kernel, and random requests to it.
 
-``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST``; one line of JSON per request.
+``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST LINEARS``; one line of JSON per request.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ def main() -> None:
     """Limit this process before anything large is imported, then serve."""
     model, limit, requests, seed, longest = sys.argv[1], *map(int, sys.argv[2:6])
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    asyncio.run(_serve(model, requests, seed, longest))
+    asyncio.run(_serve(model, requests, seed, longest, sys.argv[6]))
 
 
-async def _serve(model: str, requests: int, seed: int, longest: int) -> None:
+async def _serve(model: str, requests: int, seed: int, longest: int, linears: str) -> None:
     from split_server.config import ServerConfig
     from split_server.engine.memory_allocator import give_back_large_blocks
     from split_server.startup import load_parts
 
     give_back_large_blocks()
-    parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6))
+    parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears))
     parts.service.start()
     crowd = _Crowd(parts, random.Random(seed), longest)
     for number in range(requests):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import torch
 
 # The texts of c10's allocators and of oneDNN, whose exceptions have no type of their own.
@@ -12,4 +14,6 @@ def is_memory_error(error: BaseException) -> bool:
     """Whether ``error`` is one that an allocator raises on the CPU or a GPU."""
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
     return isinstance(error, RuntimeError) and any(text in str(error) for text in _TEXTS)

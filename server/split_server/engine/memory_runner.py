@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import torch
@@ -13,6 +14,7 @@ from split_server.engine.memory_usage import PeakMeter
 from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
 
+_log = logging.getLogger(__name__)
 # Measuring costs about 0.1 ms, which a pass over fewer rows would notice.
 _WORTH_MEASURING_ROWS = 64
 
@@ -33,10 +35,12 @@ class PlannedRunner(ModelRunner):
             if sum(part.rows for part in slices) < _WORTH_MEASURING_ROWS:
                 return super().run(slices)
             return self._measured(slices)
-        except (MemoryError, RuntimeError) as error:
+        except (MemoryError, OSError, RuntimeError) as error:
             if not is_memory_error(error):
                 raise
-            raise self._planner.out_of_memory(max(part.end for part in slices)) from error
+            _log.warning("memory ran out in a pass: %s", str(error).partition("\n")[0])
+        # Not raised from the error, which would keep the tensors of the pass alive.
+        raise self._planner.out_of_memory(max(part.end for part in slices))
 
     def _measured(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
         planner, pool = self._planner, self._planner.pool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,7 @@ def test_a_pass_that_moves_recycled_buffers_is_no_evidence(tiny_path: Path) -> N
         torch.OutOfMemoryError("CUDA out of memory."),
         RuntimeError("could not create a memory object"),
         RuntimeError("std::bad_alloc"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
     ],
 )
 def test_a_pass_without_memory_is_refused_and_the_cache_is_as_before(
