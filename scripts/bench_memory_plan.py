@@ -79,9 +79,7 @@ def _serve(model: str, options: argparse.Namespace) -> tuple[int, list[dict[str,
     return ended.returncode, [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-def _replayed(
-    model: str, options: argparse.Namespace, refusals: list[dict[str, Any]]
-) -> list[int]:
+def _replayed(model: str, options: argparse.Namespace, refusals: list[dict[str, Any]]) -> list[int]:
     worker = Worker("bench.memory_replay", model, str(options.limit), options.linears)
     try:
         return [worker.ask(**refusal)["peak"] for refusal in refusals]

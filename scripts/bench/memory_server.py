@@ -1,6 +1,6 @@
 """A service inside a process whose memory is limited by the kernel, and random requests to it.
 
-``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST LINEARS``; one line of JSON per request.
+``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST LINEARS``; a line of JSON per request.
 """
 
 from __future__ import annotations
