@@ -58,7 +58,7 @@ class EngineWorker:
         self._engine.start()
         self._caches: list[KVCache] = []
         self._context = 0
-        self._table: torch.Tensor | None = None
+        self._ends: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def handle(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer one request by its ``op``."""
@@ -139,26 +139,33 @@ class EngineWorker:
         return to_wire(rows, self._backbone.info.dtype)
 
     def _embedded(self, ids: list[int]) -> torch.Tensor:
-        return self._ends()[torch.tensor(ids)]
+        table, _ = self._loaded_ends()
+        return table[torch.tensor(ids)]
 
     def _pick(self, hidden: Tensor) -> int:
-        """The greedy token of a tied head."""
-        state = to_torch(hidden, self._ends().dtype, torch.device("cpu"))
-        return int((self._ends() @ state[0]).argmax())
+        """The greedy token."""
+        _, head = self._loaded_ends()
+        state = to_torch(hidden, head.dtype, torch.device("cpu"))
+        return int((head @ state[0]).argmax())
 
-    def _ends(self) -> torch.Tensor:
-        """The embedding table, which the backbone does not keep."""
-        if self._table is None:
-            self._table = _embedding_table(self._path).to(self._backbone.dtype)
-        return self._table
+    def _loaded_ends(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The embedding table and the head, which the backbone does not keep."""
+        if self._ends is None:
+            table = _tensor(self._path, "model.embed_tokens.weight")
+            head = table if self._tied() else _tensor(self._path, "lm_head.weight")
+            self._ends = table.to(self._backbone.dtype), head.to(self._backbone.dtype)
+        return self._ends
+
+    def _tied(self) -> bool:
+        return bool(json.loads((self._path / "config.json").read_text())["tie_word_embeddings"])
 
 
-def _embedding_table(path: Path) -> torch.Tensor:
+def _tensor(path: Path, name: str) -> torch.Tensor:
     for file in sorted(path.glob("*.safetensors")):
         with safe_open(file, "pt") as tensors:
-            if "model.embed_tokens.weight" in tensors.keys():  # noqa: SIM118
-                return tensors.get_tensor("model.embed_tokens.weight")
-    raise SystemExit(f"{path} has no embedding table")
+            if name in tensors.keys():  # noqa: SIM118
+                return tensors.get_tensor(name)
+    raise SystemExit(f"{path} has no {name}")
 
 
 if __name__ == "__main__":
