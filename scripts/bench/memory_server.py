@@ -1,6 +1,7 @@
 """A service inside a process whose memory is limited by the kernel, and random requests to it.
 
-``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST LINEARS``; a line of JSON per request.
+``python -m bench.memory_server MODEL LIMIT REQUESTS SEED LONGEST LINEARS`` prints a line of JSON
+for each request.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ def main() -> None:
 
 async def _serve(model: str, requests: int, seed: int, longest: int, linears: str) -> None:
     from split_server.config import ServerConfig
-    from split_server.engine.memory_allocator import give_back_large_blocks
+    from split_server.engine.memory_allocator import keep_one_heap
     from split_server.startup import load_parts
 
-    give_back_large_blocks()
+    keep_one_heap()
     parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears))
     parts.service.start()
     crowd = _Crowd(parts, random.Random(seed), longest)

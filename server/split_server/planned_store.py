@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from split_server.engine.memory_allocator import give_back_small_blocks
 from split_server.engine.memory_planner import Forecast, MemoryPlanner
 from split_server.kv.session import Session
 from split_server.kv.store import SessionStore, StoreLimits
@@ -64,7 +63,6 @@ class PlannedStore(SessionStore):
                 break
             self.lose(other)
             self.planner.pool.clear()
-            give_back_small_blocks()
             forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
         if forecast.needed > forecast.free:
             super().settle(session)
