@@ -50,7 +50,6 @@ class EngineWorker:
     """Answers the requests with one running engine."""
 
     def __init__(self, path: Path, dtype: str, options: dict[str, Any]) -> None:
-        self._path = path
         device = options.pop("device")
         self._backbone = load_backbone(read_checkpoint(path, path.name), dtype, device, **options)
         self._runner = CountingRunner(self._backbone, options["threads"])
@@ -58,7 +57,8 @@ class EngineWorker:
         self._engine.start()
         self._caches: list[KVCache] = []
         self._context = 0
-        self._ends: tuple[torch.Tensor, torch.Tensor] | None = None
+        # The backbone does not keep them; loaded here, once, because sessions are threads.
+        self._table, self._head = _ends(path, self._backbone.dtype)
 
     def handle(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer one request by its ``op``."""
@@ -139,25 +139,20 @@ class EngineWorker:
         return to_wire(rows, self._backbone.info.dtype)
 
     def _embedded(self, ids: list[int]) -> torch.Tensor:
-        table, _ = self._loaded_ends()
-        return table[torch.tensor(ids)]
+        return self._table[torch.tensor(ids)]
 
     def _pick(self, hidden: Tensor) -> int:
         """The greedy token."""
-        _, head = self._loaded_ends()
-        state = to_torch(hidden, head.dtype, torch.device("cpu"))
-        return int((head @ state[0]).argmax())
+        state = to_torch(hidden, self._head.dtype, torch.device("cpu"))
+        return int((self._head @ state[0]).argmax())
 
-    def _loaded_ends(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The embedding table and the head, which the backbone does not keep."""
-        if self._ends is None:
-            table = _tensor(self._path, "model.embed_tokens.weight")
-            head = table if self._tied() else _tensor(self._path, "lm_head.weight")
-            self._ends = table.to(self._backbone.dtype), head.to(self._backbone.dtype)
-        return self._ends
 
-    def _tied(self) -> bool:
-        return bool(json.loads((self._path / "config.json").read_text())["tie_word_embeddings"])
+def _ends(path: Path, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """The embedding table and the head."""
+    table = _tensor(path, "model.embed_tokens.weight").to(dtype)
+    config = json.loads((path / "config.json").read_text())
+    tied = config["tie_word_embeddings"]
+    return table, table if tied else _tensor(path, "lm_head.weight").to(dtype)
 
 
 def _tensor(path: Path, name: str) -> torch.Tensor:
