@@ -26,10 +26,8 @@ def main() -> None:
 
 async def _serve(model: str, requests: int, seed: int, longest: int, linears: str) -> None:
     from split_server.config import ServerConfig
-    from split_server.engine.memory_allocator import keep_one_heap
     from split_server.startup import load_parts
 
-    keep_one_heap()
     parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears))
     parts.service.start()
     crowd = _Crowd(parts, random.Random(seed), longest)

@@ -116,12 +116,9 @@ def _serve(config: ServerConfig) -> int:
 
 def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket]) -> int:
     from split_server.app import SplitApp
-    from split_server.engine.memory_allocator import keep_one_heap
     from split_server.http.server import GracefulServer, uvicorn_config
     from split_server.startup import load_parts
 
-    # Before the threads that allocate are started.
-    keep_one_heap()
     parts = load_parts(config)
     app = SplitApp(parts, config, policy)
     info = parts.service.info

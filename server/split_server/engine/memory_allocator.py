@@ -1,4 +1,4 @@
-"""The heap of the C library: kept in one piece, and given back when memory is short."""
+"""The heap of the C library, which keeps what is freed, where memory is scarce."""
 
 from __future__ import annotations
 
@@ -6,17 +6,31 @@ import ctypes
 import sys
 
 # <malloc.h> of the GNU C library.
-_M_ARENA_MAX = -8
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+# The temporaries of a prefill are larger, those of a decode step smaller.
+_OWN_MAPPING = 256 << 10
+# What the heap keeps at its end, so that it does not shrink and grow with every layer.
+_KEPT_AT_END = 4 << 20
 
 
-def keep_one_heap() -> bool:
-    """Have all threads that are started later share one heap; whether the C library can.
+def map_large_blocks() -> bool:
+    """Map every block of 256 KiB or more on its own; whether the C library can.
 
-    What is freed in the heap of another thread stays mapped for it alone (mallopt(3)); the end of
-    the one that grows with brk(2) goes back to the system.
+    Otherwise the GNU library raises that size up to 32 MiB by itself (mallopt(3)), and several
+    times the workspace of a pass stays with the process in holes between blocks. New pages for
+    every block cost a prefill about a tenth of its time: for processes with a limit of their own.
     """
     libc = _gnu_library()
-    return libc is not None and bool(libc.mallopt(_M_ARENA_MAX, 1))
+    if libc is None:
+        return False
+    wanted = {
+        _M_MMAP_THRESHOLD: _OWN_MAPPING,
+        _M_TRIM_THRESHOLD: _KEPT_AT_END,
+        # What is freed in the heap of another thread stays mapped for it alone.
+        _M_ARENA_MAX: 1,
+    }
+    taken = [libc.mallopt(name, value) for name, value in wanted.items()]
+    return all(taken)
 
 
 def give_back_free_blocks() -> None:

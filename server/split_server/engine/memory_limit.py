@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 import torch
@@ -17,12 +17,14 @@ class Room:
     """``free`` bytes may still be taken; ``source`` names the limit that is nearest.
 
     ``counts_untouched``: whether that limit has already counted memory that is allocated and not
-    written to yet.
+    written to yet. ``own``: whether it limits this process or its group, rather than all of the
+    machine.
     """
 
     free: int
     source: str
     counts_untouched: bool = False
+    own: bool = True
 
 
 Source = Callable[[], Room | None]
@@ -47,7 +49,7 @@ class MemoryLimit:
 
 
 def _after(room: Room, untouched: int) -> Room:
-    return room if room.counts_untouched else Room(room.free - untouched, room.source)
+    return room if room.counts_untouched else replace(room, free=room.free - untouched)
 
 
 def memory_limit_of(device: torch.device, own: int = 0) -> MemoryLimit:
@@ -97,11 +99,11 @@ def resource_limits(usage: Callable[[], Usage] = process_usage) -> list[Source]:
 
 
 def _machine() -> Room:
-    return Room(int(psutil.virtual_memory().available), "machine")
+    return Room(int(psutil.virtual_memory().available), "machine", own=False)
 
 
 def _gpu(device: torch.device) -> Room:
     """Free memory of the GPU and what torch holds of it without using it."""
     free = int(torch.cuda.mem_get_info(device)[0])
     idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return Room(free + int(idle), "GPU", counts_untouched=True)
+    return Room(free + int(idle), "GPU", counts_untouched=True, own=False)

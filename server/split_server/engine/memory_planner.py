@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakSet
 
 from split_server.engine.memory_limit import MemoryLimit, Room
@@ -142,7 +142,7 @@ class MemoryPlanner:
         promised = self._promised(None)
         room = self.limit.room(self._untouched())
         free = room.free + self.pool.idle_bytes - promised
-        return Room(free, room.source, room.counts_untouched)
+        return replace(room, free=free)
 
     def held(self) -> int:
         """Bytes of the buffers of all sessions."""

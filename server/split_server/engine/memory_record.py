@@ -13,6 +13,8 @@ _KEPT = 256
 _TELLING_BYTES = 2 << 20
 _LEAST_CORRECTION, _MOST_CORRECTION = 1.0, 3.0
 _FEW = 4
+# The first passes also take what kernels and the heap keep for good, which readings show then.
+_SETTLING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class _Pass:
     actual: int
     predicted_workspace: int
     actual_workspace: int
+    telling: bool
 
 
 class PredictionRecord:
@@ -40,6 +43,7 @@ class PredictionRecord:
         self._lock = threading.Lock()
         self._passes: deque[_Pass] = deque(maxlen=_KEPT)
         self._correction = 1.0
+        self._settling = _SETTLING
 
     @property
     def correction(self) -> float:
@@ -52,7 +56,8 @@ class PredictionRecord:
         """
         predicted = growth + round(workspace * self._correction)
         with self._lock:
-            self._passes.append(_Pass(predicted, grown + peak, workspace, peak))
+            self._passes.append(_Pass(predicted, grown + peak, workspace, peak, not self._settling))
+            self._settling = max(self._settling - 1, 0)
             self._correction = self._learned()
 
     def ratios(self) -> Ratios | None:
@@ -64,18 +69,17 @@ class PredictionRecord:
         return Ratios(len(ratios), quantile(ratios, 0.5), quantile(ratios, 0.95), ratios[-1])
 
     def _learned(self) -> float:
-        """The 95th percentile of what workspaces took: single outliers are other threads' memory.
-
-        With few passes that is their maximum.
+        """The upper quartile of what workspaces took: a plan that is wrong for a model is wrong in
+        all of its passes, single ones also have the memory of other threads.
         """
         telling = sorted(
             one.actual_workspace / one.predicted_workspace
             for one in self._passes
-            if one.predicted_workspace >= _TELLING_BYTES
+            if one.predicted_workspace >= _TELLING_BYTES and one.telling
         )
         if len(telling) < _FEW:
             return max(self._correction, _LEAST_CORRECTION)
-        return min(max(quantile(telling, 0.95), _LEAST_CORRECTION), _MOST_CORRECTION)
+        return min(max(quantile(telling, 0.75), _LEAST_CORRECTION), _MOST_CORRECTION)
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

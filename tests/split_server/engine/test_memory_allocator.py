@@ -10,16 +10,22 @@ import pytest
 _PROGRAM = """
 import threading
 import torch
-from split_server.engine.memory_allocator import give_back_free_blocks, keep_one_heap
+from split_server.engine.memory_allocator import give_back_free_blocks, map_large_blocks
 from split_server.engine.memory_usage import process_usage
 
-assert keep_one_heap()
+assert map_large_blocks()
 torch.set_num_threads(1)
 torch.ones(1 << 22)
 
+kept = []
+
 def work():
-    # The first block that is freed raises the size from which blocks are mapped on their own.
-    [torch.ones(1 << 18) for _ in range(100)].clear()
+    # Between large blocks lie small ones that stay, as messages and replies do.
+    for _ in range(20):
+        blocks = []
+        for _ in range(5):
+            blocks.append(torch.ones(1 << 18))
+            kept.append(torch.ones(1 << 10))
 
 def held():
     usage = process_usage()

@@ -92,7 +92,7 @@ def test_the_workspace_follows_the_longest_cache() -> None:
 def test_a_correction_of_the_record_is_applied() -> None:
     planner = planner_with(Memory(_PLENTY))
     before = planner.workspace(3000)
-    for _ in range(8):
+    for _ in range(12):
         planner.record.add(growth=0, grown=0, workspace=10 << 20, peak=15 << 20)
     assert planner.workspace(3000) == pytest.approx(1.5 * before, abs=1)
 

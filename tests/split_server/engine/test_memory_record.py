@@ -22,13 +22,24 @@ def test_ratios_are_actual_over_predicted_bytes() -> None:
 
 def test_a_workspace_that_was_predicted_too_small_is_corrected() -> None:
     record = PredictionRecord()
-    for _ in range(9):
+    for _ in range(4):
+        record.add(growth=0, grown=0, workspace=10 * _MIB, peak=99 * _MIB)
+    assert record.correction == 1.0, "the first passes take what is kept for good"
+    for _ in range(13):
         record.add(growth=0, grown=0, workspace=10 * _MIB, peak=17 * _MIB)
     assert record.correction == 1.7
     ratios = record.ratios()
     assert ratios is not None
-    # Four passes were under-predicted before it was noticed, those after them no more.
-    assert (ratios.p50, ratios.most) == (1.0, 1.7)
+    # Eight passes were under-predicted before it was noticed, those after them no more.
+    assert (ratios.count, ratios.p50, ratios.most) == (17, 1.0, 9.9)
+
+
+def test_single_outliers_correct_nothing() -> None:
+    record = PredictionRecord()
+    for number in range(40):
+        peak = 30 * _MIB if number % 5 == 0 else 8 * _MIB
+        record.add(growth=0, grown=0, workspace=10 * _MIB, peak=peak)
+    assert record.correction == 1.0
 
 
 def test_quantiles_are_values_that_occurred() -> None:
@@ -37,7 +48,7 @@ def test_quantiles_are_values_that_occurred() -> None:
 
 def test_the_correction_stays_within_bounds() -> None:
     small, large = PredictionRecord(), PredictionRecord()
-    for _ in range(8):
+    for _ in range(12):
         small.add(growth=0, grown=0, workspace=10 * _MIB, peak=_MIB)
         large.add(growth=0, grown=0, workspace=10 * _MIB, peak=1000 * _MIB)
     assert small.correction == 1.0
