@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +16,6 @@ from bench.workers import serve
 
 _SECONDS = 0.001
 _ROWS = 512
-# asyncio.to_thread (asyncio.loop.run_in_executor) starts up to this many.
-_HELPERS = min(32, (os.cpu_count() or 1) + 4)
 
 
 class Replay:
@@ -35,9 +30,6 @@ class Replay:
         map_large_blocks()
         self._parts = load_parts(ServerConfig(model=model, threads=1, linears=linears))
         self._parts.service.start()
-        # The event loop's helpers, whose stacks count as private memory too.
-        self._helpers = ThreadPoolExecutor(_HELPERS)
-        list(self._helpers.map(time.sleep, [0.1] * _HELPERS))
         self._runner = self._parts.service._engine._runner
         self._info = self._parts.service.info
         self._limit = limit
@@ -47,6 +39,7 @@ class Replay:
         """Bytes of private mappings at the most; filling stops beyond the limit."""
         from split_server.kv.cache import KVCache
 
+        self._have_threads(request["threads"])
         before = self._data()
         caches: list[KVCache] = []
         for positions in request["others"]:
@@ -59,6 +52,11 @@ class Replay:
         for cache in caches:
             cache.release()
         return {"before": before, "peak": peak}
+
+    def _have_threads(self, count: int) -> None:
+        """As many as the server had: their stacks are private memory too."""
+        while threading.active_count() < count:
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
 
     def _step(self, cache: Any, end: int) -> int:
         """The last pass of the step over a cache that holds what precedes it."""

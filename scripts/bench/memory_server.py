@@ -11,6 +11,7 @@ import json
 import random
 import resource
 import sys
+import threading
 from typing import Any
 
 _PRINCIPALS = ("ada", "babbage", "curie")
@@ -52,6 +53,7 @@ class _Crowd:
         self._longest = longest
         self._sessions: list[tuple[str, Any]] = []
         self._names = 0
+        self._watch(service.store)
 
     async def request(self) -> list[dict[str, Any]]:
         """One request, or three at a time."""
@@ -104,7 +106,7 @@ class _Crowd:
         try:
             await self._service.append(principal, f"s{self._names}", tensor, False)
         except SplitError as error:
-            return {"kind": "append"} | self._refusal(error, principal, None, 0, rows)
+            return {"kind": "append"} | self._refusal(error, 0, rows)
         return {"kind": "append", "cached": rows}
 
     async def _extend(self, principal: str, device: Any, start: int, rows: int) -> dict[str, Any]:
@@ -113,10 +115,9 @@ class _Crowd:
         while start < end:
             count = min(_ROWS, end - start)
             frame = device.step(start, self._values(count))
-            key = device.opened.session
             error = await self._exchange(principal, device, frame)
             if error is not None:
-                line = self._refusal(error, principal, key, start, count)
+                line = self._refusal(error, start, count)
                 self._forget_lost(device, error)
                 return line
             start += count
@@ -126,22 +127,34 @@ class _Crowd:
         if error.code == "unknown_session":
             self._sessions = [known for known in self._sessions if known[1] is not device]
 
-    def _refusal(
-        self, error: Any, principal: str, key: str | None, start: int, rows: int
-    ) -> dict[str, Any]:
-        """The refusal with what it could not displace: sessions of others, and busy ones."""
-        line: dict[str, Any] = {"error": error.code, "text": str(error)}
-        if error.code != "cache_full":
-            return line
-        held = list(self._service.store._all())
-        own = [session.cache.capacity for session in held if session.key == key]
+    def _watch(self, store: Any) -> None:
+        """Have refusals carry what could not be displaced, as it was when they were made."""
+        reserve = store.reserve
+
+        def watched(session: Any, *wanted: int) -> None:
+            try:
+                reserve(session, *wanted)
+            except Exception as error:
+                error.state = self._state(store, session)  # type: ignore[attr-defined]
+                raise
+
+        store.reserve = watched
+
+    def _state(self, store: Any, session: Any) -> dict[str, Any]:
+        """Positions of the sessions of others, of busy ones, and of the refused one."""
         fixed = [
-            self._positions(session.reserved)
-            for session in held
-            if session.key != key and (session.principal != principal or session.running)
+            self._positions(other.reserved)
+            for other in store._all()
+            if other is not session and (other.principal != session.principal or other.running)
         ]
-        line |= {"others": fixed, "own": sum(own), "start": start, "rows": rows}
-        return line | {"fits": error.fits, "needed": error.needed, "free": error.free}
+        threads = threading.active_count()
+        return {"others": fixed, "own": session.cache.capacity, "threads": threads}
+
+    def _refusal(self, error: Any, start: int, rows: int) -> dict[str, Any]:
+        line: dict[str, Any] = {"error": error.code, "text": str(error)}
+        if error.code == "cache_full":
+            line |= {"start": start, "rows": rows} | error.state
+        return line
 
     def _positions(self, size: int) -> int:
         return size // self._service.info.kv_bytes_per_position

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from split_server.engine.memory_allocator import give_back_free_blocks
 from split_server.engine.memory_planner import Forecast, MemoryPlanner
 from split_server.kv.session import Session
 from split_server.kv.store import SessionStore, StoreLimits
@@ -49,6 +50,9 @@ class PlannedStore(SessionStore):
 
     def _checked(self, session: Session, positions: int, rows: int, reply_bytes: int) -> Forecast:
         forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
+        if forecast.needed > forecast.free:
+            give_back_free_blocks()
+            forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
         reclaimable = sum(other.cache.allocated_bytes for other in self._others(session))
         if forecast.needed > forecast.free + reclaimable:
             raise self.planner.refusal(session.cache, positions, rows, forecast, reclaimable)

@@ -69,7 +69,7 @@ def test_without_a_budget_caches_get_what_the_plan_leaves(tmp_path: Path) -> Non
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts mappings on Linux")
 def test_random_requests_never_end_a_server_with_little_memory_and_are_rightly_refused() -> None:
     script = Path(__file__).parents[2] / "scripts/bench_memory_plan.py"
-    flags = ["--requests", "40", "--limit", "1000000000", "--longest", "4096", "--linears", "plain"]
+    flags = ["--requests", "40", "--limit", "1400000000", "--longest", "6144", "--linears", "plain"]
     ran = subprocess.run(
         [sys.executable, str(script), *flags, "--json"],
         capture_output=True,
