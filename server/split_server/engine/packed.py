@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn import functional
 from transformers import AttentionInterface
 
 from split_server.engine.attention import Masks, attend_many, attend_one
@@ -21,6 +22,9 @@ from split_server.engine.tap import AttentionTap
 from split_server.kv.cache import KVCache
 
 PACKED_ATTENTION = "split_packed"
+# Matrix kernels for a single row round otherwise than those for several, so without padding a reply
+# would depend on whether other sessions decode; and oneDNN reads a matrix fastest for four rows.
+_LEAST_ROWS = 4
 
 
 @dataclass(eq=False, slots=True)
@@ -46,25 +50,32 @@ class Slice:
 
 
 class PackedBatch:
-    """Slices of different sessions, in the order in which their rows are packed."""
+    """Slices of different sessions, in the order in which their rows are packed.
+
+    ``rows``: of all slices; the pass may have more behind them, which belong to nobody.
+    """
 
     def __init__(self, slices: Sequence[Slice]) -> None:
         self.slices = slices
         self._sizes = [part.rows for part in slices]
+        self.rows = sum(self._sizes)
+        self._padding = max(0, _LEAST_ROWS - self.rows)
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
 
     def embeddings(self) -> torch.Tensor:
         """[1, total, H]."""
         rows = [part.embeddings for part in self.slices]
-        return (rows[0] if len(rows) == 1 else torch.cat(rows))[None]
+        packed = rows[0] if len(rows) == 1 else torch.cat(rows)
+        return functional.pad(packed, (0, 0, 0, self._padding))[None]
 
     def positions(self, device: torch.device) -> torch.Tensor:
         """[1, total]: each row's position within its own session."""
         if self._decode:
-            return torch.tensor([[part.start for part in self.slices]], device=device)
+            starts = [part.start for part in self.slices] + [0] * self._padding
+            return torch.tensor([starts], device=device)
         spans = [torch.arange(part.start, part.end, device=device) for part in self.slices]
-        return torch.cat(spans)[None]
+        return functional.pad(torch.cat(spans), (0, self._padding))[None]
 
     def attend(
         self,
@@ -80,6 +91,8 @@ class PackedBatch:
         the queries [1, heads, total, D]; the result is [1, total, heads, D].
         """
         spec = Spec(layer, query.shape[1], keys.shape[1], scaling, window, softcap)
+        if self._padding:
+            query, keys, values = (x.narrow(2, 0, self.rows) for x in (query, keys, values))
         parts = zip(
             self.slices,
             torch.split(query, self._sizes, dim=2),
@@ -94,6 +107,8 @@ class PackedBatch:
                 out.append(_one_row(part, spec, own_query, *cached))
             else:
                 out.append(self._rows(part, spec, own_query, *cached))
+        if self._padding:
+            out.append(query.new_zeros(1, self._padding, spec.heads, query.shape[3]))
         return out[0] if len(out) == 1 else torch.cat(out, dim=1)
 
     def _rows(

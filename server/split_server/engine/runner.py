@@ -75,4 +75,4 @@ class ModelRunner:
             use_cache=False,
             packed=batch,
         ).last_hidden_state
-        return hidden[0]
+        return hidden[0, : batch.rows]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from split_server.engine.loader import Backbone
+from split_server.checkpoint.folder import read_checkpoint
+from split_server.engine.loader import Backbone, load_backbone
 from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
@@ -79,3 +80,20 @@ def failing_after(backbone: Backbone) -> ModelRunner:
         raise MemoryError
 
     return ModelRunner(replace(backbone, module=module))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_decode_step_is_the_same_alone_and_in_company(tiny_path: Path, dtype: str) -> None:
+    backbone = load_backbone(read_checkpoint(tiny_path, "tiny"), dtype, "cpu")
+    runner = ModelRunner(backbone)
+    alone, first = KVCache(), KVCache()
+    others = [KVCache() for _ in range(5)]
+    for cache in (alone, first, *others):
+        prompt = part(tiny_path, cache, 0, IDS)
+        runner.run([replace(prompt, embeddings=prompt.embeddings.to(backbone.dtype))])
+    for token, company in zip(IDS[:6], range(6), strict=True):
+        row = oracle.embeddings(tiny_path, [token]).clone().to(backbone.dtype)
+        [own] = runner.run([Slice(alone, len(alone), row)])
+        guests = [Slice(cache, len(cache), row.flip(1)) for cache in others[:company]]
+        shared = runner.run([Slice(first, len(first), row), *guests])[0]
+        assert torch.equal(own, shared)
