@@ -25,6 +25,9 @@ PACKED_ATTENTION = "split_packed"
 # Matrix kernels for a single row round otherwise than those for several, so without padding a reply
 # would depend on whether other sessions decode; and oneDNN reads a matrix fastest for four rows.
 _LEAST_ROWS = 4
+# Kernels take rows in groups, of which a started one costs about as much as a whole one; and they
+# are compiled for each number of rows and kept, so there must not be hundreds of numbers.
+_GROUP, _LARGE_GROUP, _LARGE = 8, 16, 64
 
 
 @dataclass(eq=False, slots=True)
@@ -59,7 +62,7 @@ class PackedBatch:
         self.slices = slices
         self._sizes = [part.rows for part in slices]
         self.rows = sum(self._sizes)
-        self._padding = max(0, _LEAST_ROWS - self.rows)
+        self._padding = padded(self.rows) - self.rows
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
 
@@ -127,6 +130,14 @@ class PackedBatch:
             query, keys, values, spec.scaling, spec.window, spec.softcap, self._masks
         )
         return attended.transpose(1, 2)
+
+
+def padded(rows: int) -> int:
+    """How many rows a pass over ``rows`` rows has."""
+    if rows <= _LEAST_ROWS:
+        return _LEAST_ROWS
+    group = _GROUP if rows <= _LARGE else _LARGE_GROUP
+    return -(-rows // group) * group
 
 
 class Spec(NamedTuple):

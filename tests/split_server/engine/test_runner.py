@@ -11,7 +11,7 @@ import torch
 
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.loader import Backbone, load_backbone
-from split_server.engine.packed import Slice
+from split_server.engine.packed import Slice, padded
 from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from tests import oracle
@@ -97,3 +97,11 @@ def test_a_decode_step_is_the_same_alone_and_in_company(tiny_path: Path, dtype: 
         guests = [Slice(cache, len(cache), row.flip(1)) for cache in others[:company]]
         shared = runner.run([Slice(first, len(first), row), *guests])[0]
         assert torch.equal(own, shared)
+
+
+def test_passes_come_in_few_sizes_and_waste_little() -> None:
+    sizes = [padded(rows) for rows in range(1, 273)]
+    assert all(size >= rows for rows, size in enumerate(sizes, start=1))
+    assert len(set(sizes)) < 25
+    assert all(size - rows < 8 for rows, size in enumerate(sizes[:64], start=1))
+    assert all(size - rows < 16 for rows, size in enumerate(sizes, start=1))
