@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import split_server
 from bench.churn_memory import MB, MemoryWatch, Sample, slope
 from bench.churn_plot import plot
-from bench.churn_server import ChurnServer, churn_server
 from bench.churn_tally import Tally
+from bench.logged_server import LoggedServer, logged_server
 from bench.report import heading, table
 from bench.shapes import SHAPES, random_checkpoint
 from bench.workers import Worker
@@ -39,17 +39,16 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         model = _model(options.shape, folder)
-        server = stack.enter_context(churn_server(folder / "server.log", *_flags(options, model)))
+        server = stack.enter_context(logged_server(folder / "server.log", *_flags(options, model)))
         workers = [_client(stack, server, folder) for _ in range(options.clients)]
-        watch = MemoryWatch(server.process.pid, options.period)
+        watch = MemoryWatch(server.process.pid, server.cache_bytes, options.period)
         tally = _churn(workers, options)
         samples = watch.stop()
         memory, faults = server.memory(), server.faults()
     verdicts = _verified(model, tally, options.most_checked)
-    settled = 60 * options.settled
-    lasted = [s for s in samples if settled <= s.seconds <= 60 * options.minutes]
-    growth = 60 * slope(lasted) / MB
-    if options.plot and not plot(samples, settled, growth, options.plot):
+    lasted = [s for s in samples if s.seconds <= 60 * options.minutes]
+    growth = _growth(lasted, 60 * options.settled)
+    if options.plot and not plot(lasted, 60 * options.settled, growth, options.plot):
         print("no plot: matplotlib is not installed", file=sys.stderr)
     _report(options, tally, samples, growth, memory, verdicts)
     problems = _problems(tally, faults, growth, memory, verdicts)
@@ -77,7 +76,7 @@ def _flags(options: argparse.Namespace, model: Path) -> list[str]:
     return ["--model", str(model), "--dtype", "float32", *chosen, *options.server]
 
 
-def _client(stack: contextlib.ExitStack, server: ChurnServer, folder: Path) -> Worker:
+def _client(stack: contextlib.ExitStack, server: LoggedServer, folder: Path) -> Worker:
     worker = Worker("bench.churn_client")
     stack.callback(worker.close)
     worker.ask(op="open", url=server.url, cache=str(folder / "cache"))
@@ -118,6 +117,12 @@ def _verified(model: Path, tally: Tally, most: int) -> dict[str, int]:
     return counts
 
 
+def _growth(samples: list[Sample], settled: float) -> float:
+    """MB per minute of private memory once the crowd has settled."""
+    late = [sample for sample in samples if sample.seconds >= settled]
+    return slope([s.seconds / 60 for s in late], [s.private / MB for s in late])
+
+
 def _report(
     options: argparse.Namespace,
     tally: Tally,
@@ -141,6 +146,7 @@ def _report(
             "private memory: first, largest, last",
             f"{private[0]:.0f}, {max(private):.0f}, {private[-1]:.0f} MB",
         ],
+        ["largest of K/V buffers", f"{max(sample.caches for sample in samples) / MB:.0f} MB"],
         [f"growth after minute {options.settled:g}", f"{growth:+.2f} MB per minute"],
         [
             "cache when all sessions are closed",

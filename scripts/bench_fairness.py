@@ -17,9 +17,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bench import options as common
 from bench.fairness_rounds import Round, measure
+from bench.logged_server import logged_server
 from bench.report import heading, median, spread, table
 from bench.shapes import random_checkpoint
-from bench.workers import Worker, split_server
+from bench.workers import Worker
 
 _MOST_CHAT, _MOST_PREFILL = 2.0, 1.5
 
@@ -29,13 +30,17 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = random_checkpoint(options.shape, folder, options.dtype)
-        url, _ = stack.enter_context(split_server("--model", str(path), "--dtype", options.dtype))
+        flags = ("--model", str(path), "--dtype", options.dtype, *options.server)
+        server = stack.enter_context(logged_server(folder / "server.log", *flags))
         # The first client pulls the weights and derives the screen, which the second then finds.
-        chat = _client(stack, url, folder, options.prompt)
-        filler = _client(stack, url, folder, options.prompt)
+        chat = _client(stack, server.url, folder, options.prompt)
+        filler = _client(stack, server.url, folder, options.prompt)
         # Paces, pass times and lazily made buffers are there before anything is timed.
         measure(chat, filler, options.tokens)
-        rounds = [measure(chat, filler, options.tokens) for _ in range(options.rounds)]
+        rounds = [
+            measure(chat, filler, options.tokens, varied=options.check)
+            for _ in range(options.rounds)
+        ]
     _report(options, rounds)
     if options.check and not all(one.same for one in rounds):
         raise SystemExit("the chat's tokens beside the prefill are not those it makes alone")
@@ -123,6 +128,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--prompt", type=int, default=4000, help="tokens of the long prompt")
     parser.add_argument("--tokens", type=int, default=128, help="of the chat when it is alone")
     parser.add_argument("--check", action="store_true", help="compute in float32, compare tokens")
+    parser.add_argument("server", nargs="*", help="more flags for the server, after --")
     options = parser.parse_args()
     if options.check:
         options.dtype = "float32"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,35 +14,39 @@ MB = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``seconds`` since the start; ``private`` bytes."""
+    """``seconds`` since the start; bytes: ``private`` in all, ``caches`` of them in K/V buffers."""
 
     seconds: float
     private: int
+    caches: int
 
 
 class MemoryWatch:
-    """Reads the private memory of ``pid`` every ``period`` seconds until it is stopped."""
+    """Reads the private memory of ``pid`` every ``period`` seconds until it is stopped.
 
-    def __init__(self, pid: int, period: float) -> None:
-        self._pid, self._period = pid, period
+    ``caches`` returns the bytes of the K/V buffers, those that wait for their next user included.
+    """
+
+    def __init__(self, pid: int, caches: Callable[[], int], period: float) -> None:
+        self._pid, self._caches, self._period = pid, caches, period
         self._begin = time.monotonic()
         self._stop = threading.Event()
-        self._samples: list[Sample] = []
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
+        self._pool = ThreadPoolExecutor(1)
+        self._samples = self._pool.submit(self._watch)
 
     def stop(self) -> list[Sample]:
-        """The samples so far."""
+        """The samples so far. Raises what reading them raised."""
         self._stop.set()
-        self._thread.join()
-        return self._samples
+        self._pool.shutdown()
+        return self._samples.result()
 
-    def _watch(self) -> None:
+    def _watch(self) -> list[Sample]:
+        samples = []
         while True:
             seconds = time.monotonic() - self._begin
-            self._samples.append(Sample(seconds, unique_bytes(self._pid)))
+            samples.append(Sample(seconds, unique_bytes(self._pid), self._caches()))
             if self._stop.wait(self._period):
-                return
+                return samples
 
 
 def unique_bytes(pid: int) -> int:
@@ -51,13 +56,14 @@ def unique_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(fields))
 
 
-def slope(samples: Sequence[Sample]) -> float:
-    """Bytes per second of the least-squares line through the samples."""
-    times = [sample.seconds for sample in samples]
+def slope(times: Sequence[float], sizes: Sequence[float]) -> float:
+    """Rise of the least-squares line through the sizes over the times."""
+    if not times:
+        raise SystemExit("no sample of the memory is late enough; let it run longer")
     middle = sum(times) / len(times)
-    level = sum(sample.private for sample in samples) / len(samples)
+    level = sum(sizes) / len(sizes)
     spread = sum((x - middle) ** 2 for x in times)
     if not spread:
-        raise SystemExit("too few samples of the memory for a slope; let it run longer")
-    rise = sum((s.seconds - middle) * (s.private - level) for s in samples)
+        raise SystemExit("one sample of the memory has no slope; let it run longer")
+    rise = sum((x - middle) * (y - level) for x, y in zip(times, sizes, strict=True))
     return rise / spread

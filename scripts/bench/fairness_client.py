@@ -19,6 +19,8 @@ from split_client.api import Reply, SamplingParams, SplitClient
 from split_client.generation.loop import TokenEvent
 
 _GREEDY = SamplingParams(temperature=0.0, seed=0)
+# Greedy, and yet a random model does not say one token for ever: a reply that can go wrong.
+_VARIED = SamplingParams(temperature=0.0, seed=0, repetition_penalty=1.5)
 _WORDS = ("the ", "server ", "keeps ", "one ", "cache ", "and ", "device ", "sends ", "what ")
 
 
@@ -46,22 +48,22 @@ class FairnessClient:
         self._text = text
         return {"tokens": count}
 
-    def chat(self, text: str, tokens: int) -> dict[str, Any]:
+    def chat(self, text: str, tokens: int, varied: bool) -> dict[str, Any]:
         """A reply of at most ``tokens`` tokens: ids, when each came, what each cost."""
-        return self._measured(text, tokens)
+        return self._measured(text, tokens, _VARIED if varied else _GREEDY)
 
     def prefill(self) -> dict[str, Any]:
         """The first token after the composed text."""
-        return self._measured(self._text, 1)
+        return self._measured(self._text, 1, _GREEDY)
 
     def _prompt_ids(self, text: str) -> list[int]:
         chat = self._client.conversation()
         chat.conversation.say(text)
         return chat.conversation.prompt().ids
 
-    def _measured(self, text: str, tokens: int) -> dict[str, Any]:
+    def _measured(self, text: str, tokens: int, params: SamplingParams) -> dict[str, Any]:
         chat = self._client.conversation()
-        chat.params, chat.max_tokens = _GREEDY, tokens
+        chat.params, chat.max_tokens = params, tokens
         reply = chat.send(text)
         stamps = [time.monotonic() for event in reply.events() if isinstance(event, TokenEvent)]
         chat.close()

@@ -13,7 +13,7 @@ from typing import Any
 from bench.workers import Worker
 
 CHAT = "Tell me what the server keeps and what the device sends."
-# Tokens that the chat has made before the prefill begins: by then its pace is known.
+# The chat is ahead of the prefill by so much: its pace is known by then.
 _LEAD_SECONDS = 1.0
 # More than a chat makes while any prefill is under way; it is ended when the prefill is done.
 _ENDLESS = 4000
@@ -49,7 +49,9 @@ class Prefill:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """``same``: the chat's tokens beside the prefill are those that it made alone."""
+    """``same``: the chat's tokens beside the prefill are those that it made alone;
+    ``distinct``: how many different ones they are.
+    """
 
     chat_alone: Tokens
     prefill_alone: Prefill
@@ -67,11 +69,14 @@ class Round:
         return self.prefill.total / self.prefill_alone.total
 
 
-def measure(chat: Worker, filler: Worker, tokens: int) -> Round:
-    """The three measurements; the chat alone makes ``tokens`` tokens."""
-    alone = chat.ask(op="chat", text=CHAT, tokens=tokens)
+def measure(chat: Worker, filler: Worker, tokens: int, *, varied: bool = False) -> Round:
+    """The three measurements; the chat alone makes ``tokens`` tokens.
+
+    ``varied``: have the chat repeat no token, which costs its device time.
+    """
+    alone = chat.ask(op="chat", text=CHAT, tokens=tokens, varied=varied)
     prefill_alone = _prefill(filler.ask(op="prefill"))
-    both, answer = _both(chat, filler)
+    both, answer = _both(chat, filler, varied)
     common = min(len(alone["ids"]), len(both["ids"]))
     return Round(
         _tokens(alone, alone["stamps"][0], alone["stamps"][-1]),
@@ -83,9 +88,9 @@ def measure(chat: Worker, filler: Worker, tokens: int) -> Round:
     )
 
 
-def _both(chat: Worker, filler: Worker) -> tuple[dict[str, Any], dict[str, Any]]:
+def _both(chat: Worker, filler: Worker, varied: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(chat.ask, op="chat", text=CHAT, tokens=_ENDLESS)
+        running = pool.submit(chat.ask, op="chat", text=CHAT, tokens=_ENDLESS, varied=varied)
         time.sleep(_LEAD_SECONDS)
         try:
             answer = filler.ask(op="prefill")

@@ -1,9 +1,8 @@
-"""A split-server of its own for the churn: its output in a file, its end in order."""
+"""A real split-server: its output in a file, its own words about its memory, its end in order."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 import sys
@@ -17,11 +16,10 @@ import httpx
 
 _BIN = Path(sys.executable).parent
 _START_SECONDS = 300.0
-_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "PYTHONUNBUFFERED": "1"}
 
 
 @dataclass(frozen=True, slots=True)
-class ChurnServer:
+class LoggedServer:
     """``log``: what it has written."""
 
     url: str
@@ -34,6 +32,11 @@ class ChurnServer:
         document: dict[str, Any] = answer.raise_for_status().json()
         return document
 
+    def cache_bytes(self) -> int:
+        """Bytes of K/V buffers, those that wait for their next user included."""
+        caches = self.memory()["caches"]
+        return int(caches["reserved"]) + int(caches["idle"])
+
     def faults(self) -> list[str]:
         """Errors in its log."""
         lines = self.log.read_text().splitlines()
@@ -41,17 +44,16 @@ class ChurnServer:
 
 
 @contextlib.contextmanager
-def churn_server(log: Path, *arguments: str) -> Iterator[ChurnServer]:
+def logged_server(log: Path, *arguments: str) -> Iterator[LoggedServer]:
     """``split-server serve`` on a free port. Raises RuntimeError when it does not end in order."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [str(_BIN / "split-server"), "serve", "--port", "0", *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=_ENVIRONMENT,
         )
     try:
-        yield ChurnServer(_address(process, log), process, log)
+        yield LoggedServer(_address(process, log), process, log)
     finally:
         process.terminate()
         status = process.wait(timeout=60)
