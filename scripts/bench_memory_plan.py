@@ -47,6 +47,9 @@ def main() -> int:
         refusals = [line for line in lines if line.get("error") == "cache_full"]
         measured = _replayed(model, options, refusals)
     result = _result(status, lines, measured, options.limit)
+    if options.details:
+        for line, peak in zip(refusals, measured, strict=True):
+            print(json.dumps(line | {"measured": peak}))
     if options.json:
         print(json.dumps(result))
     else:
@@ -61,6 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--longest", type=int, default=32_768, help="tokens of a prompt")
     parser.add_argument("--linears", default="auto", help="as of split-server")
+    parser.add_argument("--details", action="store_true", help="print every refusal")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_args()
 

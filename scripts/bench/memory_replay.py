@@ -23,11 +23,11 @@ class Replay:
 
     def __init__(self, model: str, limit: int, linears: str) -> None:
         from split_server.config import ServerConfig
-        from split_server.engine.memory_allocator import map_large_blocks
+        from split_server.engine.memory_allocator import give_back_large_blocks
         from split_server.engine.memory_usage import process_usage
         from split_server.startup import load_parts
 
-        map_large_blocks()
+        give_back_large_blocks()
         self._parts = load_parts(ServerConfig(model=model, threads=1, linears=linears))
         self._parts.service.start()
         self._runner = self._parts.service._engine._runner

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from split_server.engine.memory_allocator import give_back_free_blocks
-from split_server.engine.memory_planner import Forecast, MemoryPlanner
+from split_server.engine.memory_planner import MemoryPlanner
+from split_server.kv.cache import KVCache
 from split_server.kv.session import Session
 from split_server.kv.store import SessionStore, StoreLimits
 
@@ -34,43 +35,48 @@ class PlannedStore(SessionStore):
 
         Raises UnknownSession, CacheFull.
         """
-        cache, rows = session.cache, max(positions - len(session.cache), 1)
-        forecast = None
-        if self.planner.grows(cache, positions) or reply_bytes > _SMALL_REPLY:
-            forecast = self._checked(session, positions, rows, reply_bytes)
+        cache = session.cache
+        wanted = (cache, positions, max(positions - len(cache), 1), reply_bytes)
+        larger = self.planner.grows(cache, positions) or reply_bytes > _SMALL_REPLY
+        if larger:
+            self._check(self._others(session), *wanted)
         super().reserve(session, positions, reply_bytes)
-        if forecast is not None:
-            self._make_room(session, positions, rows, reply_bytes, forecast)
-        self.planner.promise(cache, positions, rows)
+        if larger:
+            self._make_room(session, *wanted)
+        self.planner.promise(*wanted[:3])
 
     def settle(self, session: Session) -> None:
         """A step has ended: count what the cache really holds."""
         super().settle(session)
         self.planner.settle(session.cache)
 
-    def _checked(self, session: Session, positions: int, rows: int, reply_bytes: int) -> Forecast:
-        forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
+    def _check(
+        self, others: list[Session], cache: KVCache, positions: int, rows: int, reply_bytes: int
+    ) -> None:
+        """Raise CacheFull for a step that would not fit with all ``others`` given up."""
+        forecast = self.planner.forecast(cache, positions, rows, reply_bytes)
         if forecast.needed > forecast.free:
             give_back_free_blocks()
-            forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
-        reclaimable = sum(other.cache.allocated_bytes for other in self._others(session))
+            forecast = self.planner.forecast(cache, positions, rows, reply_bytes)
+        reclaimable = sum(other.cache.allocated_bytes for other in others)
         if forecast.needed > forecast.free + reclaimable:
-            raise self.planner.refusal(session.cache, positions, rows, forecast, reclaimable)
-        return forecast
+            raise self.planner.refusal(cache, positions, rows, forecast, reclaimable)
 
     def _make_room(
-        self, session: Session, positions: int, rows: int, reply_bytes: int, forecast: Forecast
+        self, session: Session, cache: KVCache, positions: int, rows: int, reply_bytes: int
     ) -> None:
         """Give up idle sessions, the longest idle first, until the step fits."""
+        # Read again: the budget may have had some of them given up.
+        forecast = self.planner.forecast(cache, positions, rows, reply_bytes)
         for other in self._others(session):
             if forecast.needed <= forecast.free:
                 break
             self.lose(other)
             self.planner.pool.clear()
-            forecast = self.planner.forecast(session.cache, positions, rows, reply_bytes)
+            forecast = self.planner.forecast(cache, positions, rows, reply_bytes)
         if forecast.needed > forecast.free:
             super().settle(session)
-            raise self.planner.refusal(session.cache, positions, rows, forecast)
+            raise self.planner.refusal(cache, positions, rows, forecast)
         self.planner.keep_idle(forecast)
 
     def _others(self, session: Session) -> list[Session]:

@@ -12,7 +12,7 @@ from split_server.checkpoint.texts import TOKENIZER
 from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.engine import Engine
 from split_server.engine.loader import _resolve_dtype, load_backbone, resolve_device
-from split_server.engine.memory_allocator import map_large_blocks
+from split_server.engine.memory_allocator import give_back_large_blocks
 from split_server.engine.memory_limit import Room, memory_limit_of
 from split_server.engine.memory_plan import MemoryPlan, shape_of
 from split_server.engine.memory_planner import MemoryPlanner
@@ -47,7 +47,7 @@ def load_parts(config: ServerConfig) -> Parts:
     planner, need = _planner(config, checkpoint)
     check_weights(checkpoint.name, need, planner.limit)
     if planner.room().own:
-        map_large_blocks()
+        give_back_large_blocks()
     backbone = load_backbone(
         checkpoint,
         config.dtype,

@@ -30,9 +30,9 @@ class Held(Memory):
 class Crowd:
     """A store within ``total`` bytes; sessions take what their buffers have."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, budget: int = 1 << 40) -> None:
         self.memory = Held(total, held=lambda: self.held)
-        limits = StoreLimits(max_bytes=1 << 40, max_bytes_per_principal=1 << 40, ttl=1e9)
+        limits = StoreLimits(max_bytes=budget, max_bytes_per_principal=budget, ttl=1e9)
         self.store = PlannedStore(limits, planner_with(self.memory))
 
     @property
@@ -74,6 +74,16 @@ def test_idle_sessions_of_the_principal_make_way_and_no_others() -> None:
     crowd.step(foreign, 100)
     crowd.step(new, 700)
     assert crowd.store.get("babbage", foreign.key) is foreign
+    with pytest.raises(UnknownSession):
+        crowd.store.get("ada", own.key)
+
+
+def test_what_the_budget_already_had_given_up_is_not_missed() -> None:
+    crowd = Crowd(5_600_000, budget=1_600_000)
+    own, new = crowd.open("ada"), crowd.open("ada")
+    crowd.step(own, 512)
+    crowd.step(new, 700)
+    assert len(new.cache) == 700
     with pytest.raises(UnknownSession):
         crowd.store.get("ada", own.key)
 

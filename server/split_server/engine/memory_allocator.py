@@ -13,7 +13,7 @@ _OWN_MAPPING = 256 << 10
 _KEPT_AT_END = 4 << 20
 
 
-def map_large_blocks() -> bool:
+def give_back_large_blocks() -> bool:
     """Map every block of 256 KiB or more on its own; whether the C library can.
 
     Otherwise the GNU library raises that size up to 32 MiB by itself (mallopt(3)), and several

@@ -13,7 +13,7 @@ import torch
 
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.loader import load_backbone
-from split_server.engine.memory_allocator import map_large_blocks
+from split_server.engine.memory_allocator import give_back_large_blocks
 from split_server.engine.memory_limit import MemoryLimit, Room
 from split_server.engine.memory_plan import MemoryPlan, shape_of
 from split_server.engine.memory_planner import MemoryPlanner
@@ -29,7 +29,7 @@ _ROWS = 256
 def main() -> None:
     """Growing prompts of several lengths, in slices, then passes that grow nothing."""
     # The C library would keep a workspace for the next pass, where no meter sees it again.
-    map_large_blocks()
+    give_back_large_blocks()
     torch.set_num_threads(1)
     checkpoint = read_checkpoint(Path(sys.argv[1]), "shape")
     backbone = load_backbone(checkpoint, sys.argv[2], "cpu", linears="plain")
