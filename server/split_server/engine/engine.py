@@ -166,7 +166,7 @@ class Engine:
     def _prefill_rows(self) -> int:
         decoding = self._scheduler.interactive
         if decoding or self._paces.decoding(self._clock()):
-            return self._budget.rows_beside(max(1, decoding), self._paces.mean)
+            return self._budget.rows_beside(decoding, self._paces.mean)
         return self._budget.rows_alone()
 
     def _iterate(self, plan: Plan) -> None:
