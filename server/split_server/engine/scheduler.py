@@ -54,16 +54,16 @@ class Scheduler:
         scheduler; longer ones leave with their last slice. Steps that nobody waits for are
         abandoned on the way.
         """
+        self._abandon_unwanted()
         plan = self._short_steps()
         left = min(prefill_rows, self._max_rows - sum(rows for _, rows in plan))
         asked: set[str] = set()
         while left > 0 and (principal := self._next_principal(asked)) is not None:
             for step in list(self._long[principal]):
-                rows = min(left, step.remaining) if step.wanted else 0
+                rows = min(left, step.remaining)
                 self._serve(principal, step, rows)
-                if rows:
-                    plan.append((step, rows))
-                    left -= rows
+                plan.append((step, rows))
+                left -= rows
                 if not left:
                     break
             asked.add(principal)
@@ -75,6 +75,12 @@ class Scheduler:
         if waiting is not None and step in waiting:
             waiting.remove(step)
             self._forget_idle(step.job.principal)
+
+    def _abandon_unwanted(self) -> None:
+        waiting = [step for steps in self._long.values() for step in steps if not step.wanted]
+        for step in waiting:
+            self.withdraw(step)
+            step.abandon()
 
     def _short_steps(self) -> Plan:
         plan: Plan = []
@@ -94,9 +100,7 @@ class Scheduler:
 
     def _serve(self, principal: str, step: PendingStep, rows: int) -> None:
         self._served[principal] += rows
-        if rows == 0:
-            step.abandon()
-        if rows in (0, step.remaining):
+        if rows == step.remaining:
             self._long[principal].remove(step)
             self._forget_idle(principal)
 

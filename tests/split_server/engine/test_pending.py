@@ -20,9 +20,7 @@ from tests.engines import tiny_backbone
 IDS = list(range(7, 47))
 
 
-def pending(
-    path: Path, rows: Any = "all", dtype: Any = "f32"
-) -> tuple[PendingStep, list[Outcome]]:
+def pending(path: Path, rows: Any = "all", dtype: Any = "f32") -> tuple[PendingStep, list[Outcome]]:
     outcomes: list[Outcome] = []
     embeddings = Tensor.from_f32(oracle.embeddings(path, IDS).numpy(), "f32")
     job = StepJob(KVCache(), 0, embeddings, rows, dtype)
