@@ -14,6 +14,8 @@ from torch.nn import functional
 
 # Scores that the soft-capped path holds at once, in values per query head.
 _SCORES_AT_ONCE = 1 << 18
+# Up to so many rows, reading keys once per group of heads saves more than the longer mask costs.
+_FEW_ROWS = 64
 
 
 def attend_one(
@@ -59,10 +61,31 @@ def attend_many(
         return functional.scaled_dot_product_attention(
             query, keys, values, is_causal=True, scale=scaling, enable_gqa=True
         )
-    mask = (masks or Masks()).additive(query, keys.shape[2], window if narrow else None)
+    masks = masks or Masks()
+    if rows <= _FEW_ROWS:
+        return _folded(query, keys, values, scaling, masks, window if narrow else None)
+    mask = masks.additive(query, keys.shape[2], window if narrow else None)
     return functional.scaled_dot_product_attention(
         query, keys, values, mask, scale=scaling, enable_gqa=True
     )
+
+
+def _folded(
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    scaling: float,
+    masks: Masks,
+    window: int | None,
+) -> torch.Tensor:
+    """Heads that share keys as rows of one product, so that the kernel prepares each key once."""
+    _, heads, rows, width = query.shape
+    kv_heads = keys.shape[1]
+    rep = heads // kv_heads
+    folded = query.reshape(1, kv_heads, rep * rows, width)
+    mask = masks.repeated(query, keys.shape[2], window, rep)
+    out = functional.scaled_dot_product_attention(folded, keys, values, mask, scale=scaling)
+    return out.reshape(1, heads, rows, width)
 
 
 class Masks:
@@ -70,6 +93,7 @@ class Masks:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int, int | None], torch.Tensor] = {}
+        self._repeated: dict[tuple[int, int, int | None], torch.Tensor] = {}
 
     def additive(self, query: torch.Tensor, length: int, window: int | None) -> torch.Tensor:
         """[n, length] in the query's dtype: 0 where a row may look, minus infinity elsewhere."""
@@ -79,6 +103,16 @@ class Masks:
             hidden = ~visible(query.shape[2], length, window, query.device)
             mask = torch.zeros(hidden.shape, dtype=query.dtype, device=query.device)
             self._known[key] = mask.masked_fill_(hidden, float("-inf"))
+        return mask
+
+    def repeated(
+        self, query: torch.Tensor, length: int, window: int | None, rep: int
+    ) -> torch.Tensor:
+        """:meth:`additive` ``rep`` times below itself, [rep * n, length]."""
+        key = (query.shape[2], length, window)
+        mask = self._repeated.get(key)
+        if mask is None:
+            mask = self._repeated[key] = self.additive(query, length, window).repeat(rep, 1)
         return mask
 
 

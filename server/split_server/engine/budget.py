@@ -5,44 +5,52 @@ from __future__ import annotations
 _GAIN = 0.25
 # Prefill must end, however fast decoding is asked to be; and a first guess.
 _LEAST_ROWS, _FIRST_ROWS = 4, 16
-# Matrix kernels take rows in groups, and a started group costs about as much as a whole one.
+# Passes are filled up to whole groups of rows anyway (PackedBatch).
 _GROUP = 8
-# Passes after which the time of decoding alone is measured again: it changes with the contexts and
-# with whatever else the machine does, and what it is underrated by would pass for prefill's cost.
+# Passes after which decoding alone is timed again. It becomes slower with the contexts and with
+# whatever else the machine does; taken for the cost of prefill rows, that would leave them the
+# least for as long as prefills wait.
 _REMEASURE = 32
-# Unused and overdrawn time of decoding sessions that later passes make up for, in allowances.
-_MOST_CREDIT = 1.0
 # Longest pass without a decoding session, so that whoever arrives meanwhile is served soon.
 _LONGEST_PASS = 1.0
 _LEAST_ROWS_ALONE = 32
 
 
 class RowBudget:
-    """``stretch``: a decoding session may need that many times its usual time per token while
-    somebody's prefill is under way; ``max_rows``: of one pass. Times in seconds.
+    """``stretch``: a decoding session may need that many times its usual time per token, on
+    average, while somebody's prefill is under way; ``max_rows``: of one pass. Times in seconds.
     """
 
     def __init__(self, stretch: float = 1.9, max_rows: int = 256) -> None:
-        self._stretch = stretch
+        self.stretch = stretch
         self._max_rows = max_rows
         self._passes = 0
         self._decode: dict[int, float] = {}
-        self._measured: dict[int, int] = {}
-        self._extra = self._extra_rows = 0.0
+        self._timed: dict[int, int] = {}
+        # A ratio of sums: a pass of few rows says little about what a row costs.
+        self._extra: float | None = None
+        self._extra_rows: float | None = None
         self._alone_per_row: float | None = None
+        # What the pass at hand may add to a token, and what earlier ones left of that.
         self._allowed = self._credit = 0.0
 
     def record(self, decoding: int, prefill_rows: int, seconds: float) -> None:
         """A pass with ``decoding`` short steps and ``prefill_rows`` took ``seconds``."""
         self._passes += 1
         if decoding == 0:
-            self._alone_per_row = _smoothed(self._alone_per_row, seconds / max(1, prefill_rows))
-        elif prefill_rows == 0:
+            self._alone_per_row = _smoothed(self._alone_per_row, seconds / prefill_rows)
+            # A token that comes meanwhile waits for half of the pass.
+            self._settle(seconds / 2)
+            return
+        if prefill_rows == 0:
             size = _size_class(decoding)
             self._decode[size] = _smoothed(self._decode.get(size), seconds)
-            self._measured[size] = self._passes
-        else:
-            self._learn_extra(prefill_rows, max(0.0, seconds - self.decode_seconds(decoding)))
+            self._timed[size] = self._passes
+        extra = max(0.0, seconds - self.decode_seconds(decoding))
+        if prefill_rows:
+            self._extra = _smoothed(self._extra, extra)
+            self._extra_rows = _smoothed(self._extra_rows, prefill_rows)
+        self._settle(extra)
 
     def decode_seconds(self, decoding: int) -> float:
         """What a pass with so many short steps and nothing else takes, 0 when it is not known."""
@@ -59,37 +67,38 @@ class RowBudget:
 
     def rows_beside(self, decoding: int, pace: float) -> int:
         """Prefill rows beside ``decoding`` sessions whose devices need ``pace`` seconds a token;
-        ``decoding`` 0: they are all with their devices.
+        0 sessions: they are all with their devices.
 
         A token then takes the pass and the device's time, on average ``stretch`` times as long as
-        without the prefill. 0 now and then, to see how long that is.
+        without the prefill. Now and then there are no rows, to see how long that is.
         """
         together = max(1, decoding)
-        if decoding and self._outdated(together):
-            return 0
-        per_row = self._extra / self._extra_rows if self._extra_rows else self._alone_per_row
         usual = self.decode_seconds(together)
+        self._allowed = (self.stretch - 1.0) * (usual + min(pace, usual))
+        if decoding and self._outdated(decoding):
+            return 0
+        per_row = self._alone_per_row
+        if self._extra is not None and self._extra_rows:
+            per_row = self._extra / self._extra_rows
         if not per_row or not usual:
             return _FIRST_ROWS
-        self._allowed = (self._stretch - 1.0) * (usual + min(pace, usual))
         rows = int(max(0.0, self._allowed + self._credit) / per_row)
         groups = (together + rows + _GROUP // 2) // _GROUP * _GROUP
         return max(_LEAST_ROWS, min(self._max_rows, groups - together))
 
-    def _learn_extra(self, rows: int, extra: float) -> None:
-        # A ratio of sums: a pass of few rows says little about what a row costs.
-        self._extra = _smoothed(self._extra, extra) if self._extra_rows else extra
-        self._extra_rows = _smoothed(self._extra_rows, rows) if self._extra_rows else rows
-        most = _MOST_CREDIT * self._allowed
-        self._credit = max(-most, min(most, self._credit + self._allowed - extra))
-
     def _outdated(self, decoding: int) -> bool:
-        """Whether it is time for a pass of these alone; it is tried once, whatever comes of it."""
+        """Whether it is time for a pass of these alone; asked once, whatever comes of it."""
         size = _size_class(decoding)
-        if self._passes - self._measured.get(size, -_REMEASURE) < _REMEASURE:
+        if self._passes - self._timed.setdefault(size, self._passes) < _REMEASURE:
             return False
-        self._measured[size] = self._passes
+        self._timed[size] = self._passes
         return True
+
+    def _settle(self, extra: float) -> None:
+        """Keep what a pass left of its allowance, or took beyond it, up to one allowance."""
+        credit = self._credit + self._allowed - extra
+        self._credit = max(-self._allowed, min(self._allowed, credit))
+        self._allowed = 0.0
 
 
 def _size_class(sessions: int) -> int:

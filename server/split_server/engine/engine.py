@@ -160,6 +160,8 @@ class Engine:
         """Seconds to wait for devices that are about to send their next token."""
         now = self._clock()
         pass_seconds = self._budget.decode_seconds(max(1, self._scheduler.interactive))
+        if len(self._scheduler) > self._scheduler.interactive:
+            pass_seconds *= self._budget.stretch
         until = self._paces.hold_until(now, _PATIENCE * pass_seconds)
         return 0.0 if until is None else until - now
 

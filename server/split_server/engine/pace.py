@@ -34,11 +34,14 @@ class _Pace:
         self.mean += _MEAN_GAIN * (took - self.mean)
 
     @property
-    def patience(self) -> float | None:
+    def usual(self) -> float | None:
+        """Seconds within which the next token comes more often than not."""
+        return None if self.mean is None else self.mean + self.deviation
+
+    @property
+    def longest(self) -> float:
         """Seconds after which the next token has most likely come."""
-        if self.mean is None:
-            return None
-        return self.mean + max(_GRANULARITY, _DEVIATIONS * self.deviation)
+        return (self.mean or 0.0) + max(_GRANULARITY, _DEVIATIONS * self.deviation)
 
 
 class Paces:
@@ -78,14 +81,16 @@ class Paces:
     def hold_until(self, now: float, patience: float) -> float | None:
         """Until when a pass is worth holding back, None when nobody is expected.
 
-        ``patience``: seconds that the fastest device to wait for may need.
+        ``patience``: seconds that a device to wait for may usually need, and that it is given.
         """
         until: float | None = None
         for key, pace in list(self._awaited.items()):
-            limit = pace.patience
-            if limit is None or limit > patience or pace.served_at + limit <= now:
-                if limit is not None or now - pace.served_at > patience:
-                    del self._awaited[key]
+            usual = pace.usual
+            if usual is None and now - pace.served_at <= patience:
                 continue
-            until = max(until or 0.0, pace.served_at + limit)
+            end = pace.served_at + min(pace.longest, patience)
+            if usual is None or usual > patience or end <= now:
+                del self._awaited[key]
+                continue
+            until = max(until or 0.0, end)
         return until

@@ -70,6 +70,16 @@ def test_a_jittery_device_is_given_up_when_its_worst_is_too_slow() -> None:
     assert paces.hold_until(at, patience=0.015) is None
 
 
+def test_a_device_is_given_no_more_than_the_patience() -> None:
+    paces, cache, at = Paces(), KVCache(), 0.0
+    for turn in range(40):
+        paces.served(cache, at)
+        at += 0.008 if turn % 2 else 0.012
+        paces.arrived(cache, at)
+    paces.served(cache, at)
+    assert paces.hold_until(at, patience=0.015) == pytest.approx(at + 0.015)
+
+
 def test_decoding_is_remembered_for_a_second() -> None:
     paces, cache = Paces(), KVCache()
     at = decoding(paces, cache, 0.006, 5)
