@@ -11,7 +11,7 @@ from split_server.checkpoint.manifest import build_manifest
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.engine import Engine
-from split_server.engine.loader import _resolve_dtype, load_backbone, resolve_device
+from split_server.engine.loader import resolve_dtype, load_backbone, resolve_device
 from split_server.engine.memory_allocator import give_back_large_blocks
 from split_server.engine.memory_limit import Room, memory_limit_of
 from split_server.engine.memory_plan import MemoryPlan, shape_of
@@ -96,7 +96,7 @@ def described_plan(config: ComputeConfig) -> list[str]:
 def _planner(config: ComputeConfig, checkpoint: Checkpoint) -> tuple[MemoryPlanner, WeightsNeed]:
     """The plan of the model within this process's limits, and what its weights need."""
     device = resolve_device(config.device)
-    item = _resolve_dtype(checkpoint, config.dtype, device).itemsize
+    item = resolve_dtype(checkpoint, config.dtype, device).itemsize
     limit = memory_limit_of(device, config.memory_limit)
     plan = MemoryPlan(shape_of(checkpoint.config, item, device.type))
     planner = MemoryPlanner(plan, limit, BufferPool(0))

@@ -68,7 +68,7 @@ def load_backbone(
     family = family_of(checkpoint.config)
     family.ends(checkpoint.config, checkpoint.tensors)
     target = resolve_device(device)
-    compute = _resolve_dtype(checkpoint, dtype, target)
+    compute = resolve_dtype(checkpoint, dtype, target)
     module = _load_module(checkpoint, compute).to(target)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
     count = choose_threads(sizes, threads)
@@ -124,7 +124,7 @@ def resolve_device(name: str) -> torch.device:
     return device
 
 
-def _resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> torch.dtype:
+def resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> torch.dtype:
     if name != "auto":
         if name not in _DTYPES:
             raise UnusableDevice(f"dtype {name!r} is not one of auto, {', '.join(_DTYPES)}")
