@@ -52,8 +52,10 @@ def socket_server(answer: Answer | Callable[[ServerConnection], None]) -> Iterat
         handle, "127.0.0.1", 0, subprotocols=[SUBPROTOCOL], compression=None, max_size=None
     )
     with server, running(server.serve_forever):
-        yield Endpoint.parse(f"127.0.0.1:{server.socket.getsockname()[1]}")
-        server.shutdown()
+        try:
+            yield Endpoint.parse(f"127.0.0.1:{server.socket.getsockname()[1]}")
+        finally:
+            server.shutdown()
 
 
 Handle = Callable[[http.server.BaseHTTPRequestHandler], None]
@@ -78,8 +80,10 @@ def http_server(get: Handle | None = None, post: Handle | None = None) -> Iterat
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     with server, running(server.serve_forever):
-        yield Endpoint.parse(f"127.0.0.1:{server.server_port}")
-        server.shutdown()
+        try:
+            yield Endpoint.parse(f"127.0.0.1:{server.server_port}")
+        finally:
+            server.shutdown()
 
 
 def not_found(handler: http.server.BaseHTTPRequestHandler) -> None:
@@ -133,6 +137,8 @@ def running(serve_forever: Callable[[], object]) -> Iterator[None]:
     """Run a server's loop in a thread until it is shut down."""
     thread = threading.Thread(target=serve_forever, daemon=True)
     thread.start()
-    yield
-    thread.join(10)
+    try:
+        yield
+    finally:
+        thread.join(10)
     assert not thread.is_alive()
