@@ -11,7 +11,7 @@ from split_server.checkpoint.manifest import build_manifest
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.engine import Engine
-from split_server.engine.loader import resolve_dtype, load_backbone, resolve_device
+from split_server.engine.loader import load_backbone, resolve_device, resolve_dtype
 from split_server.engine.memory_allocator import give_back_large_blocks
 from split_server.engine.memory_limit import Room, memory_limit_of
 from split_server.engine.memory_plan import MemoryPlan, shape_of
