@@ -173,7 +173,10 @@ class Engine:
 
     def _iterate(self, plan: Plan) -> None:
         begun = self._clock()
-        hidden = self._run([step.slice(rows, self._runner) for step, rows in plan])
+        plan, slices = self._slices(plan)
+        if not plan:
+            return
+        hidden = self._run(slices)
         ended = self._clock()
         finished = 0
         for (step, _), states in zip(plan, hidden, strict=True):
@@ -185,7 +188,23 @@ class Engine:
             if not step.remaining:
                 finished += 1
                 self._finish(step)
-        self._learn(plan, ended - begun, finished)
+        if not any(isinstance(states, Exception) for states in hidden):
+            self._learn(plan, ended - begun, finished)
+
+    def _slices(self, plan: Plan) -> tuple[Plan, list[Slice]]:
+        """What the pass takes, without the steps whose rows cannot be brought in."""
+        ready: Plan = []
+        slices = []
+        for step, rows in plan:
+            try:
+                slices.append(step.slice(rows, self._runner))
+            # Whatever it is belongs to this step alone; the thread serves the others.
+            except Exception as error:  # noqa: BLE001
+                self._scheduler.withdraw(step)
+                step.fail(error)
+                continue
+            ready.append((step, rows))
+        return ready, slices
 
     def _finish(self, step: PendingStep) -> None:
         if step.interactive:

@@ -242,3 +242,25 @@ def test_stopping_can_be_given_up_while_a_step_runs(tiny_path: Path) -> None:
         await engine.stop()
 
     run(scenario())
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_rows_that_cannot_be_brought_in_fail_their_step_alone(tiny_path: Path, count: int) -> None:
+    class Short(ModelRunner):
+        def load(self, embeddings: Tensor) -> torch.Tensor:
+            if embeddings.rows == count:
+                raise MemoryError
+            return super().load(embeddings)
+
+    async def scenario() -> None:
+        backbone = tiny_backbone(tiny_path)
+        engine = Engine(Short(backbone), backbone.info)
+        bad = engine.submit(job(count))
+        good = [engine.submit(job(2)), engine.submit(job(50))]
+        engine.start()
+        for step in good:
+            assert (await result(step)).hidden.shape == (1, 64)
+        assert isinstance(bad.exception(timeout=30), MemoryError)
+        await engine.stop()
+
+    run(scenario())
