@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 _BIN = Path(sys.executable).parent
-# GNU OpenMP threads that spin while idle would take the cores from the process whose turn it is.
-_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "PYTHONUNBUFFERED": "1"}
+_ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
 
 class Worker:
@@ -66,13 +65,12 @@ def serve(handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
 
 
 @contextlib.contextmanager
-def split_server(*arguments: str, log: Path | None = None) -> Iterator[tuple[str, int]]:
+def split_server(*arguments: str) -> Iterator[tuple[str, int]]:
     """A real ``split-server serve`` on a free port: its URL and process id."""
     with contextlib.ExitStack() as stack:
-        output = stack.enter_context(log.open("w+")) if log else subprocess.PIPE
         process = subprocess.Popen(
             [str(_BIN / "split-server"), "serve", "--port", "0", *arguments],
-            stdout=output,
+            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             env=_ENVIRONMENT,
