@@ -11,6 +11,7 @@
     ├── NonFiniteLogits             logits overflow float32
     ├── InvalidHeadSpec             bias, softcap or scale outside their range
     ├── ScreenDamaged               a screen file that is torn, foreign or for other weights
+    ├── NothingAllowed              every token is banned or outside what a constraint allows
     └── InvalidSamplingParameter    a sampling parameter outside its range
 
 ``code`` is stable: programs compare it, people read the message.
@@ -108,6 +109,15 @@ class ScreenDamaged(GenerationError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"screen file refused: {reason}; it can be derived again from the weights")
+
+
+class NothingAllowed(GenerationError):
+    code = "nothing_allowed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no token may follow: all are banned or outside the constraint; ban fewer tokens"
+        )
 
 
 class InvalidSamplingParameter(GenerationError):

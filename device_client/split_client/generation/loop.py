@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from split_client.generation.constraint import Constraint
 from split_client.generation.detokenizer import Decoder, Detokenizer
 from split_client.generation.errors import InvalidSamplingParameter
+from split_client.generation.logprobs import TokenLogprobs, check_top_logprobs, token_logprobs
 from split_client.generation.sampler import Sampler
 from split_client.generation.sequence import Extended, Sequence
 from split_client.generation.stops import StopFilter
@@ -52,7 +54,7 @@ class TokenEvent:
     ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
     new part of the prompt for the first token, then 1. ``attention``, where it was asked for, is
     that of the position before the token, which it was chosen from: over the prompt and the tokens
-    of the reply before this one.
+    of the reply before this one. ``logprobs``, where asked for, are those of the model alone.
     """
 
     token: int
@@ -61,6 +63,7 @@ class TokenEvent:
     rows: int
     timing: TokenTiming
     attention: AttentionWeights | None = None
+    logprobs: TokenLogprobs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +85,46 @@ def decode(
     limits: Limits,
     *,
     attention: AttentionRequest | None = None,
+    constraint: Constraint | None = None,
+    logprobs: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[Event]:
     """Continue ``prompt`` token by token until a limit; the last event is Finished.
 
-    ``attention``: which attention each token's event brings.
+    ``attention``: which attention each token's event brings. ``constraint``: only what it allows
+    is chosen, and the reply stops when it has finished. ``logprobs``: each event tells the chosen
+    token's and those of so many most likely ones (0..20).
 
-    Raises PromptEmpty, PromptTooLong and the backend's errors.
+    Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NothingAllowed and the backend's
+    errors.
     """
+    check_top_logprobs(logprobs)
     tokens, generated = list(prompt), list[int]()
     detokenizer, stops = Detokenizer(decoder), StopFilter(limits.stops)
     reason: FinishReason | None = None
     while reason is None:
         began = clock()
         extended = sequence.extend(tokens, attention)
-        token, probability = sampler.choose(extended.hidden, prompt, generated, len(generated))
+        hidden, count, allowed = extended.hidden, len(generated), None
+        if constraint is not None:
+            room = sequence.max_context + 1 - len(tokens)
+            allowed = constraint.allowed(min(limits.max_tokens - count, room))
+        token, probability = sampler.choose(hidden, prompt, generated, count, allowed)
+        if constraint is not None:
+            constraint.accept(token)
+        likely = None if logprobs is None else token_logprobs(sampler.head, hidden, token, logprobs)
         tokens.append(token)
         generated.append(token)
         ended = token in limits.eos_token_ids
         text = "" if ended else stops.push(detokenizer.push(token))
         timing = _timing(extended, clock() - began)
-        yield TokenEvent(token, text, probability, extended.rows, timing, extended.attention)
+        yield TokenEvent(
+            token, text, probability, extended.rows, timing, extended.attention, likely
+        )
         if ended:
             reason = "eos"
-        elif stops.stopped:
+        elif stops.stopped or (constraint is not None and constraint.finished):
             reason = "stop"
         elif len(generated) >= limits.max_tokens:
             reason = "length"

@@ -17,6 +17,8 @@ from split_client.generation.ranking import rank
 from split_client.generation.sampling import pick, tempered
 from split_client.generation.sampling_params import SamplingParams
 
+# How many candidates are tried before all logits are computed, where no top-k limits them.
+PREFIX: Final = 256
 _ROUNDING: Final = 2.0**-32  # of a float64 sum over up to 2^20 tokens, relative
 
 
@@ -27,11 +29,13 @@ def draw_from_prefix(
     rest: Interval,
     params: SamplingParams,
     u: float,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> tuple[int, float] | None:
     """(token id, probability) of draw ``u``, or None where only all logits can tell.
 
     ``top`` outside the affected tokens, whose adjusted logits are given; ``rest``: bounds of the
-    weight of all others relative to the first of ``top``; top-k is off.
+    weight of all others relative to the first of ``top``; top-k is off. ``allowed`` [vocab]: the
+    only tokens that take part; None: all do.
     """
     ids, logits = rank(
         np.concatenate([top.ids, affected_ids]),
@@ -39,6 +43,14 @@ def draw_from_prefix(
     )
     # Up to the last of ``top`` the ranking is that of the whole vocabulary.
     certain = int(np.flatnonzero(ids == top.ids[-1])[0]) + 1
+    if allowed is not None:
+        taking_part = allowed[ids]
+        certain = int(np.count_nonzero(taking_part[:certain]))
+        ids, logits = ids[taking_part], logits[taking_part]
+        # Any part of the rest may be allowed, none of it included.
+        rest = Interval(0.0, rest.high)
+    if not certain:
+        return None
     weights = tempered(logits, params.temperature)
     unit = float(tempered(np.array([logits[0], top.logits[0]]), params.temperature)[1])
     known = float(weights.sum())

@@ -3,7 +3,7 @@
 In this order, in float64: bias is added; the repetition penalty (Keskar et al. 2019; the form of
 Hugging Face) divides positive and multiplies negative logits of every token of prompt or reply;
 presence and frequency penalties (OpenAI) are subtracted for tokens of the reply, the first once,
-the second for each time that the token occurred there.
+the second for each time that the token occurred there; forbidden tokens get -inf.
 """
 
 from collections.abc import Sequence
@@ -19,29 +19,41 @@ class Affected(NamedTuple):
     """Tokens whose logits change: ``ids`` rising [n]; the others are [n] and say why.
 
     ``seen``: occurs in prompt or reply. ``counts``: times in the reply. ``bias``: to be added.
+    ``forbidden``: may not be chosen; None: all may.
     """
 
     ids: NDArray[np.int64]
     seen: NDArray[np.bool_]
     counts: NDArray[np.int64]
     bias: NDArray[np.float64]
+    forbidden: NDArray[np.bool_] | None = None
+
+    def within(self, mask: NDArray[np.bool_]) -> "Affected":
+        """Those whose id is set in ``mask`` [vocab]; none of them counts as forbidden."""
+        kept = mask[self.ids]
+        return Affected(self.ids[kept], self.seen[kept], self.counts[kept], self.bias[kept])
 
 
 def affected_tokens(
-    params: SamplingParams, prompt: Sequence[int], generated: Sequence[int]
+    params: SamplingParams,
+    prompt: Sequence[int],
+    generated: Sequence[int],
+    forbidden: NDArray[np.int64] | None = None,
 ) -> Affected:
-    """The tokens that ``params`` touches after ``prompt`` and ``generated``."""
+    """The tokens that ``params`` touches after ``prompt`` and ``generated``, and ``forbidden``."""
     counting = params.presence_penalty != 0.0 or params.frequency_penalty != 0.0
     repeating = params.repetition_penalty != 1.0
     reply = _ids(generated if counting or repeating else ())
     context = np.concatenate([_ids(prompt), reply]) if repeating else _ids(())
     bias_ids = _ids(tuple(params.logit_bias))
-    ids = np.unique(np.concatenate([context, reply, bias_ids]))
+    touched = [context, reply, bias_ids]
+    ids = np.unique(np.concatenate(touched if forbidden is None else [*touched, forbidden]))
     counts = np.zeros(ids.size, np.int64)
     np.add.at(counts, np.searchsorted(ids, reply), 1)
     bias = np.zeros(ids.size)
     bias[np.searchsorted(ids, bias_ids)] = tuple(params.logit_bias.values())
-    return Affected(ids, np.isin(ids, context), counts, bias)
+    barred = None if forbidden is None else np.isin(ids, forbidden)
+    return Affected(ids, np.isin(ids, context), counts, bias, barred)
 
 
 def adjusted(
@@ -54,6 +66,8 @@ def adjusted(
     changed = np.where(affected.seen, repeated, changed)
     changed -= affected.counts * params.frequency_penalty
     changed -= (affected.counts > 0) * params.presence_penalty
+    if affected.forbidden is not None:
+        changed[affected.forbidden] = -np.inf
     return changed
 
 

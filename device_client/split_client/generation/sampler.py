@@ -3,20 +3,19 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.lm_head import ExactLMHead
-from split_client.generation.prefix import draw_from_prefix
+from split_client.generation.members import first_members
+from split_client.generation.prefix import PREFIX, draw_from_prefix
 from split_client.generation.processors import Affected, adjusted, affected_tokens
 from split_client.generation.ranking import rank, rank_all
 from split_client.generation.sampling import kept_weights, pick, uniform
 from split_client.generation.sampling_params import SamplingParams
-
-# How many candidates are tried before all logits are computed, where no top-k limits them.
-_PREFIX: Final = 256
+from split_client.generation.token_set import TokenSet
 
 
 class Choice(NamedTuple):
@@ -31,12 +30,18 @@ class Choice(NamedTuple):
 
 
 class Sampler:
-    """Chooses tokens as ``params`` asks; ``seed`` is the one given, or drawn at random."""
+    """Chooses tokens as ``params`` asks; ``seed`` is the one given, or drawn at random.
+
+    Raises TokenIdOutOfRange for a banned token that the head does not have, and NothingAllowed when
+    all are banned.
+    """
 
     def __init__(self, head: ExactLMHead, params: SamplingParams) -> None:
         self.head = head
         self.seed = secrets.randbits(64) if params.seed is None else params.seed
         self.params = replace(params, seed=self.seed)
+        banned = head.rows.check_ids(sorted(params.banned))
+        self._permitted = TokenSet.without(banned, head.rows.rows) if banned.size else None
 
     def choose(
         self,
@@ -44,13 +49,19 @@ class Sampler:
         prompt: Sequence[int],
         generated: Sequence[int],
         draw_index: int,
+        allowed: NDArray[np.bool_] | None = None,
     ) -> Choice:
         """The token after ``prompt`` and ``generated``, of final hidden state [hidden].
 
         ``draw_index``: which draw of the seed this is; the same index, history and state give the
-        same token. Raises InvalidHiddenState, TokenIdOutOfRange, NonFiniteLogits.
+        same token. ``allowed``: a mask [vocab], nothing outside it takes part. Raises
+        InvalidHiddenState, TokenIdOutOfRange, NonFiniteLogits, NothingAllowed.
         """
-        affected = affected_tokens(self.params, prompt, generated)
+        among = self._among(allowed)
+        forbidden = None if among is None else among.others
+        affected = affected_tokens(self.params, prompt, generated, forbidden)
+        if among is not None and forbidden is None:
+            return self._chosen_among(among, hidden, affected, draw_index)
         if self.params.temperature == 0.0:
             ids, _ = self._first(hidden, 1, affected)
             return Choice(int(ids[0]), 1.0)
@@ -58,6 +69,25 @@ class Sampler:
         if self.params.top_k == 0:
             return self._unlimited(hidden, affected, u)
         return self._drawn(*self._first(hidden, self.params.top_k, affected), u)
+
+    def _among(self, allowed: NDArray[np.bool_] | None) -> TokenSet | None:
+        """What may be chosen; None: every token."""
+        if allowed is None:
+            return self._permitted
+        return TokenSet.of(allowed) if self._permitted is None else self._permitted.within(allowed)
+
+    def _chosen_among(
+        self, among: TokenSet, hidden: NDArray[np.float32], affected: Affected, draw_index: int
+    ) -> Choice:
+        if self.params.temperature == 0.0:
+            ids, _ = first_members(self.head, hidden, self.params, affected, among, 1)
+            return Choice(int(ids[0]), 1.0)
+        u = uniform(self.seed, draw_index)
+        if among.members is None and self.params.top_k == 0:
+            return self._unlimited(hidden, affected, u, among)
+        limit = self.params.top_k or self.head.rows.rows
+        found = first_members(self.head, hidden, self.params, affected, among, limit)
+        return self._drawn(*found, u)
 
     def _first(
         self, hidden: NDArray[np.float32], k: int, affected: Affected
@@ -71,17 +101,27 @@ class Sampler:
         ids = np.concatenate([top.ids, affected.ids])
         return rank(ids, np.concatenate([top.logits.astype(np.float64), changed]), k)
 
-    def _unlimited(self, hidden: NDArray[np.float32], affected: Affected, u: float) -> Choice:
-        found = self.head.top_and_rest(hidden, _PREFIX, self.params.temperature, affected.ids)
+    def _unlimited(
+        self,
+        hidden: NDArray[np.float32],
+        affected: Affected,
+        u: float,
+        among: TokenSet | None = None,
+    ) -> Choice:
+        """A draw without top-k from all tokens, or from those ``among`` (many, and not most)."""
+        mask = None if among is None else among.mask
+        found = self.head.top_and_rest(hidden, PREFIX, self.params.temperature, affected.ids)
         if found is not None:
             top, rest = found
             changed = adjusted(self.params, affected, top.also_logits)
-            drawn = draw_from_prefix(top, affected.ids, changed, rest, self.params, u)
+            drawn = draw_from_prefix(top, affected.ids, changed, rest, self.params, u, mask)
             if drawn is not None:
                 return Choice(*drawn)
         logits = self.head.logits(hidden).astype(np.float64)
         own = logits[affected.ids].astype(np.float32)
         logits[affected.ids] = adjusted(self.params, affected, own)
+        if mask is not None:
+            logits[~mask] = -np.inf
         return self._drawn(*rank_all(logits, logits.size), u)
 
     def _drawn(self, ids: NDArray[np.int64], logits: NDArray[np.float64], u: float) -> Choice:

@@ -1,7 +1,7 @@
 """What a user may ask of the sampler, checked once."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -17,7 +17,8 @@ class SamplingParams:
     """How the next token is chosen; the defaults are greedy. Raises InvalidSamplingParameter.
 
     ``temperature`` 0 is greedy; ``top_k`` 0, ``top_p`` 1 and ``min_p`` 0 are off. Penalties and
-    ``logit_bias`` also apply to greedy choices. ``seed`` None asks for a random one.
+    ``logit_bias`` also apply to greedy choices. ``seed`` None asks for a random one. ``banned``
+    token ids, any number of them, are never chosen.
     """
 
     temperature: float = 0.0
@@ -29,6 +30,7 @@ class SamplingParams:
     frequency_penalty: float = 0.0
     seed: int | None = None
     logit_bias: Mapping[int, float] = field(default_factory=dict, hash=False)
+    banned: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         self._real("temperature", 0.0 <= _number(self.temperature) <= 100.0, "in 0..100, 0: greedy")
@@ -43,6 +45,7 @@ class SamplingParams:
         if self.seed is not None:
             self._whole("seed", "a whole number in 0..2^64-1, or none", at_most=_SEEDS - 1)
         self._check_bias()
+        self._check_banned()
 
     def _real(self, name: str, inside: bool, allowed: str) -> None:
         if not inside:
@@ -59,11 +62,24 @@ class SamplingParams:
         if not isinstance(bias, Mapping) or len(bias) > MAX_BIASED_TOKENS:
             raise InvalidSamplingParameter("logit_bias", type(bias).__name__, allowed)
         for token_id, value in bias.items():
-            if not isinstance(token_id, int) or isinstance(token_id, bool) or token_id < 0:
+            if not _is_token_id(token_id):
                 raise InvalidSamplingParameter("logit_bias", token_id, allowed)
             if not abs(_number(value)) <= 100.0:
                 raise InvalidSamplingParameter("logit_bias", value, allowed)
         object.__setattr__(self, "logit_bias", MappingProxyType(dict(bias)))
+
+    def _check_banned(self) -> None:
+        allowed = "a set of token ids"
+        if not isinstance(self.banned, Set):
+            raise InvalidSamplingParameter("banned", type(self.banned).__name__, allowed)
+        for token_id in self.banned:
+            if not _is_token_id(token_id):
+                raise InvalidSamplingParameter("banned", token_id, allowed)
+        object.__setattr__(self, "banned", frozenset(self.banned))
+
+
+def _is_token_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _number(value: object) -> float:
