@@ -48,12 +48,19 @@ class ChatTemplate:
         self._loaded = False
 
     def render(
-        self, messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
     ) -> str:
-        """The prompt's text. Raises TemplateFailed, TemplateTooCostly."""
+        """The prompt's text. ``messages`` and ``tools`` hold what JSON can hold.
+
+        Raises TemplateFailed, TemplateTooCostly.
+        """
         request = self._variables | {
             "messages": list(messages),
-            "tools": None,
+            "tools": None if tools is None else list(tools),
             "documents": None,
             "add_generation_prompt": add_generation_prompt,
         }

@@ -70,6 +70,66 @@ def test_text_equals_that_of_transformers(
     template.close()
 
 
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "balance",
+            "description": "The balance of an account in <EUR> & cents.",
+            "parameters": {
+                "type": "object",
+                "properties": {"account": {"type": "string", "description": "'Köln'"}},
+                "required": ["account"],
+            },
+        },
+    }
+]
+CALLS = [
+    {"role": "user", "content": "How much is there?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "balance", "arguments": {"account": "Köln", "n": [1, None]}},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_1", "name": "balance", "content": "12.50"},
+]
+TOOL_TEMPLATES = {
+    "xml tags": "{% if tools %}<tools>{% for tool in tools %}\n{{ tool | tojson }}{% endfor %}"
+    "\n</tools>\n{% endif %}{% for m in messages %}{{ m.role }}: "
+    "{% if m.content %}{{ m.content }}{% endif %}{% for call in m.tool_calls %}"
+    "<tool_call>\n{{ call.function | tojson }}\n</tool_call>{% endfor %}\n{% endfor %}",
+    "bare json": "{% for tool in tools or [] %}{{ tool.function | tojson(indent=4) }}\n{% endfor %}"
+    "{% for m in messages %}{% if 'tool_calls' in m %}{% set call = m.tool_calls[0].function %}"
+    '{"name": "{{ call.name }}", "parameters": {{ call.arguments | tojson }}}'
+    "{% else %}{{ m.role }} {{ m.name }} {{ m.tool_call_id }} {{ m.content }}{% endif %}\n"
+    "{% endfor %}",
+    "no place for tools": "{% if tools is none %}none{% endif %}{{ messages | length }}",
+}
+
+
+@pytest.mark.parametrize("name", TOOL_TEMPLATES)
+@pytest.mark.parametrize("tools", [TOOLS, [], None], ids=["tools", "empty", "none"])
+def test_tools_and_their_calls_reach_the_template_as_they_do_in_transformers(
+    name: str, tools: list[dict[str, Any]] | None, transformers_tokenizer: Any
+) -> None:
+    theirs = transformers_tokenizer.apply_chat_template(
+        CALLS,
+        tools=tools,
+        chat_template=TOOL_TEMPLATES[name],
+        add_generation_prompt=True,
+        tokenize=False,
+    )
+    template = ChatTemplate(TOOL_TEMPLATES[name])
+    assert template.render(CALLS, tools=tools) == theirs
+    template.close()
+
+
 def test_the_embedded_models_template_equals_transformers(transformers_tokenizer: Any) -> None:
     source = json.loads((EMBEDDED / "tokenizer_config.json").read_text())["chat_template"]
     template = ChatTemplate(source)
