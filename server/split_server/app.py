@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute
 
 from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
+from split_server.compat.parts import Compat
 from split_server.config import ServerConfig
 from split_server.http.access_log import AccessLog
 from split_server.http.body import Bodies
@@ -52,13 +53,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Parts:
-    """What is served; ``memory`` reports on the process's memory, None where nothing plans it."""
+    """What is served; ``memory`` reports on the process's memory, None where nothing plans it.
+
+    ``compat``: what the OpenAI and Kobold APIs work with, None without them.
+    """
 
     catalog: Catalog
     manifest: Manifest
     service: SplitService
     original: OriginalProtocol
     memory: Callable[[], dict[str, Any]] | None = None
+    compat: Compat | None = None
 
 
 class SplitApp:
@@ -115,6 +120,8 @@ class SplitApp:
             sweeper.cancel()
             await self.drain()
             self._files.shutdown(wait=False, cancel_futures=True)
+            if self.parts.compat is not None:
+                self.parts.compat.close()
 
     async def _sweep(self) -> None:
         while True:

@@ -112,6 +112,12 @@ class ServerConfig(ComputeConfig):
     allow_server_tokenize: bool = option(
         False, help="tokenize for original clients, which shows the server the text", group=_ACCESS
     )
+    compat: bool = option(
+        True,
+        help="serve the OpenAI and Kobold APIs, whose requests show the server their text; "
+        "--no-compat leaves them out",
+        group=_ACCESS,
+    )
     max_sessions: int = option(
         32, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
     )

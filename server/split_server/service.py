@@ -19,6 +19,7 @@ from split_server.engine.info import ModelInfo
 from split_server.engine.job import Outcome, StepJob
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
+from split_server.local import LocalSessions
 from split_server.named import Appended, NamedSessions
 from split_wire.attention import CAPABILITY, attention_bytes
 from split_wire.errors import (
@@ -80,6 +81,7 @@ class SplitService:
         self._max_rows = max_rows
         self._gate = StepGate(store, max_queued)
         self._named = NamedSessions(engine, store, self._gate, self._new_state, max_rows)
+        self.local = LocalSessions(engine, store, self._gate, self._new_state, max_rows)
         self._stopping = False
         self.max_frame_bytes = frame_limit(engine.info.hidden_size, max_rows)
 
@@ -99,7 +101,7 @@ class SplitService:
 
     async def stop(self) -> None:
         """Refuse new messages, answer the steps that were admitted, end the model thread."""
-        self._stopping = True
+        self._stopping = self.local.stopping = True
         await self._gate.drain()
         await self._engine.stop()
 

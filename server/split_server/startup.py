@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import logging
 
+from split_client.errors import ClientError
+from split_client.weights.store import ModelStore
 from split_server.app import Parts
-from split_server.checkpoint.catalog import LEGACY_EMBEDDING, build_catalog
+from split_server.checkpoint.catalog import LEGACY_EMBEDDING, Catalog, build_catalog
 from split_server.checkpoint.folder import Checkpoint, open_checkpoint
-from split_server.checkpoint.manifest import build_manifest
+from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.checkpoint.texts import TOKENIZER
+from split_server.compat.ends import LocalEnds
+from split_server.compat.generator import Generator
+from split_server.compat.parts import Compat
+from split_server.compat.texts import Texts
 from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.engine import Engine
 from split_server.engine.loader import load_backbone, resolve_device, resolve_dtype
@@ -59,7 +65,8 @@ def load_parts(config: ServerConfig) -> Parts:
     info = backbone.info
     runner = PlannedRunner(backbone, config.threads, planner, peak_meter(backbone.device))
     _try_out(runner, info.name)
-    # What is left once the model and its first passes have taken theirs.
+    local = _local_ends(catalog, manifest) if config.compat else None
+    # What is left once the model, its first passes and its ends have taken theirs.
     store = _store(config, planner)
     engine = Engine(runner, info, stretch=config.decode_stretch)
     service = SplitService(engine, store, manifest.digest, config.max_queued_steps)
@@ -69,7 +76,30 @@ def load_parts(config: ServerConfig) -> Parts:
         half_rows(catalog.legacy[LEGACY_EMBEDDING], info.hidden_size),
         allow_tokenize=config.allow_server_tokenize,
     )
-    return Parts(catalog, manifest, service, original, lambda: memory_report(planner, store))
+    compat = None if local is None else _compat(local, service)
+    return Parts(
+        catalog, manifest, service, original, lambda: memory_report(planner, store), compat
+    )
+
+
+def _local_ends(catalog: Catalog, manifest: Manifest) -> LocalEnds | None:
+    """The ends for the compatible APIs; None where this machine cannot keep them, which is told.
+
+    Split inference does not need them.
+    """
+    try:
+        return LocalEnds.open(catalog, manifest, ModelStore())
+    except (ClientError, SplitError) as error:
+        _log.warning(
+            "the OpenAI and Kobold APIs are off: %s [%s]; --no-compat leaves them out",
+            error,
+            error.code,
+        )
+        return None
+
+
+def _compat(local: LocalEnds, service: SplitService) -> Compat:
+    return Compat(local, Generator(local.ends, service.local), Texts(local.ends))
 
 
 def _try_out(runner: ModelRunner, name: str) -> None:

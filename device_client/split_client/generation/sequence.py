@@ -66,6 +66,10 @@ class Sequence:
         """Positions that the backend is believed to hold."""
         return len(self._cached)
 
+    def shared(self, tokens: list[int]) -> int:
+        """How many of the first of ``tokens`` the backend is believed to hold."""
+        return _common_prefix(self._cached, tokens)
+
     @property
     def max_context(self) -> int:
         """Positions that the session may hold; opens the session."""

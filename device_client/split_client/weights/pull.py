@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from split_client.errors import (
     ChecksumMismatch,
@@ -40,6 +40,13 @@ class Progress:
     note: str = ""
 
 
+class FileBytes(Protocol):
+    """Where the files come from: a server, or a catalog in the same process."""
+
+    def read(self, file: str, start: int) -> Iterator[bytes]:
+        """The bytes of one file from ``start`` on, in pieces."""
+
+
 def fetch_manifest(source: WeightsSource) -> tuple[Manifest, bytes]:
     """The checked manifest of the server and its bytes."""
     data = source.manifest()
@@ -47,7 +54,7 @@ def fetch_manifest(source: WeightsSource) -> tuple[Manifest, bytes]:
 
 
 def pull(
-    source: WeightsSource,
+    source: FileBytes,
     store: ModelStore,
     manifest: Manifest,
     data: bytes,
@@ -77,7 +84,7 @@ def pull(
 class _Puller:
     def __init__(
         self,
-        source: WeightsSource,
+        source: FileBytes,
         folder: Path,
         manifest: Manifest,
         progress: Callable[[Progress], None],

@@ -5,44 +5,68 @@ Whoever runs the loop here holds the text; nothing is split between two machines
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.backend import StepOutput
-from split_server.engine.engine import Engine
-from split_server.engine.job import EngineResult, StepJob
-from split_server.kv.cache import KVCache
+from split_client.errors import Cancelled
+from split_client.generation.backend import CacheLost, StepOutput
+from split_server.engine.job import Abandoned, EngineResult, Outcome
+from split_server.kv.session import Session
+from split_server.local import LocalSessions, LocalStep
 from split_wire.attention import AttentionRequest, AttentionWeights
 from split_wire.attention_check import checked_weights
-from split_wire.errors import ContextOverflow, StartBeyondCache
-from split_wire.messages import DEFAULT_MAX_ROWS
+from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownSession
 from split_wire.tensor import Tensor, WireDtype
+
+_T = TypeVar("_T")
+# Answers with attention that may wait for their reader.
+BUFFERED = 3
 
 
 class EngineBackend:
-    """One session on an engine of the same process; implements ``generation.backend.Backend``."""
+    """One session of ``principal``; implements ``generation.backend.Backend``.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._cache = KVCache()
+    Its methods block, so they are called on threads other than that of ``loop``, on which the
+    sessions live. Setting ``cancelled`` has a step that waits for its turn dropped.
+    """
+
+    def __init__(
+        self,
+        sessions: LocalSessions,
+        loop: asyncio.AbstractEventLoop,
+        principal: str,
+        cancelled: threading.Event | None = None,
+    ) -> None:
+        self._sessions = sessions
+        self._loop = loop
+        self._principal = principal
+        self.cancelled = cancelled or threading.Event()
+        self._session: Session | None = None
 
     @property
     def max_rows(self) -> int:
         """Rows that one step may carry."""
-        return DEFAULT_MAX_ROWS
+        return self._sessions.max_rows
 
     @property
     def max_context(self) -> int:
         """Positions that the session may hold."""
-        return self._engine.info.max_context
+        return self._sessions.info.max_context
 
     @property
     def dtype(self) -> WireDtype:
         """The engine's compute dtype."""
-        return self._engine.info.dtype
+        return self._sessions.info.dtype
 
     def open(self) -> None:
-        """The cache exists from the start; there is nothing to do."""
+        """Begin a session; does nothing when one is open. Raises TooManySessions, ShuttingDown."""
+        self._opened()
 
     def step(
         self,
@@ -52,32 +76,84 @@ class EngineBackend:
     ) -> StepOutput:
         """Keep ``start`` positions, append ``embeddings`` [n, H].
 
-        Raises StartBeyondCache, ContextOverflow, Overloaded, ShuttingDown, NonFinite and
-        HiddenOverflow.
+        Raises CacheLost when the session was given up for another one, Cancelled, ContextOverflow,
+        AttentionTooLarge, CacheFull, Overloaded, ShuttingDown, NonFinite and HiddenOverflow.
         """
-        if start > len(self._cache):
-            raise StartBeyondCache(start, len(self._cache))
-        if start + len(embeddings) > self.max_context:
-            raise ContextOverflow(start + len(embeddings), self.max_context)
+        session = self._opened()
         rows = Tensor.from_f32(embeddings, self.dtype)
-        job = StepJob(self._cache, start, rows, "last", self.dtype, attention=attention)
-        result = self._engine.submit(job).result()
-        hidden = result.hidden.to_f32()[0]
+        step = LocalStep(start, rows, attention, BUFFERED)
+        try:
+            result = self._result(session, step)
+        except (UnknownSession, StartBeyondCache):
+            self._session = None
+            raise CacheLost from None
+        except Abandoned:
+            raise Cancelled from None
         return StepOutput(
-            hidden,
+            result.hidden.to_f32()[0],
             result.compute_us,
             result.queue_us,
-            attention=self._weights(result, attention),
+            attention=self._weights(result, attention, start + len(embeddings)),
         )
 
+    def close(self) -> None:
+        """End the session; its buffers go to the next one."""
+        session, self._session = self._session, None
+        if session is not None:
+            # A loop that is closed has taken its sessions with it.
+            try:
+                self._loop.call_soon_threadsafe(self._sessions.close, session)
+            except RuntimeError:
+                return
+
+    def _opened(self) -> Session:
+        if self._session is None:
+            self._session = self._on_loop(lambda: self._sessions.open(self._principal))
+        return self._session
+
+    def _result(self, session: Session, step: LocalStep) -> EngineResult:
+        answer: Future[EngineResult] = Future()
+
+        def done(outcome: Outcome) -> None:
+            if isinstance(outcome, Exception):
+                answer.set_exception(outcome)
+            else:
+                answer.set_result(outcome)
+
+        def begin() -> None:
+            try:
+                self._sessions.begin(session, step, done, lambda: not self.cancelled.is_set())
+            # Whatever it is belongs to the thread that waits for the answer.
+            except Exception as error:  # noqa: BLE001
+                answer.set_exception(error)
+
+        self._call(begin)
+        return answer.result()
+
+    def _on_loop(self, work: Callable[[], _T]) -> _T:
+        """What ``work`` returns or raises on the event loop."""
+        answer: Future[_T] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(work())
+            # Whatever it is belongs to the thread that waits for the answer.
+            except Exception as error:  # noqa: BLE001
+                answer.set_exception(error)
+
+        self._call(run)
+        return answer.result()
+
+    def _call(self, work: Callable[[], None]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(work)
+        except RuntimeError:
+            raise ShuttingDown from None
+
     def _weights(
-        self, result: EngineResult, asked: AttentionRequest | None
+        self, result: EngineResult, asked: AttentionRequest | None, cached: int
     ) -> AttentionWeights | None:
         if asked is None:
             return None
-        info, rows = self._engine.info, result.attention
-        return checked_weights(rows, asked, info.num_layers, info.num_heads, len(self._cache))
-
-    def close(self) -> None:
-        """Free the cache."""
-        self._cache = KVCache()
+        info = self._sessions.info
+        return checked_weights(result.attention, asked, info.num_layers, info.num_heads, cached)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from split_client.errors import Cancelled
+from split_client.generation.backend import CacheLost
 from split_client.generation.head_spec import HeadSpec
 from split_client.generation.lm_head import ExactLMHead
 from split_client.generation.loop import Limits, TokenEvent, decode
@@ -19,23 +23,15 @@ from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.tokenizer import ModelTokenizer
 from split_server.compat.backend import EngineBackend
-from split_server.engine.engine import Engine
-from split_server.engine.runner import ModelRunner
-from split_wire.errors import ContextOverflow, StartBeyondCache
+from split_server.kv.store import StoreLimits
+from split_server.service import SplitService
+from split_wire.attention import AttentionRequest
+from split_wire.errors import AttentionTooLarge, ContextOverflow, ShuttingDown
 from tests import oracle
-from tests.engines import tiny_backbone
+from tests.engines import HeldRunner, run, serving, tiny_backbone
 
 PROMPT = list(range(11, 31))
 COUNT = 12
-
-
-@pytest.fixture
-def engine(family_path: Path) -> Iterator[Engine]:
-    backbone = tiny_backbone(family_path)
-    engine = Engine(ModelRunner(backbone), backbone.info)
-    engine.start()
-    yield engine
-    asyncio.run(engine.stop())
 
 
 def embed(path: Path, ids: list[int]) -> NDArray[np.float32]:
@@ -60,31 +56,119 @@ def greedy(
     return [event.token for event in events if isinstance(event, TokenEvent)]
 
 
-def test_greedy_ids_equal_generate_also_after_a_rollback(
-    engine: Engine, family_path: Path, tmp_path: Path
-) -> None:
+def beside(path: Path, work: Callable[[EngineBackend, SplitService], Any], **options: Any) -> Any:
+    """What ``work`` returns on a thread beside a running service."""
+
+    async def main() -> Any:
+        async with serving(path, **options) as service:
+            backend = EngineBackend(service.local, asyncio.get_running_loop(), "local")
+            return await asyncio.to_thread(work, backend, service)
+
+    return run(main())
+
+
+def test_greedy_ids_equal_generate_also_after_a_rollback(family_path: Path, tmp_path: Path) -> None:
     head = exact_head(family_path, tmp_path)
-    sequence = Sequence(EngineBackend(engine), lambda ids: embed(family_path, ids))
     edited = [*PROMPT[:7], 50, 51]
-    for prompt in (PROMPT, edited, PROMPT):
-        ids = greedy(sequence, head, family_path, prompt, COUNT)
-        assert ids == oracle.greedy(family_path, prompt, COUNT)
-    assert sequence.counters.rows_reused > 0
+
+    def work(backend: EngineBackend, _: SplitService) -> int:
+        sequence = Sequence(backend, lambda ids: embed(family_path, ids))
+        for prompt in (PROMPT, edited, PROMPT):
+            ids = greedy(sequence, head, family_path, prompt, COUNT)
+            assert ids == oracle.greedy(family_path, prompt, COUNT)
+        return sequence.counters.rows_reused
+
+    assert beside(family_path, work) > 0
 
 
-def test_a_start_beyond_the_cache_is_refused(engine: Engine, family_path: Path) -> None:
-    with pytest.raises(StartBeyondCache):
-        EngineBackend(engine).step(1, embed(family_path, [5]))
+def test_a_cache_that_was_given_up_for_another_session_is_reported_and_built_again(
+    tiny_path: Path,
+) -> None:
+    def work(backend: EngineBackend, service: SplitService) -> None:
+        before = backend.step(0, embed(tiny_path, PROMPT)).hidden
+        other = EngineBackend(service.local, backend._loop, "local")
+        other.step(0, embed(tiny_path, [5]))
+        with pytest.raises(CacheLost):
+            backend.step(len(PROMPT), embed(tiny_path, [5]))
+        assert np.array_equal(backend.step(0, embed(tiny_path, PROMPT)).hidden, before)
+
+    beside(tiny_path, work, limits=StoreLimits(max_sessions=1))
 
 
-def test_more_positions_than_the_context_are_refused(engine: Engine, family_path: Path) -> None:
-    with pytest.raises(ContextOverflow):
-        EngineBackend(engine).step(0, embed(family_path, [5] * 513))
+def test_a_start_beyond_the_cache_means_that_the_cache_is_lost(tiny_path: Path) -> None:
+    def work(backend: EngineBackend, _: SplitService) -> None:
+        with pytest.raises(CacheLost):
+            backend.step(1, embed(tiny_path, [5]))
+
+    beside(tiny_path, work)
 
 
-def test_closing_frees_the_cache(engine: Engine, family_path: Path) -> None:
-    backend = EngineBackend(engine)
-    backend.step(0, embed(family_path, PROMPT))
-    backend.close()
-    with pytest.raises(StartBeyondCache):
-        backend.step(len(PROMPT), embed(family_path, [5]))
+def test_more_positions_than_the_context_are_refused(tiny_path: Path) -> None:
+    def work(backend: EngineBackend, _: SplitService) -> None:
+        with pytest.raises(ContextOverflow):
+            backend.step(0, embed(tiny_path, [5] * 513))
+
+    beside(tiny_path, work)
+
+
+def test_attention_beyond_its_bound_is_refused_before_the_step_runs(tiny_path: Path) -> None:
+    def work(backend: EngineBackend, service: SplitService) -> None:
+        with pytest.raises(AttentionTooLarge):
+            backend.step(0, embed(tiny_path, PROMPT), AttentionRequest())
+        assert len(service.store) == 1
+
+    limit = "split_server.local.attention_bytes"
+    with pytest.MonkeyPatch.context() as patch:
+
+        def refuse(*_: Any) -> int:
+            raise AttentionTooLarge(2, 1)
+
+        patch.setattr(limit, refuse)
+        beside(tiny_path, work)
+
+
+def test_closing_frees_the_session(tiny_path: Path) -> None:
+    def work(backend: EngineBackend, service: SplitService) -> SplitService:
+        backend.step(0, embed(tiny_path, PROMPT))
+        assert len(service.store) == 1
+        backend.close()
+        # The loop runs what it was given in order.
+        assert backend._on_loop(lambda: len(service.store)) == 0
+        return service
+
+    beside(tiny_path, work)
+
+
+def test_a_cancelled_step_that_waits_for_its_turn_is_dropped(tiny_path: Path) -> None:
+    backbone = tiny_backbone(tiny_path)
+    held = HeldRunner(backbone)
+
+    def work(backend: EngineBackend, service: SplitService) -> None:
+        other = EngineBackend(service.local, backend._loop, "local")
+        failures: list[BaseException] = []
+
+        def wait() -> None:
+            try:
+                backend.step(0, embed(tiny_path, PROMPT))
+            except Cancelled as cancelled:
+                failures.append(cancelled)
+
+        waiting = threading.Thread(target=wait)
+        backend.cancelled.set()
+        waiting.start()
+        held.gate.release(2)
+        other.step(0, embed(tiny_path, [5]))
+        waiting.join(20)
+        assert len(failures) == 1
+
+    beside(tiny_path, work, backbone=backbone, runner=held)
+
+
+def test_a_server_that_stops_refuses_the_next_step(tiny_path: Path) -> None:
+    def work(backend: EngineBackend, service: SplitService) -> None:
+        backend.step(0, embed(tiny_path, PROMPT))
+        service.local.stopping = True
+        with pytest.raises(ShuttingDown):
+            backend.step(len(PROMPT), embed(tiny_path, [5]))
+
+    beside(tiny_path, work)

@@ -1,0 +1,141 @@
+"""Generations beside the engine, for requests that bring their text along.
+
+Each runs the one decode loop on a thread of its own, because the loop waits for its steps; the
+engine packs the steps of all of them. Whoever asks here shows the server prompt and reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from split_client.ends import DeviceEnds
+from split_client.errors import PromptEmpty, PromptTooLong
+from split_client.generation.loop import Event, Limits
+from split_server.compat.backend import BUFFERED, EngineBackend
+from split_server.compat.places import Places
+from split_server.compat.request import GenerationRequest
+from split_server.compat.run import GenerationRun
+from split_server.compat.sequences import LocalSequence, SequencePool
+from split_server.engine.info import ModelInfo
+from split_server.local import LocalSessions
+from split_wire.attention import attention_bytes
+
+__all__ = ["GenerationRequest", "Generator", "GeneratorCounters", "GeneratorLimits"]
+
+# Events without attention are small.
+_SMALL_EVENTS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorLimits:
+    """``running`` generations at a time, ``waiting`` for that, ``kept`` idle sequences, and the
+    seconds for which a reader that falls behind is waited for.
+    """
+
+    running: int = 16
+    waiting: int = 64
+    kept: int = 16
+    patience: float = 60.0
+
+
+@dataclass(slots=True)
+class GeneratorCounters:
+    """Of the generations that have ended: how many, tokens of their prompts, those of them that
+    were cached, tokens of their replies.
+    """
+
+    generations: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    reply_tokens: int = 0
+
+
+class Generator:
+    """Generations for all principals. Lives on the event loop."""
+
+    def __init__(
+        self, ends: DeviceEnds, sessions: LocalSessions, limits: GeneratorLimits | None = None
+    ) -> None:
+        self.ends = ends
+        self._sessions = sessions
+        self._limits = limits or GeneratorLimits()
+        self._pool = SequencePool(self._new_sequence, self._limits.kept)
+        self.places = Places(self._limits.running, self._limits.waiting)
+        self.counters = GeneratorCounters()
+
+    @property
+    def info(self) -> ModelInfo:
+        """The model that is served."""
+        return self._sessions.info
+
+    @property
+    def idle_sequences(self) -> int:
+        """Sequences that are kept for later requests."""
+        return len(self._pool)
+
+    def check(self, request: GenerationRequest) -> None:
+        """Raise what is wrong with ``request`` before anything runs.
+
+        PromptEmpty, PromptTooLong, TokenIdOutOfRange, InvalidSamplingParameter, AttentionTooLarge.
+        """
+        info, length = self.info, len(request.prompt)
+        if not request.prompt:
+            raise PromptEmpty
+        if length > info.max_context:
+            raise PromptTooLong(length, info.max_context)
+        self.ends.head.rows.check_ids(request.prompt)
+        self._limits_of(request)
+        if request.attention is not None:
+            longest = min(length + request.max_tokens, info.max_context)
+            attention_bytes(request.attention, info.num_layers, info.num_heads, longest)
+
+    @asynccontextmanager
+    async def generate(
+        self, principal: str, request: GenerationRequest
+    ) -> AsyncIterator[AsyncIterator[Event]]:
+        """The events of one generation, once there is a place for it; leaving cancels it.
+
+        Raises what :meth:`check` raises and Overloaded; reading the events raises SlowReader,
+        CacheFull, TooManySessions, ShuttingDown and the errors of the decode loop.
+        """
+        self.check(request)
+        await self.places.take()
+        run = self._run(principal, request)
+        run.start(lambda: self._ended(principal, run))
+        try:
+            yield run.events()
+        finally:
+            run.cancel()
+
+    def close(self) -> None:
+        """Forget the idle sequences."""
+        self._pool.close()
+
+    def _run(self, principal: str, request: GenerationRequest) -> GenerationRun:
+        sequence = self._pool.take(principal, list(request.prompt))
+        buffered = _SMALL_EVENTS if request.attention is None else BUFFERED
+        limits, patience = self._limits_of(request), self._limits.patience
+        return GenerationRun(self.ends, sequence, request, limits, buffered, patience)
+
+    def _ended(self, principal: str, run: GenerationRun) -> None:
+        self.places.leave()
+        self._pool.give_back(principal, run.sequence)
+        counters, prompt = self.counters, len(run.request.prompt)
+        counters.generations += 1
+        counters.prompt_tokens += prompt
+        # Every token but the last one is sent once it is chosen; the rest was the prompt's.
+        sent = run.rows_sent - max(run.tokens - 1, 0)
+        counters.cached_tokens += max(prompt - sent, 0) if run.tokens else 0
+        counters.reply_tokens += run.tokens
+
+    def _limits_of(self, request: GenerationRequest) -> Limits:
+        own = frozenset[int]() if request.ignore_eos else self.ends.manifest.eos_token_ids
+        return Limits(own | request.stop_tokens, request.max_tokens, request.stops)
+
+    def _new_sequence(self, principal: str) -> LocalSequence:
+        backend = EngineBackend(self._sessions, asyncio.get_running_loop(), principal)
+        embedder = self.ends.embedder
+        return LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))

@@ -1,0 +1,24 @@
+"""What the routes of the compatible APIs work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from split_server.compat.ends import LocalEnds
+from split_server.compat.generator import Generator
+from split_server.compat.texts import Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Compat:
+    """The ends, the generations and the texts of one served model."""
+
+    local: LocalEnds
+    generator: Generator
+    texts: Texts
+
+    def close(self) -> None:
+        """End its processes and threads."""
+        self.generator.close()
+        self.texts.close()
+        self.local.close()

@@ -1,0 +1,30 @@
+"""What the decode loop beside the engine is asked for, whatever API it came by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from split_client.generation.constraint import Constraint
+from split_client.generation.sampling_params import SamplingParams
+from split_wire.attention import AttentionRequest
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """Continue ``prompt`` by at most ``max_tokens``.
+
+    ``stop_tokens`` end the reply as the model's own end tokens do, which ``ignore_eos`` takes out;
+    ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
+    most likely): what the event of each token brings. ``constraint`` makes the grammar's state.
+    """
+
+    prompt: tuple[int, ...]
+    params: SamplingParams
+    max_tokens: int
+    stop_tokens: frozenset[int] = frozenset()
+    ignore_eos: bool = False
+    stops: tuple[str, ...] = ()
+    attention: AttentionRequest | None = None
+    logprobs: int | None = None
+    constraint: Callable[[], Constraint] | None = None

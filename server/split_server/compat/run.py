@@ -1,0 +1,94 @@
+"""One generation: the decode loop on a thread of its own, its events in a channel."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+
+from split_client.ends import DeviceEnds
+from split_client.errors import Cancelled
+from split_client.generation.loop import Event, Limits, TokenEvent, decode
+from split_client.generation.sampler import Sampler
+from split_server.compat.events import EventChannel
+from split_server.compat.request import GenerationRequest
+from split_server.compat.sequences import LocalSequence
+
+
+class GenerationRun:
+    """Makes the reply to ``request`` on ``sequence`` until it ends or is cancelled.
+
+    ``buffered``: events that may wait for their reader, which is waited for ``patience`` seconds.
+    """
+
+    def __init__(
+        self,
+        ends: DeviceEnds,
+        sequence: LocalSequence,
+        request: GenerationRequest,
+        limits: Limits,
+        buffered: int,
+        patience: float,
+    ) -> None:
+        self.sequence = sequence
+        self.request = request
+        self.tokens = 0
+        self.rows_sent = 0
+        self._ends = ends
+        self._limits = limits
+        self._cancelled = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._channel: EventChannel[Event] = EventChannel(
+            self._loop, buffered, self._cancelled, patience
+        )
+
+    def start(self, ended: Callable[[], None]) -> None:
+        """Begin; ``ended`` is called on the event loop once nothing of it runs any more."""
+        self.sequence.backend.cancelled = self._cancelled
+
+        def work() -> None:
+            error = self._produce()
+            # The loop is closed when the server gave the generation up on its way out.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(ended)
+            self._channel.end(error)
+
+        # A daemon, so that a generation cannot keep the process from ending.
+        threading.Thread(target=work, name="generation", daemon=True).start()
+
+    def events(self) -> AsyncIterator[Event]:
+        """Every event, and the error that ended them."""
+        return self._channel.read()
+
+    def cancel(self) -> None:
+        """Nobody waits for the rest: stop after the token at hand, or before its turn comes."""
+        self._channel.cancel()
+
+    def _produce(self) -> Exception | None:
+        try:
+            for event in self._events():
+                if isinstance(event, TokenEvent):
+                    self.tokens += 1
+                    self.rows_sent += event.rows
+                self._channel.put(event)
+        except Cancelled:
+            return None
+        # Whatever it is belongs to the reader; other generations go on.
+        except Exception as error:  # noqa: BLE001
+            return error
+        return None
+
+    def _events(self) -> Iterator[Event]:
+        request = self.request
+        return decode(
+            self.sequence,
+            Sampler(self._ends.head, request.params),
+            self._ends.tokenizer,
+            list(request.prompt),
+            self._limits,
+            attention=request.attention,
+            constraint=None if request.constraint is None else request.constraint(),
+            logprobs=request.logprobs,
+            cancelled=self._cancelled.is_set,
+        )

@@ -1,0 +1,69 @@
+"""Token sequences that outlive their request, so that the next one sends only what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from split_client.generation.sequence import Embed, Sequence
+from split_server.compat.backend import EngineBackend
+
+# Of a kept sequence this share must be common, or a new one is begun and the kept one stays as it
+# is for the chat that it belongs to.
+_WORTH = 0.5
+
+
+class LocalSequence(Sequence):
+    """A sequence on a session of this process."""
+
+    def __init__(self, backend: EngineBackend, embed: Embed) -> None:
+        super().__init__(backend, embed)
+        self.backend = backend
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    principal: str
+    sequence: LocalSequence
+
+
+class SequencePool:
+    """``new``: begins a sequence of a principal; ``most``: sequences that are kept while idle.
+
+    Lives on the event loop alone.
+    """
+
+    def __init__(self, new: Callable[[str], LocalSequence], most: int) -> None:
+        self._new = new
+        self._most = most
+        # Least recently used first.
+        self._idle: list[_Kept] = []
+
+    def __len__(self) -> int:
+        return len(self._idle)
+
+    def take(self, principal: str, tokens: list[int]) -> LocalSequence:
+        """The principal's idle sequence that has most in common with ``tokens``, or a new one."""
+        best, most = None, 0
+        for kept in self._idle:
+            shared = kept.sequence.shared(tokens) if kept.principal == principal else 0
+            if shared > most and shared >= _WORTH * kept.sequence.cached:
+                best, most = kept, shared
+        if best is None:
+            return self._new(principal)
+        self._idle.remove(best)
+        return best.sequence
+
+    def give_back(self, principal: str, sequence: LocalSequence) -> None:
+        """Keep ``sequence`` for a later request; the longest unused one may go for it."""
+        if not sequence.cached:
+            sequence.close()
+            return
+        self._idle.append(_Kept(principal, sequence))
+        while len(self._idle) > self._most:
+            self._idle.pop(0).sequence.close()
+
+    def close(self) -> None:
+        """End all idle sequences."""
+        while self._idle:
+            self._idle.pop().sequence.close()
