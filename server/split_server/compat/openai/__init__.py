@@ -1,0 +1,1 @@
+"""OpenAI's API without HTTP: requests parsed into dataclasses, replies encoded."""

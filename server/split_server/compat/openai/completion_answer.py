@@ -1,0 +1,80 @@
+"""Answers of ``/v1/completions``, whole and in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from split_server.compat.openai.answer_head import AnswerHead
+from split_server.compat.openai.replies import Delta, Reply
+from split_server.compat.openai.token_texts import ScoredToken
+from split_server.compat.openai.usage import Usage
+
+_KIND = "text_completion"
+
+
+class CompletionAnswer:
+    """``prefixes``: what the text of each choice begins with, its prompt where that is echoed."""
+
+    def __init__(
+        self, head: AnswerHead, scored: bool, include_usage: bool, prefixes: Sequence[str]
+    ) -> None:
+        self._head = head
+        self._scored = scored
+        self._include_usage = include_usage
+        self._prefixes = tuple(prefixes)
+
+    def whole(self, replies: Sequence[Reply], usage: Usage) -> dict[str, Any]:
+        """The answer that is not streamed."""
+        choices = [
+            self._choice(index, self._prefixes[index] + reply.text, reply.tokens, reply.finish)
+            for index, reply in enumerate(replies)
+        ]
+        return self._head.document(_KIND, choices) | {"usage": usage.document()}
+
+    def opening(self, index: int) -> list[dict[str, Any]]:
+        """What a choice of a stream begins with."""
+        prefix = self._prefixes[index]
+        return [self._chunk(index, Delta(prefix))] if prefix else []
+
+    def chunks(self, index: int, delta: Delta) -> list[dict[str, Any]]:
+        """What ``delta`` adds to a choice."""
+        return [self._chunk(index, delta)] if delta else []
+
+    def closing(self, usage: Usage) -> list[dict[str, Any]]:
+        """What a stream ends with."""
+        if not self._include_usage:
+            return []
+        return [self._head.document(_KIND, []) | {"usage": usage.document()}]
+
+    def _chunk(self, index: int, delta: Delta) -> dict[str, Any]:
+        choice = self._choice(index, delta.text, delta.tokens, delta.finish)
+        chunk = self._head.document(_KIND, [choice])
+        return chunk | {"usage": None} if self._include_usage else chunk
+
+    def _choice(
+        self, index: int, text: str, tokens: Sequence[ScoredToken], finish: str | None
+    ) -> dict[str, Any]:
+        return {
+            "index": index,
+            "text": text,
+            "logprobs": _logprobs(tokens) if self._scored else None,
+            "finish_reason": finish,
+        }
+
+
+def _logprobs(tokens: Sequence[ScoredToken]) -> dict[str, Any]:
+    return {
+        "tokens": [token.text for token in tokens],
+        "token_logprobs": [token.logprob for token in tokens],
+        "top_logprobs": [_top(token) for token in tokens],
+        "text_offset": [token.offset for token in tokens],
+    }
+
+
+def _top(token: ScoredToken) -> dict[str, float]:
+    """By text, the chosen token's included; of several tokens of one text, the likeliest counts."""
+    top = {token.text: token.logprob}
+    for text, logprob in token.top:
+        top[text] = max(logprob, top.get(text, logprob))
+    return top

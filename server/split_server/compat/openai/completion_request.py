@@ -1,0 +1,72 @@
+"""``POST /v1/completions``: what is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
+from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
+from split_server.compat.openai.response_format import JsonForm, parse_response_format
+from split_server.compat.openai.served import Served
+
+MAX_PROMPTS = 32
+MAX_REPLIES = 64
+_WANTED = f"a text, a list of at most {MAX_PROMPTS} texts, token ids, or a list of token ids lists"
+
+PromptText: TypeAlias = str | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """``prompts``: texts or token ids; ``echo``: the text begins with the prompt's."""
+
+    options: Options
+    prompts: tuple[PromptText, ...]
+    logprobs: int | None
+    echo: bool
+    form: JsonForm | None
+
+
+def parse_completion_request(fields: Fields, served: Served) -> CompletionRequest:
+    """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter."""
+    if fields.text("suffix"):
+        raise UnsupportedParameter("suffix", "text is written at the end only")
+    options = parse_options(fields, served)
+    if fields.whole("best_of", 1, 64) not in (None, options.choices):
+        raise UnsupportedParameter("best_of", "every one of the n replies is returned")
+    logprobs = fields.whole("logprobs", 0, MAX_TOP_LOGPROBS)
+    echo = fields.flag("echo")
+    if echo and logprobs is not None:
+        raise UnsupportedParameter("echo with logprobs", "the prompt's tokens are not scored")
+    prompts = parse_prompts(fields.raw("prompt"), served)
+    if len(prompts) * options.choices > MAX_REPLIES:
+        raise InvalidParameter("n", f"so small that prompts times n is at most {MAX_REPLIES}")
+    return CompletionRequest(options, prompts, logprobs, echo, parse_response_format(fields))
+
+
+def parse_prompts(value: Any, served: Served) -> tuple[PromptText, ...]:
+    """The field ``prompt``, in order. Raises InvalidParameter."""
+    if isinstance(value, str):
+        return (as_text(value, "prompt"),)
+    if not isinstance(value, list) or not value:
+        raise InvalidParameter("prompt", _WANTED)
+    if isinstance(value[0], int):
+        return (_ids(value, "prompt", served.vocab_size),)
+    if len(value) > MAX_PROMPTS:
+        raise InvalidParameter("prompt", _WANTED)
+    return tuple(
+        as_text(item, f"prompt[{index}]")
+        if isinstance(item, str)
+        else _ids(item, f"prompt[{index}]", served.vocab_size)
+        for index, item in enumerate(value)
+    )
+
+
+def _ids(value: Any, path: str, vocab_size: int) -> tuple[int, ...]:
+    if not isinstance(value, list) or not value:
+        raise InvalidParameter(path, _WANTED)
+    if not all(type(token) is int and 0 <= token < vocab_size for token in value):
+        raise InvalidParameter(path, f"token ids below {vocab_size}")
+    return tuple(value)

@@ -1,0 +1,167 @@
+"""The fields of a JSON object by name, with their types and bounds checked.
+
+A field that is null counts as not given, as clients that fill in defaults send it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from split_server.compat.openai.errors import InvalidBody, InvalidParameter
+
+_MAX_DEPTH = 64
+
+
+def parse_body(body: bytes) -> Fields:
+    """The object in ``body``. Raises InvalidBody."""
+    try:
+        value = json.loads(body, parse_constant=_refuse_constant)
+    # ValueError also covers bytes that are not UTF-8 and integers of thousands of digits.
+    except (ValueError, RecursionError):
+        raise InvalidBody("the body is not readable as JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidBody("the body must be a JSON object")
+    return Fields(value)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def clean(text: str) -> str:
+    """``text`` without lone surrogates, which JSON can spell and UTF-8 cannot."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class Fields:
+    """``values`` found at ``at`` of the body; every getter raises InvalidParameter."""
+
+    def __init__(self, values: Mapping[str, Any], at: str = "") -> None:
+        self._values = values
+        self._at = at
+
+    def __contains__(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    def path(self, name: str) -> str:
+        """How ``name`` is called in messages, such as ``messages[0].role``."""
+        return f"{self._at}.{name}" if self._at else name
+
+    def raw(self, name: str) -> Any:
+        """The value as it is, None when it was not given."""
+        return self._values.get(name)
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """A boolean."""
+        value = self._values.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise InvalidParameter(self.path(name), "true or false")
+        return value
+
+    def whole(self, name: str, low: int, high: int) -> int | None:
+        """A whole number in ``low..high``."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise InvalidParameter(self.path(name), f"a whole number in {low}..{high}")
+        return value
+
+    def number(self, name: str) -> float | None:
+        """A finite number."""
+        value = self._values.get(name)
+        return None if value is None else as_number(value, self.path(name))
+
+    def text(self, name: str, longest: int | None = None) -> str | None:
+        """A string of at most ``longest`` characters."""
+        value = self._values.get(name)
+        return None if value is None else as_text(value, self.path(name), longest)
+
+    def choice(self, name: str, allowed: Sequence[str]) -> str | None:
+        """One of the strings ``allowed``."""
+        value = self._values.get(name)
+        if value is not None and value not in allowed:
+            raise InvalidParameter(self.path(name), "one of " + ", ".join(allowed))
+        return None if value is None else str(value)
+
+    def items(self, name: str, at_most: int) -> list[Any] | None:
+        """A list of at most ``at_most`` values."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) > at_most:
+            raise InvalidParameter(self.path(name), f"a list of at most {at_most} values")
+        return value
+
+    def inner(self, name: str) -> Fields | None:
+        """An object."""
+        value = self._values.get(name)
+        return None if value is None else as_fields(value, self.path(name))
+
+    def inners(self, name: str, at_most: int) -> list[Fields] | None:
+        """A list of objects."""
+        values = self.items(name, at_most)
+        if values is None:
+            return None
+        path = self.path(name)
+        return [as_fields(value, f"{path}[{index}]") for index, value in enumerate(values)]
+
+    def document(self, name: str, longest: int) -> dict[str, Any] | None:
+        """An object of any content, at most ``longest`` characters of JSON."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, dict) or not _is_shallow(value):
+            raise InvalidParameter(self.path(name), f"an object, nested {_MAX_DEPTH} deep at most")
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > longest:
+            raise InvalidParameter(self.path(name), f"at most {longest} characters long")
+        cleaned: dict[str, Any] = json.loads(clean(text))
+        return cleaned
+
+
+def as_fields(value: Any, path: str) -> Fields:
+    """``value`` as an object. Raises InvalidParameter."""
+    if not isinstance(value, dict):
+        raise InvalidParameter(path, "an object")
+    return Fields(value, path)
+
+
+def as_text(value: Any, path: str, longest: int | None = None) -> str:
+    """``value`` as a string. Raises InvalidParameter."""
+    if not isinstance(value, str):
+        raise InvalidParameter(path, "a string")
+    if longest is not None and len(value) > longest:
+        raise InvalidParameter(path, f"a string of at most {longest} characters")
+    return clean(value)
+
+
+def as_number(value: Any, path: str) -> float:
+    """``value`` as a finite number. Raises InvalidParameter."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        number = float(value) if real else math.nan
+    except OverflowError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidParameter(path, "a finite number")
+    return number
+
+
+def _is_shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            child
+            for parent in level
+            if isinstance(parent, dict | list)
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+        ]
+        if not level:
+            return True
+    return False

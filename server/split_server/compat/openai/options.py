@@ -1,0 +1,75 @@
+"""The fields that chat and plain completions share, beside how tokens are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from split_client.generation.sampling_params import SamplingParams
+from split_server.compat.openai.errors import InvalidParameter
+from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.sampling import parse_sampling
+from split_server.compat.openai.served import Served
+
+MAX_CHOICES = 8
+MAX_TOP_LOGPROBS = 20
+MAX_STOPS = 16
+MAX_STOP = 256
+DEFAULT_MAX_TOKENS = 1024
+_MAX_TOKENS = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``max_tokens`` None: the default; ``include_usage``: as the last event of a stream."""
+
+    params: SamplingParams
+    choices: int
+    max_tokens: int | None
+    stops: tuple[str, ...]
+    stream: bool
+    include_usage: bool
+
+    def reply_tokens(self, prompt_tokens: int, max_context: int) -> int:
+        """How many tokens the reply may have: at most what the context leaves, at least 1."""
+        room = max_context + 1 - prompt_tokens
+        return max(1, min(self.max_tokens or DEFAULT_MAX_TOKENS, room))
+
+
+def parse_options(fields: Fields, served: Served) -> Options:
+    """Raises ModelNotFound, InvalidParameter, InvalidSamplingParameter."""
+    served.check_model(fields)
+    stream = fields.flag("stream")
+    return Options(
+        parse_sampling(fields, served.vocab_size, served.defaults),
+        fields.whole("n", 1, MAX_CHOICES) or 1,
+        _max_tokens(fields),
+        _stops(fields),
+        stream,
+        _include_usage(fields, stream),
+    )
+
+
+def _max_tokens(fields: Fields) -> int | None:
+    newer = fields.whole("max_completion_tokens", 1, _MAX_TOKENS)
+    older = fields.whole("max_tokens", 1, _MAX_TOKENS)
+    return older if newer is None else newer
+
+
+def _stops(fields: Fields) -> tuple[str, ...]:
+    given = fields.raw("stop")
+    if isinstance(given, str):
+        given = [given]
+    if given is None:
+        return ()
+    if not isinstance(given, list) or len(given) > MAX_STOPS:
+        raise InvalidParameter("stop", f"a string or a list of at most {MAX_STOPS} strings")
+    return tuple(as_text(stop, f"stop[{index}]", MAX_STOP) for index, stop in enumerate(given))
+
+
+def _include_usage(fields: Fields, stream: bool) -> bool:
+    options = fields.inner("stream_options")
+    if options is None:
+        return False
+    if not stream:
+        raise InvalidParameter("stream_options", "left out unless stream is true")
+    return options.flag("include_usage")

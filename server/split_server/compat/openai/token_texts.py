@@ -1,0 +1,60 @@
+"""The text of single tokens, for answers that list them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from split_client.generation.detokenizer import Decoder, Detokenizer
+from split_client.generation.logprobs import TokenLogprobs
+
+_CACHED = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredToken:
+    """``offset``: characters of the reply's text before it; ``top``: texts and logprobs of the
+    most likely tokens, falling.
+    """
+
+    text: str
+    offset: int
+    logprob: float
+    top: tuple[tuple[str, float], ...]
+
+
+class TokenTexts:
+    """``anchor``: ids of any letter. Tokens are decoded behind them, because some decoders drop
+    the space that a text begins with.
+    """
+
+    def __init__(self, decoder: Decoder, anchor: Sequence[int]) -> None:
+        self._decoder = decoder
+        self._anchor = list(anchor[-1:])
+        self._before = len(decoder.decode(self._anchor, skip_special_tokens=False))
+        self.text = lru_cache(_CACHED)(self._text)
+
+    def scorer(self) -> TokenScorer:
+        """For one reply, from its first token on."""
+        return TokenScorer(self, Detokenizer(self._decoder))
+
+    def _text(self, token: int) -> str:
+        whole = self._decoder.decode([*self._anchor, token], skip_special_tokens=False)
+        return whole[self._before :]
+
+
+class TokenScorer:
+    """Follows one reply and says where in its text each token stands."""
+
+    def __init__(self, texts: TokenTexts, detokenizer: Detokenizer) -> None:
+        self._texts = texts
+        self._detokenizer = detokenizer
+        self._offset = 0
+
+    def push(self, token: int, scores: TokenLogprobs) -> ScoredToken:
+        """The next token of the reply."""
+        offset = self._offset
+        self._offset += len(self._detokenizer.push(token))
+        top = tuple((self._texts.text(other), logprob) for other, logprob in scores.top)
+        return ScoredToken(self._texts.text(token), offset, scores.logprob, top)

@@ -1,0 +1,35 @@
+"""``POST /v1/warm``: the beginning of a later request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from split_server.compat.openai.completion_request import PromptText, parse_prompts
+from split_server.compat.openai.errors import InvalidParameter
+from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.messages import parse_messages
+from split_server.compat.openai.served import Served
+from split_server.compat.openai.tools import Tools, parse_tools
+
+
+@dataclass(frozen=True, slots=True)
+class WarmRequest:
+    """``prompt`` of a plain completion, or ``messages`` and ``tools`` of a chat."""
+
+    prompt: PromptText | None
+    messages: tuple[dict[str, Any], ...]
+    tools: Tools | None
+
+
+def parse_warm_request(fields: Fields, served: Served) -> WarmRequest:
+    """Raises InvalidParameter, UnsupportedParameter, ModelNotFound."""
+    served.check_model(fields)
+    if ("prompt" in fields) == ("messages" in fields):
+        raise InvalidParameter("prompt", "given, or messages, but not both")
+    if "messages" in fields:
+        return WarmRequest(None, parse_messages(fields), parse_tools(fields))
+    prompts = parse_prompts(fields.raw("prompt"), served)
+    if len(prompts) != 1:
+        raise InvalidParameter("prompt", "one text or one list of token ids")
+    return WarmRequest(prompts[0], (), None)

@@ -1,0 +1,60 @@
+"""``POST /v1/completions``."""
+
+from __future__ import annotations
+
+from split_server.compat.openai.completion_answer import CompletionAnswer
+from split_server.compat.openai.completion_request import CompletionRequest, PromptText
+from split_server.compat.openai.sampling import for_choice
+from split_server.compat.openai.tool_calls import PlainReader
+from split_server.compat.openai.usage import Usage
+from split_server.compat.request import GenerationRequest
+from split_server.http.openai_desk import Desk
+from split_server.http.openai_guard import Asked
+from split_server.http.openai_sink import Sink
+from split_server.http.openai_work import Work
+
+
+class Completions:
+    """Answers requests to continue texts."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def answer(self, asked: CompletionRequest, who: Asked, sink: Sink) -> None:
+        """Raises the errors of the request, of its texts and of its generations."""
+        desk, options = self._desk, asked.options
+        prompts = [await desk.plain_prompt(prompt) for prompt in asked.prompts]
+        who.prompt_tokens = max(len(prompt) for prompt in prompts)
+        constraint = await desk.constraint(asked.form)
+        requests = [
+            GenerationRequest(
+                prompt,
+                for_choice(options.params, index),
+                options.reply_tokens(len(prompt), desk.served.max_context),
+                stops=options.stops,
+                logprobs=asked.logprobs,
+                constraint=constraint,
+            )
+            for prompt in prompts
+            for index in range(options.choices)
+        ]
+        scored = asked.logprobs is not None
+        prefixes = [
+            prefix
+            for prefix in [await self._prefix(asked, prompt) for prompt in asked.prompts]
+            for _ in range(options.choices)
+        ]
+        work = Work(
+            requests,
+            lambda: desk.reader(PlainReader(), scored),
+            CompletionAnswer(desk.head("cmpl"), scored, options.include_usage, prefixes),
+            Usage([len(prompt) for prompt in prompts], options.choices),
+            options.stream,
+        )
+        await work.run(desk.generator, who.principal, sink)
+
+    async def _prefix(self, asked: CompletionRequest, prompt: PromptText) -> str:
+        """The text of a prompt that is echoed."""
+        if not asked.echo:
+            return ""
+        return prompt if isinstance(prompt, str) else await self._desk.texts.decode(list(prompt))
