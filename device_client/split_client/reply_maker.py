@@ -13,7 +13,7 @@ from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.reply import Reply
 from split_client.transport.base import Traffic
-from split_wire.attention import AttentionRequest
+from split_wire.attention import AttentionRequest, AttentionWeights
 
 DEFAULT_MAX_TOKENS = 1024
 
@@ -60,6 +60,19 @@ class ReplyMaker:
             cancelled=self._cancel.is_set,
         )
         return Reply(_until_cancelled(events), len(prompt), self._traffic)
+
+    def attention(
+        self, sequence: Sequence, ids: list[int], request: AttentionRequest
+    ) -> AttentionWeights:
+        """What the last of ``ids`` attends to: one step, of one row when they are cached.
+
+        Of more ids than the model has room for the first are taken. Raises the backend's errors.
+        """
+        self._cancel.clear()
+        extended = sequence.extend(ids[: sequence.max_context], request)
+        if extended.attention is None:
+            raise RuntimeError("the backend left out the attention that it was asked for")
+        return extended.attention
 
 
 def _until_cancelled(events: Iterator[Event]) -> Iterator[Event]:

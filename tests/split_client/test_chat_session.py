@@ -62,3 +62,25 @@ def test_the_attention_that_a_chat_is_set_to_is_asked_for() -> None:
     session.attention = AttentionRequest("mean")
     session.answer().read()
     assert [asked[-1] for asked in maker.asked] == [None, AttentionRequest("mean")]
+
+
+def test_a_chat_knows_the_tokens_of_the_reply_that_it_ends_with() -> None:
+    session, _ = chat([ANSWER, Finished("eos", "")])
+    assert session.answered is None
+    session.send("hello").read()
+    answered = session.answered
+    assert answered is not None
+    assert answered.messages == session.messages
+    assert answered.ids == (*map(ord, "hello"), ord("a"))
+    assert answered.prompt_tokens == 5
+
+
+def test_a_chat_that_moved_on_ends_with_no_reply() -> None:
+    session, _ = chat([ANSWER, Finished("eos", "")])
+    session.send("hello").read()
+    session.conversation.set_system("Be brief.")
+    assert session.answered is None
+    session.conversation.set_system(None)
+    assert session.answered is not None
+    session.conversation.undo()
+    assert session.answered is None

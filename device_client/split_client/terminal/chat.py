@@ -8,6 +8,7 @@ from split_client.api import ChatSession, SplitClient
 from split_client.config import ReplyConfig
 from split_client.errors import ClientError, PromptTooLong
 from split_client.reply import Reply
+from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands import CommandLine
 from split_client.terminal.connect import connected
 from split_client.terminal.interrupt import stops_reply
@@ -37,7 +38,8 @@ class ChatLoop:
         self, client: SplitClient, chat: ChatSession, reader: Reader, screen: Screen
     ) -> None:
         self._client, self._chat, self._reader, self._screen = client, chat, reader, screen
-        self._commands = CommandLine(client, chat, screen)
+        self._attention = AttentionView(client, chat, screen)
+        self._commands = CommandLine(client, chat, screen, self._attention)
         self._leaving = False
 
     def run(self) -> None:
@@ -96,3 +98,5 @@ class ChatLoop:
                 screen.end_reply()
         if screen.interactive:
             screen.note(status_line(reply, self._chat.max_tokens))
+        if self._attention.on and reply.finish_reason != "cancelled":
+            self._attention.show()

@@ -14,6 +14,7 @@ from split_client.conversation_file import (
     load_conversation,
     save_conversation,
 )
+from split_client.terminal.attention import AttentionView
 from split_client.terminal.sampling import FLOATS, WHOLE, SettingInvalid, changed, whole
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -34,6 +35,8 @@ _COMMANDS = (
     ("/set [NAME VALUE]", "show or change a setting, such as /set temperature 0.7"),
     ("/save FILE", "write the chat to a file"),
     ("/load FILE", "continue a saved chat"),
+    ("/attention", "show what the last token of each reply attends to, or stop it"),
+    ("/attention now", "the same, once"),
     ("/stats", "traffic and cache so far"),
     ("/help, /?", "this list"),
     ("/quit, /exit", "leave"),
@@ -50,6 +53,7 @@ class CommandLine:
     client: SplitClient
     chat: ChatSession
     screen: Screen
+    attention: AttentionView
     draft: str = ""
 
     def run(self, line: str) -> Next:
@@ -72,6 +76,7 @@ class CommandLine:
             "set": self._set,
             "save": self._save,
             "load": self._load,
+            "attention": self._attention,
             "stats": self._stats,
             "quit": lambda _: "quit",
             "exit": lambda _: "quit",
@@ -164,6 +169,10 @@ class CommandLine:
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} from {path}")
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
+        return "stay"
+
+    def _attention(self, text: str) -> Next:
+        self.attention.command(text.lower())
         return "stay"
 
     def _stats(self, _: str) -> Next:

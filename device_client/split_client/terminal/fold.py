@@ -12,11 +12,12 @@ _NARROWEST = 20
 
 def columns(stream: TextIO) -> int:
     """Width of the terminal behind ``stream``; what the environment says where it has none."""
-    try:
-        width = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        width = 0
-    return width or shutil.get_terminal_size().columns
+    return _size(stream).columns or shutil.get_terminal_size().columns
+
+
+def rows(stream: TextIO) -> int:
+    """Its height, likewise."""
+    return _size(stream).lines or shutil.get_terminal_size().lines
 
 
 def fold(text: str, stream: TextIO, hang: int = 0) -> str:
@@ -34,3 +35,10 @@ def fold(text: str, stream: TextIO, hang: int = 0) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _size(stream: TextIO) -> os.terminal_size:
+    try:
+        return os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return os.terminal_size((0, 0))

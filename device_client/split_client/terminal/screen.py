@@ -69,6 +69,11 @@ class Screen:
         """Whether a person looks at ``out``."""
         return self.out.isatty()
 
+    @property
+    def coloured(self) -> bool:
+        """Whether ``out`` can show colours and nobody declines them (no-color.org)."""
+        return self.interactive and not _declined() and os.environ.get("TERM") != "dumb"
+
     def _write_styled(self, style: str, text: str) -> None:
         if self._inside_line and self.interactive:
             # A notice in the middle of a reply stands on a line of its own.
@@ -76,7 +81,11 @@ class Screen:
             if self._wrapper is not None:
                 self._wrapper.line_broken()
         text = fold(text, self.err)
-        if self.err.isatty() and not os.environ.get("NO_COLOR"):
+        if self.err.isatty() and not _declined():
             text = f"{style}{text}{_RESET}"
         self.err.write(text + "\n")
         self.err.flush()
+
+
+def _declined() -> bool:
+    return bool(os.environ.get("NO_COLOR"))

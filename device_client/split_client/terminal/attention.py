@@ -1,0 +1,125 @@
+"""``/attention``: what the newest token of a chat attends to, shown after each reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from split_client.api import ChatSession, SplitClient
+from split_client.attended import MEAN_ROWS, Attended, Transcript
+from split_client.errors import ServerRefused
+from split_client.terminal.brightness import legend
+from split_client.terminal.fold import columns, rows
+from split_client.terminal.heat_map import heat_map
+from split_client.terminal.interrupt import stops_reply
+from split_client.terminal.sampling import SettingInvalid
+from split_client.terminal.sanitise import sanitise
+from split_client.terminal.screen import Screen
+from split_client.terminal.words import counted
+from split_client.token_pieces import pieces_of
+from split_wire.errors import AttentionTooLarge, Unsupported
+
+# Why it makes no sense to ask again after the next reply.
+_REFUSALS = {
+    Unsupported.code: "this server does not tell attention",
+    AttentionTooLarge.code: "the attention of this chat is too large for one answer",
+}
+_NAMED, _LISTED = 3, 8
+_LONGEST_NAME = 20
+# What stands below the conversation: legend, names, the prompt.
+_ROWS_BELOW = 6
+
+
+@dataclass(slots=True)
+class AttentionView:
+    """Whether it is on, and one chat's way to the screen."""
+
+    client: SplitClient
+    chat: ChatSession
+    screen: Screen
+    on: bool = False
+
+    def command(self, text: str) -> None:
+        """Toggle, or with ``now`` show it once. Raises SettingInvalid and what showing raises."""
+        if text not in ("", "now", "on", "off"):
+            raise SettingInvalid(f"/attention takes 'now' or nothing, not {text[:40]!r}")
+        if text == "now":
+            if not self.show():
+                self.screen.note("no reply to show the attention of")
+            return
+        self.on = not self.on if not text else text == "on"
+        if not self.on:
+            self.screen.note("attention is off")
+            return
+        if not self.show() and self.on:
+            self.screen.note("attention is on: it is shown after each reply")
+
+    def show(self) -> bool:
+        """Ask for it and print it; false if there is no reply. Raises the errors of a step."""
+        answered = self.chat.answered
+        if answered is None:
+            return False
+        pieces = pieces_of(self.client.ends.tokenizer, answered.ids)
+        transcript = Transcript(pieces, answered.prompt_tokens, answered.messages)
+        if not transcript.read:
+            return False
+        try:
+            with stops_reply(self.client.cancel):
+                weights = self.chat.attend(answered.ids[: transcript.read], MEAN_ROWS)
+        except ServerRefused as error:
+            self._refused(error)
+        else:
+            self._print(transcript.attended(weights))
+        return True
+
+    def _refused(self, error: ServerRefused) -> None:
+        if error.code not in _REFUSALS:
+            raise error
+        self.on = False
+        self.screen.note(f"{_REFUSALS[error.code]}; /attention is off")
+
+    def _print(self, attended: Attended) -> None:
+        if self.screen.coloured:
+            self._print_map(attended)
+        else:
+            self.screen.note(f"{_name(attended.newest)} attends to")
+            for text, weight in attended.most(_LISTED):
+                self.screen.note(f"{_percent(weight):>6}  {_name(text)}")
+        self.screen.note(_elsewhere(attended))
+
+    def _print_map(self, attended: Attended) -> None:
+        from prompt_toolkit.utils import get_cwidth
+
+        out = self.screen.out
+        lines, hidden = heat_map(attended, columns(out) - 1, rows(out) - _ROWS_BELOW, get_cwidth)
+        self.screen.line()
+        for line in lines:
+            self.screen.line(line)
+        self.screen.line()
+        self.screen.line(legend())
+        self.screen.note(f"{_name(attended.newest)} attends to {', '.join(_strongest(attended))}")
+        if hidden:
+            self.screen.note(f"{counted(hidden, 'earlier message')} not shown")
+
+
+def _strongest(attended: Attended) -> Iterator[str]:
+    for text, weight in attended.most(_NAMED):
+        yield f"{_name(text)} {_percent(weight)}"
+
+
+def _elsewhere(attended: Attended) -> str:
+    return (
+        f"{_percent(attended.first)} on the first position, "
+        f"{_percent(attended.template)} on the template's tokens"
+    )
+
+
+def _name(text: str) -> str:
+    """A token between quotes, on one line; white space alone is made visible."""
+    harmless = sanitise(text)
+    name = harmless.strip() or harmless.replace("\n", "↵").replace("\t", "⇥").replace(" ", "␣")
+    return f"“{name[:_LONGEST_NAME].replace(chr(10), '↵')}”"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
