@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from split_client.generation.constraint import Constraint
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.head_spec import HeadSpec
 from split_client.generation.lm_head import ExactLMHead
 from split_client.generation.loop import Event, Finished, Limits, TokenEvent, decode
@@ -167,3 +169,69 @@ def test_a_token_brings_no_attention_unless_it_is_asked_for(head: ExactLMHead) -
     events = [event for event in run(head, [0, 1]) if isinstance(event, TokenEvent)]
     assert [event.attention for event in events] == [None] * len(events)
     assert events
+
+
+class Alternating:
+    """Allows even tokens, then odd ones, and so on, and is finished after ``most``."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.accepted = list[int]()
+        self.remaining = list[int]()
+
+    def allowed(self, remaining: int) -> np.ndarray:
+        self.remaining.append(remaining)
+        return np.arange(VOCAB) % 2 == len(self.accepted) % 2
+
+    def accept(self, token: int) -> None:
+        self.accepted.append(token)
+
+    @property
+    def finished(self) -> bool:
+        return len(self.accepted) >= self.most
+
+
+def steered(
+    head: ExactLMHead, constraint: Constraint | None, prompt: int = 1, **options: Any
+) -> list[Event]:
+    sequence = Sequence(
+        CountingBackend(),  # type: ignore[arg-type]
+        lambda ids: np.asarray(ids, np.float32)[:, None],
+    )
+    limits = Limits(frozenset({EOS}), options.pop("max_tokens", 10))
+    sampler = Sampler(head, SamplingParams())
+    ids = [0] * prompt
+    return list(decode(sequence, sampler, Letters(), ids, limits, constraint=constraint, **options))
+
+
+def test_a_constraint_steers_every_choice_and_ends_the_reply(head: ExactLMHead) -> None:
+    constraint = Alternating(4)
+    events = steered(head, constraint)
+    # After 0 comes 1, which is odd: of the even ones, equally likely, the first is taken.
+    assert tokens(events) == constraint.accepted == [0, 1, 2, 3]
+    assert reason(events) == "stop"
+    assert constraint.remaining == [10, 9, 8, 7]
+
+
+def test_a_constraint_is_told_how_many_tokens_the_context_leaves(head: ExactLMHead) -> None:
+    constraint = Alternating(100)
+    events = steered(head, constraint, prompt=18)
+    assert reason(events) == "context"
+    assert constraint.remaining == [3, 2, 1]
+
+
+def test_logprobs_are_those_of_the_model_whatever_the_constraint(head: ExactLMHead) -> None:
+    events = steered(head, Alternating(1), logprobs=2)
+    first = events[0]
+    assert isinstance(first, TokenEvent)
+    assert first.logprobs is not None
+    total = np.log(VOCAB - 1 + np.e)
+    assert first.logprobs.logprob == pytest.approx(-total)
+    assert first.logprobs.top == ((1, pytest.approx(1 - total)), (0, pytest.approx(-total)))
+
+
+def test_tokens_bring_logprobs_only_when_asked(head: ExactLMHead) -> None:
+    plain = steered(head, None)
+    assert [event.logprobs for event in plain if isinstance(event, TokenEvent)] == [None] * 7
+    with pytest.raises(InvalidSamplingParameter):
+        steered(head, None, logprobs=21)

@@ -72,3 +72,31 @@ def test_penalties_come_after_the_bias_and_one_after_the_other() -> None:
 @given(prompt=TOKENS, generated=TOKENS)
 def test_without_penalties_nothing_is_affected(prompt: list[int], generated: list[int]) -> None:
     assert affected_tokens(SamplingParams(), prompt, generated).ids.size == 0
+
+
+@given(prompt=TOKENS, generated=TOKENS, forbidden=st.sets(st.integers(0, VOCABULARY - 1)))
+def test_forbidden_tokens_get_no_logit_whatever_else_changes_them(
+    prompt: list[int], generated: list[int], forbidden: set[int]
+) -> None:
+    params = SamplingParams(
+        repetition_penalty=2.0, frequency_penalty=-1.0, logit_bias={3: 100.0, 4: 100.0}
+    )
+    affected = affected_tokens(params, prompt, generated, np.array(sorted(forbidden), np.int64))
+    changed = dict(
+        zip(affected.ids.tolist(), adjusted(params, affected, LOGITS[affected.ids]), strict=True)
+    )
+    assert {token for token, logit in changed.items() if logit == -np.inf} == forbidden
+    free = affected_tokens(params, prompt, generated)
+    untouched = zip(free.ids.tolist(), adjusted(params, free, LOGITS[free.ids]), strict=True)
+    assert all(changed[token] == logit for token, logit in untouched if token not in forbidden)
+
+
+def test_the_affected_within_a_mask_are_those_whose_token_is_set() -> None:
+    params = SamplingParams(presence_penalty=1.0, logit_bias={3: 1.0, 9: 2.0})
+    affected = affected_tokens(params, [], [4, 4, 9])
+    mask = np.zeros(VOCABULARY, np.bool_)
+    mask[[4, 9, 11]] = True
+    inside = affected.within(mask)
+    assert inside.ids.tolist() == [4, 9]
+    assert inside.counts.tolist() == [2, 1]
+    assert inside.bias.tolist() == [0.0, 2.0]

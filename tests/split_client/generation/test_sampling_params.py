@@ -33,6 +33,10 @@ from split_client.generation.sampling_params import MAX_BIASED_TOKENS, SamplingP
         ("logit_bias", {"1": 1.0}, "token ids"),
         ("logit_bias", {-1: 1.0}, "token ids"),
         ("logit_bias", [1], "token ids"),
+        ("banned", [1], "a set of token ids"),
+        ("banned", {-1}, "a set of token ids"),
+        ("banned", {"1"}, "a set of token ids"),
+        ("banned", {True}, "a set of token ids"),
         ("logit_bias", dict.fromkeys(range(MAX_BIASED_TOKENS + 1), 1.0), "at most 1024"),
     ],
 )
@@ -52,6 +56,7 @@ def test_a_value_outside_its_range_is_refused_with_field_and_range(
         {"temperature": 100, "top_k": 10**9, "top_p": 1e-9, "min_p": 1},
         {"seed": 0},
         {"seed": 2**64 - 1},
+        {"banned": frozenset(range(100_000))},
         {"logit_bias": {0: -100, 5: 100.0}, "presence_penalty": -2, "frequency_penalty": 2},
     ],
 )
