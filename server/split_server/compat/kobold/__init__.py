@@ -1,0 +1,1 @@
+"""The Kobold attention API without sockets: requests to values, events to bytes."""

@@ -1,0 +1,115 @@
+"""A generation as a Kobold client asks for it, parsed whole before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from split_client.generation.logprobs import MAX_TOP_LOGPROBS
+from split_client.generation.sampling_params import SamplingParams
+from split_server.compat.kobold.attention import AttentionOptions, attention_options
+from split_server.compat.kobold.errors import InvalidRequest
+from split_server.compat.kobold.given import Given
+from split_server.compat.kobold.sampling import sampling_params
+from split_server.compat.request import GenerationRequest
+from split_server.engine.info import ModelInfo
+
+DEFAULT_MAX_TOKENS = 200
+MAX_SAMPLES = 8
+MAX_TEXT = 4 << 20
+DEFAULT_TOP_LOGPROBS = 5
+_LARGEST_COUNT = 2**31 - 1
+_MAX_STOPS = 256
+_MAX_STOP_LENGTH = 4096
+MAX_NAME = 256
+_SEEDS = 2**64
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What an endpoint does where a request does not say: ``logprobs`` None for none."""
+
+    sampling: SamplingParams
+    attention: bool = False
+    logprobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KoboldRequest:
+    """``prompt``: token ids, or text that is still to be encoded (``special`` adds what a prompt
+    begins with); ``logprobs``: how many of the most likely tokens are told, None for none.
+    """
+
+    prompt: tuple[int, ...] | str
+    special: bool
+    params: SamplingParams
+    max_tokens: int
+    stop_tokens: frozenset[int]
+    ignore_eos: bool
+    stops: tuple[str, ...]
+    attention: AttentionOptions | None
+    logprobs: int | None
+    samples: int
+    name: str | None
+    key: str | None
+
+    def generation(self, prompt: tuple[int, ...], sample: int) -> GenerationRequest:
+        """The request of one of the samples; a seed that was given counts up from the first."""
+        seed = self.params.seed
+        own = None if seed is None else (seed + sample) % _SEEDS
+        return GenerationRequest(
+            prompt=prompt,
+            params=replace(self.params, seed=own),
+            max_tokens=self.max_tokens,
+            stop_tokens=self.stop_tokens,
+            ignore_eos=self.ignore_eos,
+            stops=self.stops,
+            attention=None if self.attention is None else self.attention.request(),
+            logprobs=self.logprobs,
+        )
+
+
+def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Defaults) -> KoboldRequest:
+    """Parse the fields of a generation.
+
+    Raises InvalidRequest, InvalidParameter, InvalidToken, InvalidSamplingParameter.
+    """
+    given, vocab = Given(values), info.vocab_size
+    wanted = given.flag("return_attention", "output_attentions")
+    attention = defaults.attention if wanted is None else wanted
+    length = given.whole(1, _LARGEST_COUNT, "max_new_tokens", "max_length")
+    bos = given.flag("add_bos_token")
+    return KoboldRequest(
+        prompt=_prompt(given, vocab),
+        special=bos is not False,
+        params=sampling_params(given, defaults.sampling, vocab, frozenset(info.eos_token_ids)),
+        max_tokens=min(length or DEFAULT_MAX_TOKENS, info.max_context),
+        stop_tokens=frozenset(given.tokens(vocab, vocab, "stop_tokens")),
+        ignore_eos=bool(given.flag("ignore_eos", "bypass_eos")),
+        stops=given.texts(_MAX_STOPS, _MAX_STOP_LENGTH, "stop_sequence", "stop"),
+        attention=attention_options(given) if attention else None,
+        logprobs=_logprobs(given, defaults.logprobs),
+        samples=given.whole(1, MAX_SAMPLES, "num_samples") or 1,
+        name=given.text(MAX_NAME, "request_id"),
+        key=given.text(MAX_NAME, "genkey"),
+    )
+
+
+def _prompt(given: Given, vocab_size: int) -> tuple[int, ...] | str:
+    if given.name("input_ids") is not None:
+        return given.tokens(vocab_size, _LARGEST_COUNT, "input_ids")
+    text = given.text(MAX_TEXT, "prompt")
+    if text is None:
+        raise InvalidRequest("there is nothing to continue: give 'input_ids' or 'prompt'")
+    return (given.text(MAX_TEXT, "memory") or "") + text
+
+
+def _logprobs(given: Given, default: int | None) -> int | None:
+    wanted: int | None = default
+    if isinstance(given.value("logprobs"), bool):
+        wanted = (default or DEFAULT_TOP_LOGPROBS) if given.flag("logprobs") else None
+    elif given.name("logprobs") is not None:
+        wanted = given.whole(0, MAX_TOP_LOGPROBS, "logprobs")
+    count = given.whole(0, MAX_TOP_LOGPROBS, "top_logprobs")
+    return wanted if count is None or given.value("logprobs") is False else count

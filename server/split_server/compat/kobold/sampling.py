@@ -1,0 +1,66 @@
+"""The sampling fields of a request, in both spellings, over the model's own defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from split_client.generation.sampling_params import MAX_BIASED_TOKENS, SamplingParams
+from split_server.compat.kobold.errors import InvalidParameter, InvalidToken
+from split_server.compat.kobold.given import Given
+
+_LARGEST_SEED = 2**64 - 1
+# Fields of SamplingParams by their spellings in a request.
+_NUMBERS = {
+    "temperature": ("temperature",),
+    "top_p": ("top_p",),
+    "top_k": ("top_k",),
+    "min_p": ("min_p",),
+    "repetition_penalty": ("repetition_penalty", "rep_pen"),
+    "presence_penalty": ("presence_penalty",),
+    "frequency_penalty": ("frequency_penalty",),
+}
+
+
+def sampling_params(
+    given: Given, defaults: SamplingParams, vocab_size: int, eos: frozenset[int]
+) -> SamplingParams:
+    """How tokens are chosen.
+
+    Raises InvalidParameter, InvalidToken, InvalidSamplingParameter.
+    """
+    named: dict[str, Any] = {
+        name: value
+        for name, spellings in _NUMBERS.items()
+        if (value := given.number(*spellings)) is not None
+    }
+    if given.flag("do_sample") is False:
+        named["temperature"] = 0.0
+    banned = frozenset(given.tokens(vocab_size, vocab_size, "banned_tokens"))
+    if given.flag("ban_eos_token", "use_default_badwordsids"):
+        banned |= eos
+    seed = given.whole(-1, _LARGEST_SEED, "sampler_seed", "seed")
+    return replace(
+        defaults,
+        **named,
+        seed=None if seed == -1 else seed,
+        banned=banned,
+        logit_bias=_bias(given, vocab_size),
+    )
+
+
+def _bias(given: Given, vocab_size: int) -> dict[int, float]:
+    value = given.value("logit_bias")
+    allowed = f"an object of at most {MAX_BIASED_TOKENS} token ids with a number each"
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or len(value) > MAX_BIASED_TOKENS:
+        raise InvalidParameter("logit_bias", allowed)
+    bias: dict[int, float] = {}
+    for key, weight in value.items():
+        if not (key.isascii() and key.isdigit() and len(key) <= 10):
+            raise InvalidParameter("logit_bias", allowed)
+        if int(key) >= vocab_size:
+            raise InvalidToken(int(key), vocab_size)
+        bias[int(key)] = weight
+    return bias

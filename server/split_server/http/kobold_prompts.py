@@ -1,0 +1,51 @@
+"""From the fields of a request to token ids that the model can continue, checked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from split_server.compat.kobold.documents import Documents
+from split_server.compat.kobold.request import MAX_NAME, Defaults, KoboldRequest, kobold_request
+from split_server.compat.kobold.running import Item, replies
+from split_server.compat.parts import Compat
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request whose prompt is known and passes every check that needs no computing."""
+
+    request: KoboldRequest
+    prompt: tuple[int, ...]
+    documents: Documents
+
+
+class Prompts:
+    """``attention`` and ``logprobs``: what an endpoint sends where a request does not say."""
+
+    def __init__(
+        self, compat: Compat, *, attention: bool = False, logprobs: int | None = None
+    ) -> None:
+        self._compat = compat
+        self._defaults = Defaults(compat.generator.ends.defaults, attention, logprobs)
+
+    async def prepare(self, values: Mapping[str, Any]) -> Prepared:
+        """Parse, encode and check. Raises KoboldError and what ``Generator.check`` raises."""
+        compat = self._compat
+        request = kobold_request(values, compat.generator.info, self._defaults)
+        prompt = request.prompt
+        if isinstance(prompt, str):
+            prompt = tuple(await compat.texts.encode(prompt, special=request.special))
+        compat.generator.check(request.generation(prompt, 0))
+        return Prepared(request, prompt, Documents(request, compat.generator.ends.tokenizer))
+
+    def run(self, principal: str, prepared: Prepared) -> AsyncGenerator[Item, None]:
+        """Everything of the reply. Raises what ``Generator.generate`` raises."""
+        return replies(self._compat.generator, principal, prepared.request, prepared.prompt)
+
+
+def request_name(values: Mapping[str, Any]) -> str | None:
+    """The ``request_id`` of a request that may be malformed elsewhere."""
+    name = values.get("request_id")
+    return name if isinstance(name, str) and len(name) <= MAX_NAME else None
