@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -77,7 +77,7 @@ class Work:
 
 async def _events(
     generator: Generator, principal: str, requests: Sequence[GenerationRequest]
-) -> AsyncIterator[tuple[int, Event]]:
+) -> AsyncGenerator[tuple[int, Event], None]:
     """The events of every request with its number.
 
     One after the other: each finds the prompt cached that the one before has left, and however

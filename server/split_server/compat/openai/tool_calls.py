@@ -46,7 +46,10 @@ class CallReader(Protocol):
 
 
 class FreeReader:
-    """A reply that may call any of ``names`` and may be text; at most ``limit`` calls."""
+    """A reply that may call any of ``names`` and may be text; at most ``limit`` calls.
+
+    White space that only lays out calls, before the first and after each, is no text.
+    """
 
     def __init__(self, names: frozenset[str], limit: int, new_id: NewId) -> None:
         self._names = names
@@ -54,13 +57,15 @@ class FreeReader:
         self._new_id = new_id
         self._held = ""
         self._state = "start"
+        self._at_edge = True
+        self._called = False
 
     def push(self, text: str) -> list[Piece]:
         self._held += text
         if self._state == "start":
             self._state = _kind(self._held)
         pieces: list[Piece] = []
-        while self._state in ("text", "tag") and (found := self._step()) is not None:
+        while (found := self._step()) is not None:
             pieces += found
         return pieces
 
@@ -69,7 +74,8 @@ class FreeReader:
         if self._state == "tag":
             return self._tagged(held)
         if self._state != "bare":
-            return [held] if held else []
+            shown = held.lstrip() if self._called and self._at_edge else held
+            return [shown] if shown else []
         calls = _objects(held.strip().removeprefix(_PYTHON_TAG))
         made = [self._call(call) for call in calls[: self._left]] if calls else []
         whole = [call for call in made if call is not None]
@@ -78,19 +84,33 @@ class FreeReader:
     def _step(self) -> list[Piece] | None:
         """Move on by one tag; None when more text is needed."""
         if self._state == "text":
-            at = self._held.find(OPEN_TAG)
-            if at < 0:
-                return self._release(len(self._held) - _open_tail(self._held)) or None
-            pieces = self._release(at)
-            self._held, self._state = self._held[len(OPEN_TAG) :], "tag"
-            return [piece for piece in pieces if not _is_layout(piece)]
-        at = self._held.find(CLOSE_TAG)
+            return self._text()
+        at = self._held.find(CLOSE_TAG) if self._state == "tag" else -1
         if at < 0:
             return None
         inside, self._held = self._held[:at], self._held[at + len(CLOSE_TAG) :]
-        # Line ends that lay the calls out are no answer.
-        self._held, self._state = self._held.lstrip(), "text"
+        self._state = "text"
         return self._tagged(inside, CLOSE_TAG)
+
+    def _text(self) -> list[Piece] | None:
+        if self._at_edge and not self._leaves_edge():
+            return None
+        at = self._held.find(OPEN_TAG)
+        if at < 0:
+            return self._release(len(self._held) - _open_tail(self._held)) or None
+        pieces = self._release(at)
+        self._held, self._state = self._held[len(OPEN_TAG) :], "tag"
+        return pieces
+
+    def _leaves_edge(self) -> bool:
+        """Whether more than white space is there, and it is certain whether that is a tag."""
+        begun = self._held.lstrip()
+        if begun == OPEN_TAG[: len(begun)] and begun != OPEN_TAG:
+            return False
+        if self._called or begun.startswith(OPEN_TAG):
+            self._held = begun
+        self._at_edge = False
+        return True
 
     def _release(self, length: int) -> list[Piece]:
         text, self._held = self._held[:length], self._held[length:]
@@ -101,6 +121,7 @@ class FreeReader:
         call = self._call(objects[0]) if len(objects) == 1 else None
         if call is None:
             return [OPEN_TAG + inside + close]
+        self._called = self._at_edge = True
         if self._left <= 0:
             return []
         self._left -= 1
@@ -152,10 +173,6 @@ def _kind(text: str) -> str:
         return "bare"
     open_still = any(form.startswith(begun) for form in _BARE)
     return "start" if open_still and len(text) < _BARE_WITHIN else "text"
-
-
-def _is_layout(piece: Piece) -> bool:
-    return isinstance(piece, str) and not piece.strip()
 
 
 def _open_tail(text: str) -> int:
