@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from split_client.generation.constraint import Constraint
+from split_server.compat.grammar import GrammarInvalid, JsonGrammars
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
+from split_server.compat.openai.errors import SchemaRefused
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.response_format import JsonForm
 from split_server.compat.openai.served import Served
@@ -31,6 +34,8 @@ class Desk:
         self._clock = clock
         ends = self.generator.ends
         self._ends = ends.manifest.eos_token_ids
+        tokenizer_json = ends.tokenizer._tokenizer.to_str()
+        self._grammars = JsonGrammars(tokenizer_json, ends.manifest.vocab_size, self._ends)
         self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
         self.served = Served(
             ends.manifest.name,
@@ -72,10 +77,13 @@ class Desk:
         return tuple(await self.texts.encode(prompt, special=True))
 
     async def constraint(self, form: JsonForm | None) -> Callable[[], Constraint] | None:
-        """What makes the state of the grammar of ``form``."""
+        """What makes the state of the grammar of ``form``. Raises SchemaRefused."""
         if form is None:
             return None
-        raise NotImplementedError
+        try:
+            return await asyncio.to_thread(self._grammars.schema, form.schema)
+        except GrammarInvalid as error:
+            raise SchemaRefused(str(error), form.param) from None
 
 
 def new_id(prefix: str) -> str:

@@ -63,6 +63,12 @@ class UnsupportedParameter(OpenAIError):
         super().__init__(f"{param} is not supported here: {reason}", param)
 
 
+class SchemaRefused(OpenAIError):
+    """A JSON schema that cannot be enforced."""
+
+    code = "invalid_schema"
+
+
 class InvalidBody(OpenAIError):
     """A body that is not a JSON object."""
 
