@@ -23,7 +23,9 @@ from split_server.http.access_log import AccessLog
 from split_server.http.body import Bodies
 from split_server.http.errors import ErrorBoundary, on_http_exception
 from split_server.http.health import health_routes
+from split_server.http.kobold import kobold_routes
 from split_server.http.memory import memory_routes
+from split_server.http.openai import openai_routes
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_routes import original_routes
 from split_server.http.quota import Quota
@@ -108,7 +110,12 @@ class SplitApp:
             *stream.routes(),
             *original_routes(parts.original, bodies),
             *weights.routes(),
+            *([] if parts.compat is None else self._compatible(parts.compat, bodies)),
         ]
+
+    def _compatible(self, compat: Compat, bodies: Bodies) -> list[BaseRoute]:
+        """The APIs that existing tools speak."""
+        return [*openai_routes(compat, bodies), *kobold_routes(compat, bodies, self._sockets)]
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:

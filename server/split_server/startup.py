@@ -17,7 +17,7 @@ from split_server.compat.parts import Compat
 from split_server.compat.texts import Texts
 from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.engine import Engine
-from split_server.engine.loader import load_backbone, resolve_device, resolve_dtype
+from split_server.engine.loader import Backbone, load_backbone, resolve_device, resolve_dtype
 from split_server.engine.memory_allocator import give_back_large_blocks
 from split_server.engine.memory_limit import Room, memory_limit_of
 from split_server.engine.memory_plan import MemoryPlan, shape_of
@@ -28,6 +28,7 @@ from split_server.engine.memory_table import cache_budget, described, summary
 from split_server.engine.memory_usage import peak_meter
 from split_server.engine.memory_weights import WeightsNeed, check_weights, weights_need
 from split_server.engine.runner import ModelRunner
+from split_server.engine.threads import on_passing_thread
 from split_server.errors import UnusableModel
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
@@ -54,17 +55,8 @@ def load_parts(config: ServerConfig) -> Parts:
     check_weights(checkpoint.name, need, planner.limit)
     if planner.room().own:
         give_back_large_blocks()
-    backbone = load_backbone(
-        checkpoint,
-        config.dtype,
-        config.device,
-        linears=config.linears,
-        quantize=config.quantize,
-        threads=config.threads,
-    )
+    backbone, runner = on_passing_thread(lambda: _model(checkpoint, config, planner))
     info = backbone.info
-    runner = PlannedRunner(backbone, config.threads, planner, peak_meter(backbone.device))
-    _try_out(runner, info.name)
     local = _local_ends(catalog, manifest) if config.compat else None
     # What is left once the model, its first passes and its ends have taken theirs.
     store = _store(config, planner)
@@ -100,6 +92,23 @@ def _local_ends(catalog: Catalog, manifest: Manifest) -> LocalEnds | None:
 
 def _compat(local: LocalEnds, service: SplitService) -> Compat:
     return Compat(local, Generator(local.ends, service.local), Texts(local.ends))
+
+
+def _model(
+    checkpoint: Checkpoint, config: ServerConfig, planner: MemoryPlanner
+) -> tuple[Backbone, ModelRunner]:
+    """The loaded model after its first passes."""
+    backbone = load_backbone(
+        checkpoint,
+        config.dtype,
+        config.device,
+        linears=config.linears,
+        quantize=config.quantize,
+        threads=config.threads,
+    )
+    runner = PlannedRunner(backbone, config.threads, planner, peak_meter(backbone.device))
+    _try_out(runner, backbone.info.name)
+    return backbone, runner
 
 
 def _try_out(runner: ModelRunner, name: str) -> None:

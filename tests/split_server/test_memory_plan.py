@@ -49,7 +49,7 @@ def test_the_start_tells_what_fits_in_one_line(
     tiny_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "split_server.startup"):
-        parts = load_parts(ServerConfig(model=str(tiny_path), cache_bytes=10 * _MIB))
+        parts = load_parts(ServerConfig(model=str(tiny_path), cache_bytes=10 * _MIB, compat=False))
     [line] = [record.getMessage() for record in caplog.records if "memory:" in record.getMessage()]
     assert "10 for caches" in line
     assert parts.memory is not None
@@ -58,7 +58,7 @@ def test_the_start_tells_what_fits_in_one_line(
 
 def test_without_a_budget_caches_get_what_the_plan_leaves(tmp_path: Path) -> None:
     path = tiny_checkpoint("llama", tmp_path / "llama")
-    parts = load_parts(ServerConfig(model=str(path)))
+    parts = load_parts(ServerConfig(model=str(path), compat=False))
     assert parts.memory is not None
     report = parts.memory()
     room = report["limit"]["free"] - report["limit"]["kept_free"]

@@ -42,8 +42,6 @@ class LocalEnds:
         except BaseException:
             lock.release()
             raise
-        if ends.chat_template is not None:
-            ends.chat_template.start()
         return cls(ends, lock)
 
     def close(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from split_client.ends import DeviceEnds
 
+_T = TypeVar("_T")
 # Tokenizing is short work; a long text must not keep others waiting.
 _THREADS = 2
 
@@ -54,7 +55,7 @@ class Texts:
 
         return await asyncio.to_thread(work)
 
-    async def _run(self, work: Any) -> Any:
+    async def _run(self, work: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def close(self) -> None:

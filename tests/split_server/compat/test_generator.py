@@ -39,17 +39,19 @@ def request(prompt: tuple[int, ...] = PROMPT, count: int = COUNT, **options: Any
 
 @asynccontextmanager
 async def generating(
-    path: Path, limits: GeneratorLimits | None = None, **options: Any
+    path: Path, bounds: GeneratorLimits | None = None, **options: Any
 ) -> AsyncIterator[Generator]:
     """A generator beside a running service."""
     checkpoint = read_checkpoint(path, path.name)
     catalog = build_catalog(checkpoint)
     local = LocalEnds.open(catalog, build_manifest(checkpoint, catalog), ModelStore())
-    async with serving(path, **options) as service:
-        generator = Generator(local.ends, service.local, limits)
-        yield generator
-        generator.close()
-    local.close()
+    try:
+        async with serving(path, **options) as service:
+            generator = Generator(local.ends, service.local, bounds)
+            yield generator
+            generator.close()
+    finally:
+        local.close()
 
 
 async def events_of(generator: Generator, asked: GenerationRequest) -> list[Any]:

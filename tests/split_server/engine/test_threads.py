@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import torch
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.loader import load_backbone
 from split_server.engine.runner import ModelRunner
-from split_server.engine.threads import choose_threads
+from split_server.engine.threads import choose_threads, on_passing_thread
 from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone
 
@@ -55,3 +56,32 @@ def test_warming_up_sets_the_threads_of_the_calling_thread(tiny_path: Path) -> N
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
+
+
+def _multiply() -> int:
+    torch.set_num_threads(3)
+    return int((torch.ones(256, 256) @ torch.ones(256, 256)).sum())
+
+
+def _threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_a_passing_thread_takes_its_team_of_threads_along() -> None:
+    before = _threads()
+    teams = []
+
+    def work() -> int:
+        product = _multiply()
+        teams.append(_threads() - before)
+        return product
+
+    assert on_passing_thread(work) == 256**3
+    assert teams[0] > 1
+    assert _threads() <= before
+
+
+def test_what_a_passing_thread_raises_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        on_passing_thread(lambda: 1 // 0)

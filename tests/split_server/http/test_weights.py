@@ -202,7 +202,7 @@ class _Endless:
 
 @pytest.fixture
 def endless(tiny_path: Path) -> Iterator[tuple[RunningServer, _Endless]]:
-    parts = load_parts(ServerConfig(model=str(tiny_path)))
+    parts = load_parts(ServerConfig(model=str(tiny_path), compat=False))
     source = _Endless()
     file = replace(parts.catalog.files["embedding.bin"], source=source)
     catalog = Catalog({"embedding.bin": file}, {})
