@@ -68,7 +68,7 @@ def load_parts(config: ServerConfig) -> Parts:
         half_rows(catalog.legacy[LEGACY_EMBEDDING], info.hidden_size),
         allow_tokenize=config.allow_server_tokenize,
     )
-    compat = None if local is None else _compat(local, service)
+    compat = None if local is None else _compat(checkpoint, local, service)
     return Parts(
         catalog, manifest, service, original, lambda: memory_report(planner, store), compat
     )
@@ -90,8 +90,8 @@ def _local_ends(catalog: Catalog, manifest: Manifest) -> LocalEnds | None:
         return None
 
 
-def _compat(local: LocalEnds, service: SplitService) -> Compat:
-    return Compat(local, Generator(local.ends, service.local), Texts(local.ends))
+def _compat(checkpoint: Checkpoint, local: LocalEnds, service: SplitService) -> Compat:
+    return Compat(checkpoint, local, Generator(local.ends, service.local), Texts(local.ends))
 
 
 def _model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from split_server.checkpoint.folder import Checkpoint
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import Generator
 from split_server.compat.texts import Texts
@@ -13,6 +14,7 @@ from split_server.compat.texts import Texts
 class Compat:
     """The ends, the generations and the texts of one served model."""
 
+    checkpoint: Checkpoint
     local: LocalEnds
     generator: Generator
     texts: Texts
