@@ -19,7 +19,7 @@ from split_server.compat.kobold.request import DEFAULT_MAX_TOKENS, MAX_NAME
 from split_server.compat.parts import Compat
 from split_server.http.body import Bodies
 from split_server.http.kobold_aborts import Aborts
-from split_server.http.kobold_answers import Posted, document, refusal
+from split_server.http.kobold_answers import Posted, document, dumped, refusal
 from split_server.http.kobold_forms import BINARY_FORM, JSON_FORM, Form
 from split_server.http.kobold_generate import Generate
 from split_server.http.kobold_prompts import Prompts
@@ -77,8 +77,10 @@ def _documents(compat: Compat) -> list[Route]:
 
 
 def _fixed(path: str, values: dict[str, Any]) -> Route:
+    content = dumped(values)
+
     async def answer(_: Request) -> Response:
-        return document(values)
+        return document(content)
 
     return Route(path, answer, methods=["GET"])
 
@@ -97,6 +99,6 @@ def _abort(posted: Posted, aborts: Aborts) -> Any:
         # The boundary of a request: its client is told in the form that it knows.
         except Exception as error:  # noqa: BLE001
             return refusal(error)
-        return document({"success": aborts.abort(principal_of(request.scope), key)})
+        return document(dumped({"success": aborts.abort(principal_of(request.scope), key)}))
 
     return answer

@@ -21,9 +21,9 @@ class Abortable:
 
     def abort(self) -> None:
         """End :meth:`until` without its next item, also while that is waited for."""
-        self._aborted = True
-        if self._waiting is not None:
+        if self._waiting is not None and not self._aborted:
             self._waiting.cancel()
+        self._aborted = True
 
     async def until(self, items: AsyncIterator[_T]) -> AsyncGenerator[_T, None]:
         """``items`` as long as nobody aborts. An item that was handed out is never interrupted."""

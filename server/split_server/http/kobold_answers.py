@@ -47,13 +47,18 @@ def refusal(error: Exception) -> Response:
     """The answer to a request that failed; ``detail`` is where Kobold's own servers tell it."""
     known = told(error)
     detail = {"msg": str(known), "type": known.code}
-    content = json.dumps({**known.document(), "detail": detail}).encode()
+    content = dumped({**known.document(), "detail": detail})
     return Response(content, known.status, error_headers(known), JSON)
 
 
-def document(values: dict[str, Any]) -> Response:
-    """An answer."""
-    return Response(json.dumps(values).encode(), headers=NO_STORE, media_type=JSON)
+def dumped(values: dict[str, Any]) -> bytes:
+    """A document as JSON."""
+    return json.dumps(values).encode()
+
+
+def document(content: bytes) -> Response:
+    """An answer of JSON."""
+    return Response(content, headers=NO_STORE, media_type=JSON)
 
 
 async def parsed(data: bytes, max_context: int) -> dict[str, Any]:
@@ -77,9 +82,9 @@ class Posted:
             return await parsed(body, self._max_context)
 
     def endpoint(
-        self, answer: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+        self, answer: Callable[[dict[str, Any]], Awaitable[bytes]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint whose body ``answer`` turns into a document."""
+        """An endpoint whose body ``answer`` turns into JSON."""
 
         async def work(request: Request) -> Response:
             try:

@@ -82,7 +82,7 @@ class _Conversation:
 
     async def _answer(self, values: dict[str, Any]) -> Any:
         """Answer one message; a message that came too late for its generation is returned."""
-        kind = values.get("type", "generate")
+        kind = values.get("type") or "generate"
         if kind in CANCELS:
             return None
         if kind == "ping":

@@ -88,12 +88,13 @@ def binary_rows(options: AttentionOptions, weights: AttentionWeights) -> memoryv
         case "aggregated":
             return _raw(aggregated(weights.values, options.mode), dtype)
         case "sparse":
-            positions, rows = sparse(weights.values, options.top_k)
-            return memoryview(positions.astype("<i4").tobytes() + rows.astype(dtype).tobytes())
+            positions, chosen = sparse(weights.values, options.top_k)
+            return memoryview(positions.astype("<i4").tobytes() + chosen.astype(dtype).tobytes())
         case "viz":
             shown = visual(weights.values)
-            rows = (shown.mean, shown.largest, shown.entropies, np.array([shown.entropy]))
-            return _raw(np.concatenate(rows), dtype)
+            overall = np.array([shown.entropy])
+            numbers = (shown.mean, shown.largest, shown.entropies, overall)
+            return _raw(np.concatenate(numbers), dtype)
 
 
 def json_rows(options: AttentionOptions, weights: AttentionWeights) -> bytes:

@@ -153,5 +153,5 @@ def _end(end: Ended) -> dict[str, Any]:
     }
 
 
-def _milliseconds(end: Ended) -> float:
-    return round(1000 * end.seconds, 1)
+def _milliseconds(end: Ended) -> int:
+    return round(1000 * end.seconds)

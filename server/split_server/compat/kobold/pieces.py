@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from split_client.generation.detokenizer import Decoder, Detokenizer
 from split_client.generation.loop import TokenEvent
 
+_UNFINISHED = "\ufffd"
+# A character has at most four bytes; a longer run without a whole one is shown as it is.
+_MAX_HELD = 16
+
 
 class WholeDecoder:
     """Decodes special tokens too, whatever its caller says."""
@@ -25,7 +29,30 @@ def token_texts(decoder: Decoder, ids: Sequence[int]) -> list[str]:
 
     A character that is split over tokens is the text of the last of them.
     """
-    detokenizer = Detokenizer(WholeDecoder(decoder))
+    whole = WholeDecoder(decoder)
+    texts = _texts_alone(whole, ids)
+    # Some decoders treat the beginning of a text specially; there each token needs its context.
+    return texts if "".join(texts) == whole.decode(list(ids)) else _texts_in_context(whole, ids)
+
+
+def _texts_alone(decoder: Decoder, ids: Sequence[int]) -> list[str]:
+    """Each different token is decoded once, and what has no whole character with what follows."""
+    known = {token: decoder.decode([token]) for token in set(ids)}
+    texts: list[str] = []
+    held: list[int] = []
+    for token in ids:
+        held.append(token)
+        text = known[token] if len(held) == 1 else decoder.decode(held)
+        unfinished = text.endswith(_UNFINISHED) and len(held) < _MAX_HELD
+        texts.append("" if unfinished else text)
+        held = held if unfinished else []
+    if held:
+        texts[-1] = decoder.decode(held)
+    return texts
+
+
+def _texts_in_context(decoder: Decoder, ids: Sequence[int]) -> list[str]:
+    detokenizer = Detokenizer(decoder)
     texts = [detokenizer.push(token) for token in ids]
     if texts:
         texts[-1] += detokenizer.flush()
