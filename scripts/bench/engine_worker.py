@@ -27,6 +27,7 @@ from split_server.engine.job import StepJob
 from split_server.engine.loader import load_backbone
 from split_server.engine.packed import Slice
 from split_server.engine.runner import ModelRunner
+from split_server.engine.threads import on_passing_thread
 from split_server.kv.cache import KVCache
 from split_wire.tensor import Tensor
 
@@ -51,7 +52,9 @@ class EngineWorker:
 
     def __init__(self, path: Path, dtype: str, options: dict[str, Any]) -> None:
         device = options.pop("device")
-        self._backbone = load_backbone(read_checkpoint(path, path.name), dtype, device, **options)
+        self._backbone = on_passing_thread(
+            lambda: load_backbone(read_checkpoint(path, path.name), dtype, device, **options)
+        )
         self._runner = CountingRunner(self._backbone, options["threads"])
         self._engine = Engine(self._runner, self._backbone.info)
         self._engine.start()
