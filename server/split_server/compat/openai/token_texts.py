@@ -54,7 +54,10 @@ class TokenScorer:
 
     def push(self, token: int, scores: TokenLogprobs) -> ScoredToken:
         """The next token of the reply."""
-        offset = self._offset
-        self._offset += len(self._detokenizer.push(token))
+        text, begun = self._texts.text(token), self._offset
+        piece = self._detokenizer.push(token)
+        self._offset += len(piece)
+        # A piece may begin with what tokens before this one have left unfinished.
+        offset = self._offset - len(text) if piece.endswith(text) else begun
         top = tuple((self._texts.text(other), logprob) for other, logprob in scores.top)
-        return ScoredToken(self._texts.text(token), offset, scores.logprob, top)
+        return ScoredToken(text, offset, scores.logprob, top)

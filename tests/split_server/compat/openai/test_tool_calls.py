@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -82,7 +82,7 @@ def test_where_the_reply_is_cut_into_pieces_changes_nothing(data: st.DataObject)
     reply = "".join(data.draw(st.lists(parts, max_size=5)))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(reply)), max_size=8)))
     edges = [0, *cuts, len(reply)]
-    pieces = [reply[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+    pieces = [reply[low:high] for low, high in pairwise(edges)]
     whole, cut = read(free(), [reply]), read(free(), pieces)
     assert [found for found in whole if isinstance(found, tuple)] == [
         found for found in cut if isinstance(found, tuple)
