@@ -1,4 +1,4 @@
-"""Draws docs/images/chat.svg: types questions into a real chat under tmux and renders the screen.
+"""Draws docs/images/*.svg: types questions into a real chat under tmux and renders the screen.
 
 Needs tmux, and the environment that ``scripts/setup server`` makes.
 """
@@ -16,15 +16,18 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs" / "images" / "chat.svg"
+PICTURES = ROOT / "docs" / "images"
 COLUMNS, LINES = 80, 26
-QUESTIONS = [
-    "What is split inference?",
-    "What does the server see?",
-    "What is the capital of France?",
-    "and of Italy?",
-    "/stats",
-]
+QUESTIONS = {
+    "chat": [
+        "What is split inference?",
+        "What does the server see?",
+        "What is the capital of France?",
+        "and of Italy?",
+        "/stats",
+    ],
+    "attention": ["What is split inference?", "/attention", "What does the server see?"],
+}
 _TMUX = ["tmux", "-L", "gatelink-picture"]
 _PROMPT = "> "
 _TRIES, _PAUSE = 300, 0.2
@@ -33,18 +36,24 @@ _TRIES, _PAUSE = 300, 0.2
 def main() -> None:
     # Set-up and download are done first, so that only the chat is on the screen.
     subprocess.run(["bash", "scripts/demo", "--once", "hello"], cwd=ROOT, check=True)
+    for name in QUESTIONS:
+        picture(name, f"cd {ROOT} && bash scripts/demo")
+
+
+def picture(name: str, chat: str) -> None:
+    """Draw one of the pictures; ``chat`` is the command that begins a chat."""
     size = ["-x", str(COLUMNS), "-y", str(LINES)]
-    _tmux("new-session", "-d", "-s", "chat", *size, f"cd {ROOT} && bash scripts/demo")
+    _tmux("new-session", "-d", "-s", "chat", *size, chat)
     try:
         _wait(_at_prompt)
-        for question in QUESTIONS:
+        for question in QUESTIONS[name]:
             _tmux("send-keys", "-t", "chat", "-l", question)
             _tmux("send-keys", "-t", "chat", "Enter")
             _wait(partial(_answered, question))
         screen = _tmux("capture-pane", "-e", "-p", "-t", "chat")
     finally:
         _tmux("kill-server")
-    _draw(screen.rstrip("\n"))
+    _draw(name, screen.rstrip("\n"))
 
 
 def _at_prompt(screen: str) -> bool:
@@ -67,11 +76,11 @@ def _wait(ready: Callable[[str], bool]) -> None:
     raise SystemExit("the chat did not answer in time:\n" + _tmux("capture-pane", "-p"))
 
 
-def _draw(screen: str) -> None:
+def _draw(name: str, screen: str) -> None:
     console = Console(record=True, width=COLUMNS, file=io.StringIO())
     console.print(Text.from_ansi(screen))
-    PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    console.save_svg(str(PICTURE), title="split-client chat", unique_id="chat")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    console.save_svg(str(PICTURES / f"{name}.svg"), title="split-client chat", unique_id=name)
 
 
 def _tmux(*arguments: str) -> str:

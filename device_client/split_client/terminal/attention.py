@@ -26,8 +26,9 @@ _REFUSALS = {
 }
 _NAMED, _LISTED = 3, 8
 _LONGEST_NAME = 20
-# What stands below the conversation: legend, names, the prompt.
-_ROWS_BELOW = 6
+_WORTH_TELLING = 0.001
+# What stands around the conversation: blank lines, legend, names and shares, the prompt.
+_ROWS_AROUND = 9
 
 
 @dataclass(slots=True)
@@ -48,11 +49,11 @@ class AttentionView:
                 self.screen.note("no reply to show the attention of")
             return
         self.on = not self.on if not text else text == "on"
-        if not self.on:
-            self.screen.note("attention is off")
-            return
-        if not self.show() and self.on:
+        if self.on:
             self.screen.note("attention is on: it is shown after each reply")
+            self.show()
+        else:
+            self.screen.note("attention is off")
 
     def show(self) -> bool:
         """Ask for it and print it; false if there is no reply. Raises the errors of a step."""
@@ -91,7 +92,7 @@ class AttentionView:
         from prompt_toolkit.utils import get_cwidth
 
         out = self.screen.out
-        lines, hidden = heat_map(attended, columns(out) - 1, rows(out) - _ROWS_BELOW, get_cwidth)
+        lines, hidden = heat_map(attended, columns(out) - 1, rows(out) - _ROWS_AROUND, get_cwidth)
         self.screen.line()
         for line in lines:
             self.screen.line(line)
@@ -108,9 +109,11 @@ def _strongest(attended: Attended) -> Iterator[str]:
 
 
 def _elsewhere(attended: Attended) -> str:
+    """What no message has; models differ in whether they use the first position as a sink."""
+    first = f"{_percent(attended.first)} on the first position, "
     return (
-        f"{_percent(attended.first)} on the first position, "
-        f"{_percent(attended.template)} on the template's tokens"
+        f"{first if attended.first >= _WORTH_TELLING else ''}"
+        f"{_percent(attended.template)} on the chat template"
     )
 
 

@@ -3,10 +3,11 @@ from __future__ import annotations
 import io
 import os
 import pty
+import termios
 
 import pytest
 
-from split_client.terminal.fold import columns, fold
+from split_client.terminal.fold import columns, fold, rows
 from split_client.terminal.screen import Screen
 from tests.split_client.terminal.consoles import FakeTty
 
@@ -33,6 +34,15 @@ def test_the_width_is_that_of_the_stream_itself(monkeypatch: pytest.MonkeyPatch)
     os.close(master)
     with os.fdopen(slave, "w") as stream:
         assert columns(stream) == 33
+
+
+def test_the_size_of_a_terminal_is_asked_from_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINES", "7")
+    assert rows(io.StringIO()) == 7
+    master, slave = pty.openpty()
+    with os.fdopen(master), os.fdopen(slave, "w") as stream:
+        termios.tcsetwinsize(slave, (36, 40))
+        assert (rows(stream), columns(stream)) == (36, 40)
 
 
 def test_notes_and_errors_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,3 +53,20 @@ def test_colours_are_for_terminals_that_want_them(
     err = FakeTty()
     Screen(FakeTty(), err).note("note")
     assert err.getvalue().startswith("\x1b[2m") is styled
+
+
+@pytest.mark.parametrize(
+    ("interactive", "no_color", "term", "coloured"),
+    [
+        (True, "", "xterm-256color", True),
+        (True, "1", "xterm-256color", False),
+        (True, "", "dumb", False),
+        (False, "", "xterm-256color", False),
+    ],
+)
+def test_a_screen_knows_whether_colours_are_wanted_on_it(
+    interactive: bool, no_color: str, term: str, coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", term)
+    assert RecordingScreen(interactive).coloured is coloured
