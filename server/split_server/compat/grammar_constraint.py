@@ -12,13 +12,16 @@ from typing import Final
 import llguidance
 import numpy as np
 
-from split_server.compat.grammar_closing import Place, closing_path
+from split_server.compat.grammar_closing import closing_path
+from split_server.compat.grammar_place import Place
 from split_server.compat.grammar_sizes import Jumps
 from split_server.compat.grammar_vocabulary import Mask, Vocabulary
 
 # The rest of a string that is a key: up to a quote which a colon follows.
 _REST_OF_KEY: Final = re.compile(rb'(?:[^"\\]|\\.)*":')
-_VERIFIED: Final = b'{}[],:"'
+# Tokens without another search after one that found no end; twice as many after the next.
+_PAUSE: Final = 16
+_STRUCTURE: Final = b'{}[],:"'
 
 
 class JsonConstraint:
@@ -32,6 +35,7 @@ class JsonConstraint:
         self._place = Place()
         self._path: tuple[int, ...] | None = None
         self._carefree = 0
+        self._pause = _PAUSE
 
     @property
     def finished(self) -> bool:
@@ -41,9 +45,15 @@ class JsonConstraint:
     def accept(self, token: int) -> None:
         """``token`` was chosen from what was allowed."""
         self._matcher.consume_token(token)
-        self._place = self._place.after(self._vocabulary.texts[token])
+        text = self._vocabulary.texts[token]
+        self._place = self._place.after(text)
         path = self._path
-        self._path = path[1:] if path and path[0] == token else self._still_closing(path)
+        if path and path[0] == token:
+            self._path = path[1:]
+        elif path:
+            self._path = self._still_closing(path, len(text))
+        else:
+            self._path = None
 
     def allowed(self, remaining: int) -> Mask:
         """The mask [rows] of the tokens that may come next."""
@@ -53,6 +63,8 @@ class JsonConstraint:
             return mask
         path = self._closing(remaining)
         if path is None:
+            # A token brings the end at most one token closer: what does not fit, hardly will.
+            self._carefree, self._pause = self._pause, 2 * self._pause
             return mask
         slack, jump = remaining - len(path), self._jumps.any
         if slack > jump:
@@ -60,11 +72,17 @@ class JsonConstraint:
             return mask
         return self._careful(mask, path, remaining)
 
-    def _still_closing(self, path: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        """``path`` where it still ends the text, whose brackets and quotes it then closes."""
-        if not path or self._matcher.validate_tokens(list(path)) != len(path):
-            return None
-        return path
+    def _still_closing(self, path: tuple[int, ...], most: int) -> tuple[int, ...] | None:
+        """What ends the text of ``path`` without at most ``most`` of its first tokens, if any."""
+        for start in range(min(most, len(path) - 1), -1, -1):
+            rest = path[start:]
+            if self._matcher.validate_tokens(list(rest)) == len(rest) and self._closes(rest):
+                return rest
+        return None
+
+    def _closes(self, path: tuple[int, ...]) -> bool:
+        """Whether ``path``, which may follow, ends outside of every bracket and quote."""
+        return self._place.after(self._vocabulary.text(path)).closed
 
     def _closing(self, remaining: int) -> tuple[int, ...] | None:
         if self._path is None:
@@ -78,7 +96,7 @@ class JsonConstraint:
         if remaining - len(path) > self._jumps.leaf + 1 and not self._in_key(path):
             harmless = self._vocabulary.inside if self._place.quoted else self._vocabulary.plain
             allowed |= harmless
-        for byte in _VERIFIED:
+        for byte in b'"' if self._place.quoted else _STRUCTURE:
             token = self._vocabulary.single.get(byte)
             if token is not None and mask[token] and not allowed[token]:
                 allowed[token] = self._leaves_room(token, remaining - 1)
@@ -87,7 +105,7 @@ class JsonConstraint:
 
     def _in_key(self, path: tuple[int, ...]) -> bool:
         """Within a key, where one more letter can decide which value must follow."""
-        rest = b"".join(self._vocabulary.texts[token] for token in path)
+        rest = self._vocabulary.text(path)
         return self._place.quoted and _REST_OF_KEY.match(rest) is not None
 
     def _leaves_room(self, token: int, remaining: int) -> bool:
@@ -95,4 +113,5 @@ class JsonConstraint:
         if not matcher.consume_token(token):
             return False
         place = self._place.after(self._vocabulary.texts[token])
-        return closing_path(matcher, place, self._vocabulary, remaining) is not None
+        found = closing_path(matcher, place, self._vocabulary, remaining, thorough=False)
+        return found is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import llguidance
@@ -34,6 +35,8 @@ class Vocabulary:
             for token in range(rows)
         )
         self.single = {text[0]: token for token, text in _singles(self.texts)}
+        self._bytes = np.array(list(self.single), np.int64)
+        self._tokens = np.array(list(self.single.values()), np.int64)
         self.plain = _having_none_of(self.texts, _STRUCTURE)
         self.inside = _having_none_of(self.texts, _ENDS_TEXT)
 
@@ -41,6 +44,14 @@ class Vocabulary:
         """The tokens that ``matcher`` accepts next."""
         bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
         return np.unpackbits(bits, bitorder="little")[: self.rows].view(np.bool_)
+
+    def text(self, tokens: Iterable[int]) -> bytes:
+        """The bytes of ``tokens``."""
+        return b"".join(self.texts[token] for token in tokens)
+
+    def bytes_in(self, mask: Mask) -> list[int]:
+        """The bytes whose own token is set in ``mask``."""
+        return [int(byte) for byte in self._bytes[mask[self._tokens]]]
 
 
 def _singles(texts: tuple[bytes, ...]) -> list[tuple[int, bytes]]:
