@@ -61,7 +61,7 @@ def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[Base
 def _documents(compat: Compat) -> list[Route]:
     """What is asked for at the start and never changes."""
     info = compat.generator.info
-    model = model_document(info, compat.generator.ends, getattr(compat, "checkpoint", None))
+    model = model_document(info, compat.generator.ends, compat.checkpoint)
     longest, version = {"value": info.max_context}, {"result": UNITED_VERSION}
     known = {
         "/api/v1/model": model,

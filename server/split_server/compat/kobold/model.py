@@ -19,15 +19,12 @@ KOBOLD_VERSION = "1.48"
 _DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "i8": "int8"}
 
 
-def model_document(
-    info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint | None
-) -> dict[str, Any]:
+def model_document(info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint) -> dict[str, Any]:
     """All fields of the specification and Kobold's ``result``; what a checkpoint lacks is null.
 
     Reads the checkpoint's texts. Raises MalformedCheckpoint.
     """
-    config = {} if checkpoint is None else checkpoint.config
-    tokens = ends.manifest.special_tokens
+    config, tokens = checkpoint.config, ends.manifest.special_tokens
     ids = {name: _only(ends.tokenizer.encode(text)) for name, text in tokens.items()}
     return {
         "result": info.name,
@@ -44,7 +41,7 @@ def model_document(
         "eos_token_id": ids.get("eos_token") or next(iter(info.eos_token_ids), None),
         "eos_token_ids": list(info.eos_token_ids),
         "special_tokens": {**tokens, **_marks(ends)},
-        "chat_template": None if checkpoint is None else chat_template(checkpoint),
+        "chat_template": chat_template(checkpoint),
         "torch_dtype": _DTYPES[info.dtype],
         "context_length": info.max_context,
         "max_context_length": info.max_context,
@@ -85,9 +82,7 @@ def _architecture(config: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _key_value_heads(config: Mapping[str, Any]) -> int | None:
-    if "num_attention_heads" not in config:
-        return None
+def _key_value_heads(config: Mapping[str, Any]) -> int:
     full = family_of(config).completed(config)
     return int(full["num_key_value_heads"] or full["num_attention_heads"])
 
