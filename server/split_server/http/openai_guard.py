@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -19,6 +20,8 @@ from split_server.service import internal_error
 from split_wire.errors import SplitError
 
 MAX_BODY = 4 << 20
+# Parsing more than this would hold up the event loop for milliseconds.
+_LARGE = 256 * 1024
 _T = TypeVar("_T")
 
 
@@ -42,7 +45,10 @@ def posted(
         asked = Asked(principal_of(request.scope))
         try:
             async with bodies.taken(request, MAX_BODY) as body:
-                parsed = parse(parse_body(body), served)
+                if len(body) < _LARGE:
+                    parsed = parse(parse_body(body), served)
+                else:
+                    parsed = await asyncio.to_thread(lambda: parse(parse_body(body), served))
         except (OpenAIError, SplitError, ClientError) as refusal:
             return error_answer(api_error(refusal, 0))
         return guarded(asked, lambda sink: answer(parsed, asked, sink))

@@ -13,10 +13,16 @@ from typing import Any, NoReturn
 from split_server.compat.openai.errors import InvalidBody, InvalidParameter
 
 _MAX_DEPTH = 64
+# Commas and brackets, those within texts included: a body of megabytes must not become a hundred
+# of small objects.
+_MAX_MARKS = 1_000_000
+_MARKS = (b",", b"[", b"{")
 
 
 def parse_body(body: bytes) -> Fields:
     """The object in ``body``. Raises InvalidBody."""
+    if sum(body.count(mark) for mark in _MARKS) > _MAX_MARKS:
+        raise InvalidBody("the body holds too many values")
     try:
         value = json.loads(body, parse_constant=_refuse_constant)
     # ValueError also covers bytes that are not UTF-8 and integers of thousands of digits.

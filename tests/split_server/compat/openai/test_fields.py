@@ -20,7 +20,11 @@ def test_what_is_no_json_object_is_refused(body: bytes) -> None:
         parse_body(body)
 
 
-@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"a":' * 200_000, b'{"a":' + b"9" * 10_000])
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 200_000, b'{"a":' * 200_000, b'{"a":' + b"9" * 10_000, b'{"a":[' + b"[]," * 600_000],
+    ids=range(4),
+)
 def test_hostile_json_is_refused_and_not_a_failure(body: bytes) -> None:
     with pytest.raises(InvalidBody):
         parse_body(body)
