@@ -6,7 +6,6 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from split_client.config import ConnectionConfig, ReplyConfig
 from split_client.errors import ClientError
 from split_settings import SettingsError, add_arguments, load
+from split_settings.output import while_read
 
 if TYPE_CHECKING:
     from split_client.terminal.screen import Screen
@@ -26,6 +26,10 @@ _EPILOG = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    return while_read(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character must not end a reply.
@@ -35,10 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(options)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader of our output is gone; nobody is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
 
 
 def _run(options: argparse.Namespace) -> int:

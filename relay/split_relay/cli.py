@@ -17,6 +17,7 @@ from split_relay.daemon import Relay
 from split_relay.errors import RelayError
 from split_relay.limits import allow_descriptors
 from split_settings import SettingsError, add_arguments, load
+from split_settings.output import while_read
 
 logger = logging.getLogger("split_relay")
 
@@ -28,6 +29,10 @@ _OPEN_WARNING = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the relay; returns 0 after a clean stop, 1 when it cannot serve, 2 for bad settings."""
+    return while_read(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     namespace = parser.parse_args(arguments)
     try:

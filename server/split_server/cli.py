@@ -18,6 +18,7 @@ from split_server.errors import ServerError
 from split_server.security.access import AccessPolicy, access_policy
 from split_server.security.host import lan_addresses
 from split_settings import SettingsError, add_arguments, load
+from split_settings.output import while_read
 
 _PRIVACY = (
     "privacy: assume that this server can recover prompts and replies from what it receives; "
@@ -28,6 +29,10 @@ _FAILED, _USAGE, _INTERRUPTED = 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is 0, 1 (cannot start), 2 (bad settings) or 130 (Ctrl-C)."""
+    return while_read(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     given = _parser().parse_args(arguments)
     try:
         if given.command == "manifest":
