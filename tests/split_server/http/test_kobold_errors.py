@@ -283,3 +283,21 @@ def test_an_unexpected_failure_tells_a_reference_and_nothing_else(
         response = client.post(EVENTS, json={"input_ids": [5, 5, 5, 5]})
     assert (response.status_code, response.json()["error_code"]) == (500, "INTERNAL")
     assert "the cause" not in response.text
+
+
+def test_a_server_that_stops_tells_the_generation_under_way(tiny_path: Path) -> None:
+    with running_server(tiny_path, shutdown_grace=5.0) as stopping:
+        with socket(stopping, JSON_SOCKET) as connection:
+            connection.send(json.dumps(LONG))
+            connection.recv()
+            stopping.stop()
+            told = [json.loads(message) for message in received(connection)]
+        assert told[-1].get("error_code", told[-1]["type"]) in ("SHUTTING_DOWN", "done")
+
+
+def received(connection: ClientConnection) -> Iterator[str | bytes]:
+    """All messages up to the closure, normal or not."""
+    try:
+        yield from connection
+    except ConnectionClosedError:
+        return

@@ -38,7 +38,7 @@ def model_document(info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint) ->
         "max_position_embeddings": config.get("max_position_embeddings", info.max_context),
         "rope_theta": _rope_theta(config),
         "bos_token_id": _id(config, "bos_token_id", ids.get("bos_token")),
-        "eos_token_id": ids.get("eos_token") or next(iter(info.eos_token_ids), None),
+        "eos_token_id": _first(ids.get("eos_token"), info.eos_token_ids),
         "eos_token_ids": list(info.eos_token_ids),
         "special_tokens": {**tokens, **_marks(ends)},
         "chat_template": chat_template(checkpoint),
@@ -73,6 +73,11 @@ def _marks(ends: DeviceEnds) -> dict[str, int]:
 
 def _only(ids: list[int]) -> int | None:
     return ids[0] if len(ids) == 1 else None
+
+
+def _first(token: int | None, others: tuple[int, ...]) -> int | None:
+    """``token``, else the first of ``others``."""
+    return next(iter(others), None) if token is None else token
 
 
 def _architecture(config: Mapping[str, Any]) -> str | None:
