@@ -22,12 +22,13 @@ from split_server.http.openai_desk import Desk
 from split_server.http.openai_guard import posted
 from split_server.http.openai_sink import error_answer
 from split_server.http.openai_state import State
+from split_server.http.openapi import openapi_routes
 
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
 def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
-    """All routes below ``/v1``."""
+    """All routes below ``/v1``, and the document that describes them."""
     desk = Desk(compat)
     chat, completions, state, served = Chat(desk), Completions(desk), State(desk), desk.served
 
@@ -44,6 +45,7 @@ def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
     answer_chat = posted(bodies, served, parse_chat_request, chat.answer)
     continue_text = posted(bodies, served, parse_completion_request, completions.answer)
     return [
+        *openapi_routes(),
         Route("/v1/models", models, methods=["GET"]),
         Route("/v1/models/{id:path}", model, methods=["GET"]),
         Route("/v1/chat/completions", answer_chat, methods=["POST"]),
