@@ -14,6 +14,7 @@ SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 # Every room is tested with these; what a family changes is tested with all.
 FAMILIES = ("qwen2", "llama", "gemma")
 ALL_FAMILIES = (*FAMILIES, "qwen3", "mistral", "gemma2", "gemma3_text")
+ALL_FAMILIES += ("phi", "phi3", "granite", "cohere", "cohere2")
 WINDOW = 16
 _TEXT = [
     "What is split inference? The device holds the ends of a model and the server its middle.",
@@ -49,6 +50,21 @@ _OF_FAMILY: dict[str, dict[str, Any]] = {
         "sliding_window": WINDOW,
         "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
         "final_logit_softcapping": 5.0,
+    },
+    "phi": {"partial_rotary_factor": 0.25},
+    "phi3": {"partial_rotary_factor": 0.5, "sliding_window": WINDOW},
+    "granite": {
+        "embedding_multiplier": 3.3,
+        "residual_multiplier": 0.6,
+        "attention_multiplier": 0.1,
+        # Not a power of two: multiplying by the inverse rounds differently.
+        "logits_scaling": 1.7,
+    },
+    "cohere": {"logit_scale": 0.7, "use_qk_norm": True},
+    "cohere2": {
+        "logit_scale": 0.7,
+        "sliding_window": WINDOW,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
     },
 }
 

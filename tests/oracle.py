@@ -43,8 +43,11 @@ def embeddings(path: Path, ids: list[int]) -> torch.Tensor:
 
 
 def head(path: Path, hidden: torch.Tensor) -> torch.Tensor:
-    """Logits of final-norm hidden states, capped where the family does so."""
+    """Logits of final-norm hidden states, scaled and capped where the family does so."""
+    config = model(path).config
     with torch.inference_mode():
         logits = model(path).get_output_embeddings()(hidden)
-        cap = getattr(model(path).config, "final_logit_softcapping", None)
+        logits = logits * getattr(config, "logit_scale", 1.0)
+        logits = logits / getattr(config, "logits_scaling", 1.0)
+        cap = getattr(config, "final_logit_softcapping", None)
         return logits if cap is None else torch.tanh(logits / cap) * cap

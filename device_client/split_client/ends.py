@@ -102,6 +102,7 @@ def _open_head(stored: StoredModel, screened: bool) -> ExactLMHead:
             bias=None if entry.bias is None else np.fromfile(stored.path(entry.bias), "<f4"),
             softcap=entry.softcap,
             scale=entry.logit_scale,
+            divide=entry.divide,
         ),
         screen_path=stored.folder / SCREEN_FILE if screened else None,
         source=bytes.fromhex(manifest.file(entry.file).sha256),

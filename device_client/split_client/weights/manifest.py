@@ -58,7 +58,10 @@ class EmbeddingEntry:
 
 @dataclass(frozen=True, slots=True)
 class HeadEntry:
-    """The LM head: ``rows`` of ``dtype``, a float32 bias file, and what happens to its logits."""
+    """The LM head: ``rows`` of ``dtype``, a float32 bias file, and what happens to its logits.
+
+    ``divide``: they are divided by ``logit_scale``, not multiplied.
+    """
 
     file: str
     dtype: FloatName
@@ -66,6 +69,7 @@ class HeadEntry:
     bias: str | None
     softcap: float | None
     logit_scale: float
+    divide: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +163,13 @@ def _embedding(reader: Reader) -> EmbeddingEntry:
 
 
 def _head(reader: Reader) -> HeadEntry:
-    softcap, scale = reader.optional_number("softcap"), reader.number("logit_scale")
+    softcap = reader.optional_number("softcap")
+    divide = reader.has("logit_divisor")
+    if divide and reader.has("logit_scale"):
+        raise ManifestInvalid("lm_head has both logit_scale and logit_divisor")
+    scale = reader.number("logit_divisor" if divide else "logit_scale")
     if (softcap is not None and softcap <= 0) or scale <= 0:
-        raise ManifestInvalid("softcap and logit_scale must be positive")
+        raise ManifestInvalid("softcap, logit_scale and logit_divisor must be positive")
     return HeadEntry(
         file=reader.file_name("file"),
         dtype=cast(FloatName, reader.choice("dtype", _FLOATS)),
@@ -169,6 +177,7 @@ def _head(reader: Reader) -> HeadEntry:
         bias=reader.file_name("bias") if reader.has("bias") else None,
         softcap=softcap,
         logit_scale=scale,
+        divide=divide,
     )
 
 

@@ -68,6 +68,11 @@ def ends_of(checkpoint: Checkpoint) -> Ends:
                 f"not [rows, {width}]"
             )
     bias = None if spec.head_bias is None else tensors[spec.head_bias]
+    if bias is not None and bias.shape != head.shape[:1]:
+        raise MalformedCheckpoint(
+            f"{spec.head_bias} of {checkpoint.name} has the shape {list(bias.shape)}, "
+            f"not {list(head.shape[:1])}"
+        )
     return Ends(spec, embedding, head, bias)
 
 

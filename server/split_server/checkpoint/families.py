@@ -17,18 +17,23 @@ from split_server.errors import MalformedCheckpoint, UnsupportedFamily
 
 EMBEDDING = "model.embed_tokens.weight"
 HEAD = "lm_head.weight"
+HEAD_BIAS = "lm_head.bias"
+_CAP = "final_logit_softcapping"
 # What every family means by a field that config.json leaves out, unless it says otherwise.
 _DEFAULTS: Mapping[str, Any] = {
     "tie_word_embeddings": False,
     "num_key_value_heads": None,
     "head_dim": None,
-    "final_logit_softcapping": None,
+    _CAP: None,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class EndsSpec:
-    """Tensor names of the ends and the arithmetic around them; ``head == embedding`` when tied."""
+    """Tensor names of the ends and the arithmetic around them; ``head == embedding`` when tied.
+
+    Logits are multiplied by ``logit_scale`` and divided by ``logit_divisor``; at most one is not 1.
+    """
 
     embedding: str
     head: str
@@ -36,6 +41,7 @@ class EndsSpec:
     embedding_scale: float | None = None
     softcap: float | None = None
     logit_scale: float = 1.0
+    logit_divisor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +50,17 @@ class Family:
 
     ``defaults``: its own meaning of fields that config.json leaves out, as in transformers;
     ``scaled``: embedding rows are multiplied by sqrt(hidden_size); ``softcapped``: logits are
-    capped by ``final_logit_softcapping``.
+    capped by ``final_logit_softcapping``; ``biased``: the head has a bias; ``multiplied_by`` and
+    ``divided_by``: the field of config.json by whose value logits are multiplied or divided.
     """
 
     name: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
     scaled: bool = False
     softcapped: bool = False
+    biased: bool = False
+    multiplied_by: str | None = None
+    divided_by: str | None = None
 
     def completed(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
         """``config`` with what it leaves out of ties, head shapes and caps."""
@@ -60,26 +70,34 @@ class Family:
         """The ends of a checkpoint. Raises MalformedCheckpoint."""
         full = self.completed(config)
         head = EMBEDDING if full["tie_word_embeddings"] else HEAD
-        for name in (EMBEDDING, head):
+        bias = HEAD_BIAS if self.biased else None
+        for name in filter(None, (EMBEDDING, head, bias)):
             if name not in tensors:
                 raise MalformedCheckpoint(f"the checkpoint has no tensor {name}")
+        capped = self.softcapped and full[_CAP] is not None
         return EndsSpec(
             EMBEDDING,
             head,
+            head_bias=bias,
             embedding_scale=math.sqrt(int(config["hidden_size"])) if self.scaled else None,
-            softcap=_cap(full["final_logit_softcapping"]) if self.softcapped else None,
+            softcap=_positive(full, _CAP) if capped else None,
+            logit_scale=_positive(full, self.multiplied_by),
+            logit_divisor=_positive(full, self.divided_by),
         )
 
 
-def _cap(value: object) -> float | None:
-    if value is None:
-        return None
+def _positive(config: Mapping[str, Any], name: str | None) -> float:
+    """The field ``name``, 1.0 where a family has none."""
+    if name is None:
+        return 1.0
+    value = config.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise MalformedCheckpoint("final_logit_softcapping of config.json is not above 0")
+        raise MalformedCheckpoint(f"{name} of config.json is not above 0")
     return float(value)
 
 
 _GEMMA: Mapping[str, Any] = {"tie_word_embeddings": True, "head_dim": 256}
+_COHERE: Mapping[str, Any] = {"tie_word_embeddings": True, "logit_scale": 0.0625}
 FAMILIES = {
     family.name: family
     for family in (
@@ -90,11 +108,17 @@ FAMILIES = {
         Family("gemma", {**_GEMMA, "num_key_value_heads": 16}, scaled=True),
         Family(
             "gemma2",
-            {**_GEMMA, "num_key_value_heads": 4, "final_logit_softcapping": 30.0},
+            {**_GEMMA, "num_key_value_heads": 4, _CAP: 30.0},
             scaled=True,
             softcapped=True,
         ),
         Family("gemma3_text", {**_GEMMA, "num_key_value_heads": 4}, scaled=True, softcapped=True),
+        Family("phi", biased=True),
+        Family("phi3"),
+        # Its embedding_multiplier belongs to the middle: the model applies it to the rows it gets.
+        Family("granite", {"logits_scaling": 1.0}, divided_by="logits_scaling"),
+        Family("cohere", _COHERE, multiplied_by="logit_scale"),
+        Family("cohere2", _COHERE, multiplied_by="logit_scale"),
     )
 }
 

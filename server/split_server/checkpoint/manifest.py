@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from split_server.checkpoint.catalog import (
     Ends,
     ends_of,
 )
-from split_server.checkpoint.families import family_of
+from split_server.checkpoint.families import EndsSpec, family_of
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.slices import CHUNK_BYTES, Progress, hash_files
 from split_server.checkpoint.texts import (
@@ -32,6 +33,7 @@ from split_server.errors import MalformedCheckpoint
 
 MANIFEST_FILE = "manifest.json"
 FORMAT = 1
+_HALF = 0.5  # frexp's mantissa of powers of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,19 @@ def _ends(ends: Ends) -> dict[str, Any]:
             "rows": ends.head.shape[0],
             "bias": None if ends.head_bias is None else HEAD_BIAS_FILE,
             "softcap": spec.softcap,
-            "logit_scale": spec.logit_scale,
+            **_logit_scaling(spec),
         },
     }
+
+
+def _logit_scaling(spec: EndsSpec) -> dict[str, Any]:
+    """Division by a power of two is exactly a multiplication, which every reader knows.
+
+    Readers that know no divisor refuse a ``logit_scale`` of null.
+    """
+    if math.frexp(spec.logit_divisor)[0] == _HALF:
+        return {"logit_scale": spec.logit_scale / spec.logit_divisor}
+    return {"logit_scale": None, "logit_divisor": spec.logit_divisor}
 
 
 def _file(catalog: Catalog, name: str) -> dict[str, Any]:

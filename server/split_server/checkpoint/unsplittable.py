@@ -25,6 +25,9 @@ _CHANGING_ROPE = (
     "and sessions of different length would disturb each other"
 )
 
+# Old configurations of Phi 3 call longrope so (Phi3Config of transformers).
+_PHI3_LONGROPE = ("su", "yarn")
+
 _NAMES = {
     _PER_LAYER_INPUTS: "gemma3n gemma3n_text gemma4 gemma4_text gemma4_unified gemma4_unified_text",
     _MULTIMODAL: (
@@ -70,7 +73,8 @@ def ruling_option(config: Mapping[str, Any]) -> Option | None:
         return Option("use_bidirectional_attention", _BIDIRECTIONAL)
     for kind in _rope_types(config):
         # Those that transformers recomputes while it runs (modeling_rope_utils).
-        if "dynamic" in kind or kind == "longrope":
+        longrope = config.get("model_type") == "phi3" and kind in _PHI3_LONGROPE
+        if "dynamic" in kind or kind == "longrope" or longrope:
             return Option(f"rope type {kind}", _CHANGING_ROPE)
     return None
 

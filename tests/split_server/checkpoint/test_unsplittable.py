@@ -78,8 +78,15 @@ def test_a_rope_that_changes_with_the_length_is_refused(fields: dict[str, Any]) 
         family_of({"model_type": "llama"} | fields)
 
 
+@pytest.mark.parametrize("kind", ["longrope", "su", "yarn"])
+@pytest.mark.parametrize("key", ["type", "rope_type"])
+def test_every_name_of_the_long_rope_of_phi3_is_refused(key: str, kind: str) -> None:
+    with pytest.raises(UnsupportedFamily, match=f"phi3 with rope type {kind}.*sessions"):
+        family_of({"model_type": "phi3", "rope_scaling": {key: kind, "long_factor": [1.0]}})
+
+
 @pytest.mark.parametrize("kind", ["default", "linear", "llama3", "yarn"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "phi3"])
 def test_ropes_that_stay_the_same_are_served(family: str, kind: str) -> None:
     config = {"model_type": family, "rope_scaling": {"rope_type": kind, "factor": 4.0}}
     assert family_of(config).name == family
