@@ -1,14 +1,15 @@
 """A short way to end a JSON text, found by trying it on copies of the grammar's matcher.
 
-The search is by cost (Dijkstra 1959, cost in tokens) over few candidates a step: whatever ends a
-string, an item, an array or an object where one may end, else one token for each kind of byte.
-States at the same place of a text that agree on what may and what must come next count as one.
+One array or object is ended after the other, from the innermost on, each by a search by cost
+(Dijkstra 1959, cost in tokens) over few candidates a step: whatever ends a string, an item, an
+array or an object where one may end, else one token for each kind of byte. States at the same place
+of a text that agree on what may and what must come next count as one.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -19,7 +20,9 @@ import numpy as np
 from split_server.compat.grammar_place import Place
 from split_server.compat.grammar_vocabulary import Mask, Vocabulary
 
-_MAX_STATES: Final = 2000
+# States of one search that ends an array or object, and of one that ends an item of it.
+_MAX_STATES: Final = 500
+_MAX_STATES_OF_ITEM: Final = 2000
 _FEW: Final = 6
 _KINDS: Final = (
     *(bytes((byte,)) for byte in b'"-[{}]:,'),
@@ -65,23 +68,55 @@ def _searched(
     limit: int,
     kinds: tuple[bytes, ...],
 ) -> tuple[int, ...] | None:
-    order = count()
-    waiting = [(0, next(order), _State(matcher.deep_copy(), place, ()))]
-    seen: set[tuple[Place, bytes, bytes]] = set()
-    for _ in range(_MAX_STATES):
-        if not waiting:
-            break
-        _, _, state = heapq.heappop(waiting)
-        if state.matcher.is_accepting():
-            return state.tokens
-        view = (state.place, state.matcher.compute_bitmask(), state.matcher.compute_ff_bytes())
-        if state.matcher.is_stopped() or view in seen:
-            continue
-        seen.add(view)
-        for following in _followers(state, vocabulary, kinds):
-            if len(following.tokens) <= limit:
-                heapq.heappush(waiting, (len(following.tokens), next(order), following))
-    return None
+    state: _State | None = _State(matcher.deep_copy(), place, ())
+    search = _Search(vocabulary, limit, kinds)
+    while state is not None and not state.matcher.is_accepting():
+        started = state
+        state = search.first(started, _container_ended, _MAX_STATES) or search.first(
+            started, _item_ended, _MAX_STATES_OF_ITEM
+        )
+    return None if state is None else state.tokens
+
+
+def _container_ended(start: Place, now: Place) -> bool:
+    return len(now.frames) < len(start.frames)
+
+
+def _item_ended(start: Place, now: Place) -> bool:
+    depth = len(start.frames)
+    return len(now.frames) < depth or (len(now.frames) == depth and now.frames != start.frames)
+
+
+class _Search:
+    """Paths of at most ``limit`` tokens through one token for each of ``kinds``."""
+
+    def __init__(self, vocabulary: Vocabulary, limit: int, kinds: tuple[bytes, ...]) -> None:
+        self._vocabulary = vocabulary
+        self._limit = limit
+        self._kinds = kinds
+
+    def first(
+        self, start: _State, ended: Callable[[Place, Place], bool], states: int
+    ) -> _State | None:
+        """The cheapest state found after ``start`` that has ``ended`` or may be the text's end."""
+        order = count()
+        waiting = [(len(start.tokens), next(order), start)]
+        seen: set[tuple[Place, bytes, bytes]] = set()
+        for _ in range(states):
+            if not waiting:
+                break
+            _, _, state = heapq.heappop(waiting)
+            if state.matcher.is_accepting() or ended(start.place, state.place):
+                return state
+            bits, forced = state.matcher.compute_bitmask(), state.matcher.compute_ff_bytes()
+            view = (state.place, bits, forced)
+            if state.matcher.is_stopped() or view in seen:
+                continue
+            seen.add(view)
+            for following in _followers(state, self._vocabulary, self._kinds):
+                if len(following.tokens) <= self._limit:
+                    heapq.heappush(waiting, (len(following.tokens), next(order), following))
+        return None
 
 
 def _followers(state: _State, vocabulary: Vocabulary, kinds: tuple[bytes, ...]) -> Iterable[_State]:

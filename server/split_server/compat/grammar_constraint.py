@@ -6,7 +6,6 @@ make the rest too long, only what leaves room for a known closing path is.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import llguidance
@@ -17,8 +16,6 @@ from split_server.compat.grammar_place import Place
 from split_server.compat.grammar_sizes import Jumps
 from split_server.compat.grammar_vocabulary import Mask, Vocabulary
 
-# The rest of a string that is a key: up to a quote which a colon follows.
-_REST_OF_KEY: Final = re.compile(rb'(?:[^"\\]|\\.)*":')
 # Tokens without another search after one that found no end; twice as many after the next.
 _PAUSE: Final = 16
 _STRUCTURE: Final = b'{}[],:"'
@@ -48,7 +45,9 @@ class JsonConstraint:
         text = self._vocabulary.texts[token]
         self._place = self._place.after(text)
         path = self._path
-        if path and path[0] == token:
+        if path is not None and self._matcher.is_accepting():
+            self._path = ()
+        elif path and path[0] == token:
             self._path = path[1:]
         elif path:
             self._path = self._still_closing(path, len(text))
@@ -85,28 +84,24 @@ class JsonConstraint:
         return self._place.after(self._vocabulary.text(path)).closed
 
     def _closing(self, remaining: int) -> tuple[int, ...] | None:
-        if self._path is None:
+        if self._path is None or len(self._path) > remaining:
             self._path = closing_path(self._matcher, self._place, self._vocabulary, remaining)
-        return self._path if self._path is not None and len(self._path) <= remaining else None
+        return self._path
 
     def _careful(self, mask: Mask, path: tuple[int, ...], remaining: int) -> Mask:
         """The next token of ``path``, and those after which the text can still be completed."""
         allowed = np.zeros_like(mask)
-        allowed[list(path[:1]) or self._vocabulary.eos] = True
-        if remaining - len(path) > self._jumps.leaf + 1 and not self._in_key(path):
-            harmless = self._vocabulary.inside if self._place.quoted else self._vocabulary.plain
-            allowed |= harmless
-        for byte in b'"' if self._place.quoted else _STRUCTURE:
+        allowed[[*path[:1], *self._vocabulary.eos]] = True
+        quoted = self._place.quoted
+        # One more letter of a key can decide which value must follow, whatever that needs.
+        if remaining - len(path) > self._jumps.leaf + 1 and not (quoted and self._place.naming):
+            allowed |= self._vocabulary.inside if quoted else self._vocabulary.plain
+        for byte in b'"' if quoted else _STRUCTURE:
             token = self._vocabulary.single.get(byte)
             if token is not None and mask[token] and not allowed[token]:
                 allowed[token] = self._leaves_room(token, remaining - 1)
         allowed &= mask
         return allowed if allowed.any() else mask
-
-    def _in_key(self, path: tuple[int, ...]) -> bool:
-        """Within a key, where one more letter can decide which value must follow."""
-        rest = self._vocabulary.text(path)
-        return self._place.quoted and _REST_OF_KEY.match(rest) is not None
 
     def _leaves_room(self, token: int, remaining: int) -> bool:
         matcher = self._matcher.deep_copy()
