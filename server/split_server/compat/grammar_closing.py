@@ -23,6 +23,7 @@ from split_server.compat.grammar_vocabulary import Mask, Vocabulary
 # States of one search that ends an array or object, and of one that ends an item of it.
 _MAX_STATES: Final = 500
 _MAX_STATES_OF_ITEM: Final = 2000
+_MAX_SKIPPED: Final = 64
 _FEW: Final = 6
 _KINDS: Final = (
     *(bytes((byte,)) for byte in b'"-[{}]:,'),
@@ -48,34 +49,20 @@ def closing_path(
     vocabulary: Vocabulary,
     limit: int,
     *,
+    known: tuple[int, ...] = (),
     thorough: bool = True,
 ) -> tuple[int, ...] | None:
     """Tokens that complete the text of ``matcher``, at most ``limit``; None when none are found.
 
+    ``known``: a path from an earlier place, whose end may do for this one as well.
     ``matcher`` stays as it is. Escapes and characters beyond ASCII are tried where nothing else is
     possible, and if ``thorough`` everywhere once it is known that nothing else leads to an end.
     """
-    found = _searched(matcher, place, vocabulary, limit, _KINDS)
+    state = _State(matcher.deep_copy(), place, ())
+    found = _Search(vocabulary, limit, _KINDS).path(state, known)
     if found is None and thorough:
-        found = _searched(matcher, place, vocabulary, limit, (*_KINDS, *_RARE_KINDS))
+        found = _Search(vocabulary, limit, (*_KINDS, *_RARE_KINDS)).path(state, known)
     return found
-
-
-def _searched(
-    matcher: llguidance.LLMatcher,
-    place: Place,
-    vocabulary: Vocabulary,
-    limit: int,
-    kinds: tuple[bytes, ...],
-) -> tuple[int, ...] | None:
-    state: _State | None = _State(matcher.deep_copy(), place, ())
-    search = _Search(vocabulary, limit, kinds)
-    while state is not None and not state.matcher.is_accepting():
-        started = state
-        state = search.first(started, _container_ended, _MAX_STATES) or search.first(
-            started, _item_ended, _MAX_STATES_OF_ITEM
-        )
-    return None if state is None else state.tokens
 
 
 def _container_ended(start: Place, now: Place) -> bool:
@@ -94,6 +81,31 @@ class _Search:
         self._vocabulary = vocabulary
         self._limit = limit
         self._kinds = kinds
+
+    def path(self, start: _State, known: tuple[int, ...]) -> tuple[int, ...] | None:
+        """Tokens from ``start`` to an end of the text, or None."""
+        state: _State | None = start
+        while state is not None and not state.matcher.is_accepting():
+            before = state
+            state = self.first(before, _container_ended, _MAX_STATES) or self.first(
+                before, _item_ended, _MAX_STATES_OF_ITEM
+            )
+            whole = None if state is None else self._joined(state, known)
+            if whole is not None:
+                return whole
+        return None if state is None else state.tokens
+
+    def _joined(self, state: _State, known: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The tokens of ``state`` with an end of ``known`` that completes the text, if one does."""
+        for start in range(min(len(known), _MAX_SKIPPED)):
+            rest = known[start:]
+            if len(state.tokens) + len(rest) > self._limit:
+                continue
+            if state.matcher.validate_tokens(list(rest)) != len(rest):
+                continue
+            if state.place.after(self._vocabulary.text(rest)).closed:
+                return (*state.tokens, *rest)
+        return None
 
     def first(
         self, start: _State, ended: Callable[[Place, Place], bool], states: int

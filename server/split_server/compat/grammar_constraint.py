@@ -31,6 +31,7 @@ class JsonConstraint:
         self._jumps = jumps
         self._place = Place()
         self._path: tuple[int, ...] | None = None
+        self._known: tuple[int, ...] = ()
         self._carefree = 0
         self._pause = _PAUSE
 
@@ -85,7 +86,10 @@ class JsonConstraint:
 
     def _closing(self, remaining: int) -> tuple[int, ...] | None:
         if self._path is None or len(self._path) > remaining:
-            self._path = closing_path(self._matcher, self._place, self._vocabulary, remaining)
+            self._path = closing_path(
+                self._matcher, self._place, self._vocabulary, remaining, known=self._known
+            )
+        self._known = self._path or ()
         return self._path
 
     def _careful(self, mask: Mask, path: tuple[int, ...], remaining: int) -> Mask:
@@ -99,14 +103,16 @@ class JsonConstraint:
         for byte in b'"' if quoted else _STRUCTURE:
             token = self._vocabulary.single.get(byte)
             if token is not None and mask[token] and not allowed[token]:
-                allowed[token] = self._leaves_room(token, remaining - 1)
+                allowed[token] = self._leaves_room(token, path, remaining - 1)
         allowed &= mask
         return allowed if allowed.any() else mask
 
-    def _leaves_room(self, token: int, remaining: int) -> bool:
+    def _leaves_room(self, token: int, path: tuple[int, ...], remaining: int) -> bool:
         matcher = self._matcher.deep_copy()
         if not matcher.consume_token(token):
             return False
         place = self._place.after(self._vocabulary.texts[token])
-        found = closing_path(matcher, place, self._vocabulary, remaining, thorough=False)
+        found = closing_path(
+            matcher, place, self._vocabulary, remaining, known=path, thorough=False
+        )
         return found is not None
