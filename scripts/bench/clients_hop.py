@@ -1,0 +1,55 @@
+"""A TCP hop between a client and the server that can break everything that goes through it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+_CHUNK = 1 << 16
+
+
+class Hop:
+    """Listens on a free port of loopback; ``url`` is the server as it is seen through the hop."""
+
+    def __init__(self, server: str) -> None:
+        self._target = urlsplit(server)
+        self._listening: asyncio.Server | None = None
+        self._open: set[asyncio.StreamWriter] = set()
+        self.url = ""
+
+    async def open(self) -> None:
+        """Begin to listen."""
+        self._listening = await asyncio.start_server(self._carry, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._listening.sockets[0].getsockname()[1]}"
+
+    def cut(self) -> None:
+        """Break all connections without a word, as a lost network does."""
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def close(self) -> None:
+        """Listen no more, and break what is left."""
+        if self._listening is not None:
+            self._listening.close()
+        self.cut()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner, outer = await asyncio.open_connection(self._target.hostname, self._target.port)
+        ends = {writer, outer}
+        self._open |= ends
+        try:
+            await asyncio.gather(_pump(reader, outer), _pump(inner, writer))
+        finally:
+            self._open -= ends
+            for end in ends:
+                end.close()
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Carry bytes one way until either end is gone."""
+    with suppress(OSError):
+        while data := await reader.read(_CHUNK):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
