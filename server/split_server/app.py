@@ -25,6 +25,7 @@ from split_server.http.errors import ErrorBoundary, on_http_exception
 from split_server.http.health import health_routes
 from split_server.http.kobold import kobold_routes
 from split_server.http.memory import memory_routes
+from split_server.http.metrics import metrics_routes
 from split_server.http.openai import openai_routes
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_routes import original_routes
@@ -33,6 +34,8 @@ from split_server.http.sockets import Sockets
 from split_server.http.split import Forward
 from split_server.http.stream import Stream
 from split_server.http.weights import Weights
+from split_server.metrics.answers import AnswerMeter
+from split_server.metrics.exposition import Metrics, Sources
 from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
 from split_server.security.headers import SecurityHeaders
@@ -89,14 +92,22 @@ class SplitApp:
             self._message_bytes,
             Quota(queued, "bytes of unfinished messages"),
         )
+        self._metrics = self._measured(parts)
         self.asgi = Starlette(
             routes=self._routes(parts),
-            middleware=_guards(config, policy),
+            middleware=_guards(config, policy, self._metrics.answers),
             exception_handlers={HTTPException: on_http_exception},
             lifespan=self._lifespan,
         )
         # A redirect would repeat the Host header of the request.
         self.asgi.router.redirect_slashes = False
+
+    def _measured(self, parts: Parts) -> Metrics:
+        generator = None if parts.compat is None else parts.compat.generator
+        sockets = self._sockets
+        metrics = Metrics(Sources(parts.service, sockets.__len__, parts.memory, generator))
+        parts.service.observe(metrics.steps)
+        return metrics
 
     def _routes(self, parts: Parts) -> list[BaseRoute]:
         bodies = Bodies(self._message_bytes)
@@ -105,6 +116,7 @@ class SplitApp:
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
             *health_routes(),
+            *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
             *forward.routes(),
             *stream.routes(),
@@ -154,10 +166,10 @@ class SplitApp:
                 await self._sockets.drain()
 
 
-def _guards(config: ServerConfig, policy: AccessPolicy) -> list[Middleware]:
+def _guards(config: ServerConfig, policy: AccessPolicy, meter: AnswerMeter) -> list[Middleware]:
     """From the outside in."""
     return [
-        Middleware(AccessLog),
+        Middleware(AccessLog, meter=meter),
         Middleware(SecurityHeaders),
         Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
         Middleware(OriginGuard, allowed=config.allow_origin),

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from split_server.engine.engine import Engine
 from split_server.engine.info import ModelInfo
 from split_server.engine.job import Outcome, StepJob
+from split_server.engine.observer import StepObserver
 from split_server.gate import StepGate
 from split_server.kv.store import Session, SessionStore
 from split_server.local import LocalSessions
 from split_server.named import Appended, NamedSessions
+from split_server.noted import note_error
 from split_wire.attention import CAPABILITY, attention_bytes
 from split_wire.errors import (
     InternalError,
@@ -95,6 +97,10 @@ class SplitService:
         """The sessions of all principals."""
         return self._store
 
+    def observe(self, observer: StepObserver) -> None:
+        """Have ``observer`` told of the engine's work; before :meth:`start`."""
+        self._engine.observer = observer
+
     def start(self) -> None:
         """Start the model thread."""
         self._engine.start()
@@ -119,6 +125,7 @@ class SplitService:
         # The boundary of a message: one failed step must not end the socket it came on.
         except Exception:  # noqa: BLE001
             error = internal_error()
+        note_error(error.code, "frame")
         return Answer(encode_message(Failure.of(error, session, step)), error)
 
     async def _dispatch(self, principal: str, message: ClientMessage, frame: bytes) -> bytes:

@@ -14,6 +14,7 @@ import torch
 from split_server.engine.budget import RowBudget
 from split_server.engine.info import ModelInfo
 from split_server.engine.job import EngineResult, Outcome, StepJob
+from split_server.engine.observer import StepObserver
 from split_server.engine.pace import Paces
 from split_server.engine.packed import Slice
 from split_server.engine.pending import PendingStep
@@ -28,7 +29,8 @@ _SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
 
 class Engine:
     """``max_queue``: steps that may wait or be under way; one more is refused with
-    ``overloaded``. ``stretch``: see :class:`RowBudget`.
+    ``overloaded``. ``stretch``: see :class:`RowBudget`. ``observer`` is told what is done; it is
+    set before the engine starts.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Engine:
         stretch: float = 1.9,
     ) -> None:
         self.info = info
+        self.observer = StepObserver()
         self._runner = runner
         self._clock = clock
         # SimpleQueue wakes its reader without running Python; the semaphore bounds it.
@@ -90,12 +93,15 @@ class Engine:
             raise ShuttingDown
         if not self._places.acquire(blocking=False):
             raise Overloaded(f"{self._max_queue} steps are waiting", self._retry_after())
+        queued_at = self._clock()
+        self.observer.posted()
 
         def finished(outcome: Outcome) -> None:
             self._places.release()
+            self.observer.ended(job, queued_at, outcome)
             done(outcome)
 
-        self._queue.put(PendingStep(job, finished, wanted, self._clock()))
+        self._queue.put(PendingStep(job, finished, wanted, queued_at))
 
     def submit(self, job: StepJob) -> Future[EngineResult]:
         """:meth:`post` with a future, for whoever may block or wraps it."""
@@ -178,6 +184,7 @@ class Engine:
             return
         hidden = self._run(slices)
         ended = self._clock()
+        self.observer.passed(plan, ended - begun)
         finished = 0
         for (step, _), states in zip(plan, hidden, strict=True):
             if isinstance(states, Exception):

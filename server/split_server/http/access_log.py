@@ -5,25 +5,38 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from split_server.metrics.answers import AnswerMeter
+from split_server.noted import Form, noting
 
 _MAX_PATH = 200
 _log = logging.getLogger(__name__)
 
 
 class AccessLog:
-    """Pure ASGI. Refusals are logged as information, everything else for debugging."""
+    """Pure ASGI. Refusals are logged as information, everything else for debugging.
 
-    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.perf_counter) -> None:
+    The fields of the line are those of ``record.request``; ``meter`` counts answers and errors.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        clock: Callable[[], float] = time.perf_counter,
+        meter: AnswerMeter | None = None,
+    ) -> None:
         self._app = app
         self._clock = clock
+        self._meter = meter or AnswerMeter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        begun, status = self._clock(), 0
+        begun, status, told = self._clock(), 0, ""
 
         async def watch(message: Message) -> None:
             nonlocal status
@@ -33,16 +46,41 @@ class AccessLog:
                 status = 101
             await send(message)
 
+        def refused(form: Form, code: str) -> None:
+            nonlocal told
+            told = code
+            self._meter.refused(form, code)
+
         try:
-            await self._app(scope, receive, watch)
+            with noting(refused):
+                await self._app(scope, receive, watch)
         finally:
-            level = logging.INFO if status >= 400 else logging.DEBUG
-            if _log.isEnabledFor(level):
-                milliseconds = 1e3 * (self._clock() - begun)
-                _log.log(level, "%s %d in %.1f ms", _line(scope), status, milliseconds)
+            self._meter.answered(status)
+            _write(scope, status, told, 1e3 * (self._clock() - begun))
 
 
-def _line(scope: Scope) -> str:
-    """Method and path; whatever is not printable in the path is escaped."""
-    path = repr(scope["path"][:_MAX_PATH])[1:-1]
-    return f"{scope.get('method', 'WEBSOCKET')} {path}"
+def _write(scope: Scope, status: int, code: str, milliseconds: float) -> None:
+    level = logging.INFO if status >= 400 else logging.DEBUG
+    if not _log.isEnabledFor(level):
+        return
+    fields = _fields(scope, status, code, milliseconds)
+    _log.log(
+        level,
+        "%s %s %d in %.1f ms",
+        fields["method"],
+        fields["path"],
+        status,
+        milliseconds,
+        extra={"request": fields},
+    )
+
+
+def _fields(scope: Scope, status: int, code: str, milliseconds: float) -> dict[str, Any]:
+    """What of a request may be logged; whatever is not printable in the path is escaped."""
+    fields: dict[str, Any] = {
+        "method": scope.get("method", "WEBSOCKET"),
+        "path": repr(scope["path"][:_MAX_PATH])[1:-1],
+        "status": status,
+        "milliseconds": round(milliseconds, 1),
+    }
+    return fields | ({"code": code} if code else {})

@@ -17,6 +17,7 @@ from split_server.compat.kobold.errors import KoboldError, kobold_error
 from split_server.compat.kobold.given import json_object
 from split_server.engine.memory_usage import process_usage
 from split_server.http.body import Bodies
+from split_server.noted import note_error
 from split_server.security.refusal import error_headers
 from split_server.service import internal_error
 from split_wire.errors import SplitError
@@ -40,7 +41,9 @@ def told(error: Exception) -> KoboldError:
     """Any failure as its client is told it; call it where the failure is handled."""
     if not isinstance(error, SplitError | ClientError):
         error = internal_error()
-    return kobold_error(error, lambda: process_usage().private)
+    known = kobold_error(error, lambda: process_usage().private)
+    note_error(known.code)
+    return known
 
 
 def refusal(error: Exception) -> Response:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from starlette.responses import Response
 
 from split_server.http.sockets import TrackedSocket
+from split_server.noted import note_error
 from split_server.service import SplitService, internal_error
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
@@ -140,11 +141,13 @@ class OriginalProtocol:
         try:
             with websocket.holding(len(message)):
                 return await self._answer(principal, message, isinstance(message, bytes), private)
-        except SplitError as error:
-            return replies.error_message(error)
+        except SplitError as refusal:
+            error = refusal
         # The boundary of a message: one that fails must not end the socket it came on.
         except Exception:  # noqa: BLE001
-            return replies.error_message(internal_error())
+            error = internal_error()
+        note_error(error.code)
+        return replies.error_message(error)
 
     async def _answer(
         self, principal: str, data: str | bytes, binary: bool, private: str

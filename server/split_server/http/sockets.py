@@ -120,6 +120,10 @@ class Sockets:
         self._empty.set()
         self.draining = False
 
+    def __len__(self) -> int:
+        """Sockets that are open."""
+        return len(self._open)
+
     @contextmanager
     def enter(
         self, principal: str, scope: Scope, receive: Receive, send: Send

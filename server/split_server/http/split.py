@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from split_server.http.body import Bodies
 from split_server.http.sockets import TrackedSocket
+from split_server.noted import note_error
 from split_server.security.principal import principal_of
 from split_server.security.refusal import error_headers
 from split_server.service import Answer
@@ -67,6 +68,7 @@ class Forward:
             async with self._bodies.taken(request, self._service.max_frame_bytes) as frame:
                 return await self._service.handle(principal_of(request.scope), frame)
         except SplitError as error:
+            note_error(error.code, "frame")
             return Answer(encode_message(Failure.of(error)), error)
 
 

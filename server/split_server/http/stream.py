@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 from split_server.http.errors import BadRequest
 from split_server.http.sockets import Sockets, TrackedSocket
 from split_server.http.split import FrameHandler, OriginalHandler
+from split_server.noted import note_error
 from split_server.security.principal import principal_of
 from split_wire.errors import MalformedFrame, ShuttingDown, SplitError
 from split_wire.messages import SUBPROTOCOL, Failure, encode_message
@@ -49,6 +50,7 @@ class Stream:
             try:
                 reply = await self._answer(principal, websocket, message.get("bytes"))
             except SplitError as error:
+                note_error(error.code, "frame")
                 reply = encode_message(Failure.of(error))
             await websocket.send_bytes(reply)
 

@@ -1,0 +1,80 @@
+"""The exposition of one server: a registry of its own, read when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
+from typing import Any
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from split_server.compat.generator import Generator
+from split_server.metrics.answers import AnswerMeter
+from split_server.metrics.families import (
+    answer_families,
+    build_family,
+    connection_families,
+    generation_families,
+    memory_families,
+    step_families,
+    time_families,
+)
+from split_server.metrics.steps import StepMeter
+from split_server.service import SplitService
+
+# The format that every Prometheus since 0.4.0 reads (prometheus.io, exposition formats).
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_DISTRIBUTION = "gatelink"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where gauges are read; ``memory`` and ``generator`` are None where there is none."""
+
+    service: SplitService
+    sockets: Callable[[], int]
+    memory: Callable[[], dict[str, Any]] | None = None
+    generator: Generator | None = None
+
+
+class Metrics(Collector):
+    """``steps`` and ``answers`` are written by the engine and the access log."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self.steps = StepMeter()
+        self.answers = AnswerMeter()
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Every family with its value at the moment."""
+        sources = self._sources
+        info = sources.service.info
+        # A folder's name at most, whatever the model was named by.
+        model = PurePath(info.name).name
+        yield build_family(_version(), model, info.family, info.dtype)
+        yield from step_families(self.steps)
+        yield from time_families(self.steps)
+        yield from connection_families(len(sources.service.store), sources.sockets())
+        yield from answer_families(self.answers)
+        if sources.memory is not None:
+            yield from memory_families(sources.memory())
+        if sources.generator is not None:
+            yield from generation_families(sources.generator)
+
+    def text(self) -> bytes:
+        """The exposition in the text format; call it on the event loop."""
+        return generate_latest(self._registry)
+
+
+def _version() -> str:
+    try:
+        return version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"

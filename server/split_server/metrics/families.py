@@ -1,0 +1,144 @@
+"""What the meters have counted, in the families that Prometheus knows.
+
+Names follow Prometheus' practices: base units, ``_total`` for counters. Labels come from this file,
+from error classes and from HTTP's status codes, never from a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+
+from split_server.compat.generator import Generator
+from split_server.metrics.answers import AnswerMeter
+from split_server.metrics.histogram import Histogram
+from split_server.metrics.steps import StepMeter
+
+
+def step_families(meter: StepMeter) -> Iterator[Metric]:
+    """Of steps, by kind."""
+    kinds = {"prefill": meter.prefill, "decode": meter.decode}
+    steps = _counter("split_steps", "Steps that ended.", "kind", "outcome")
+    rows = _counter("split_rows", "Rows that passes took.", "kind")
+    tokens = _counter("split_tokens", "Positions that answered steps added to a cache.", "kind")
+    times = HistogramMetricFamily(
+        "split_step_seconds", "Time of an answered step in a part.", labels=["kind", "part"]
+    )
+    for name, kind in kinds.items():
+        for outcome in ("answered", "failed", "abandoned"):
+            steps.add_metric([name, outcome], getattr(kind, outcome))
+        rows.add_metric([name], kind.rows)
+        tokens.add_metric([name], kind.tokens)
+        for part in ("queue", "compute"):
+            _add(times, [name, part], getattr(kind, part))
+    yield from (steps, rows, tokens, times)
+    yield _gauge("split_queue_steps", "Steps that wait or are under way.", meter.queued)
+    attention = _counter("split_attention_bytes", "Bytes of attention rows in answers.")
+    attention.add_metric([], meter.attention_bytes)
+    yield attention
+
+
+def time_families(meter: StepMeter) -> Iterator[Metric]:
+    """Of turns as the server sees them, and of passes."""
+    yield _histogram(
+        "split_time_to_first_token_seconds",
+        "From the arrival of a turn's first step to the hidden states of its first token.",
+        meter.turns.first_token,
+    )
+    yield _histogram(
+        "split_time_per_token_seconds",
+        "Between the answers to two steps of one reply, device and network included.",
+        meter.turns.per_token,
+    )
+    yield _histogram("split_pass_seconds", "Time of a pass of the model.", meter.pass_seconds)
+    yield _histogram("split_pass_sessions", "Sessions in a pass.", meter.pass_sessions)
+
+
+def answer_families(meter: AnswerMeter) -> Iterator[Metric]:
+    """Of answers and errors."""
+    answers = _counter("split_http_answers", "Requests and WebSockets by HTTP status.", "status")
+    for status, count in sorted(meter.statuses.items()):
+        answers.add_metric([str(status)], count)
+    errors = _counter("split_errors", "Errors that clients were told.", "form", "code")
+    for (form, code), count in sorted(meter.errors.items()):
+        errors.add_metric([form, code], count)
+    yield from (answers, errors)
+
+
+def memory_families(report: Mapping[str, Any]) -> Iterator[Metric]:
+    """Of the document behind ``/api/v1/memory``."""
+    limit, caches = report["limit"], report["caches"]
+    cache = GaugeMetricFamily(
+        "split_cache_bytes", "Bytes of KV caches: budget, set aside, idle.", labels=["state"]
+    )
+    for state in ("budget", "reserved", "idle"):
+        cache.add_metric([state], caches[state])
+    yield cache
+    yield _gauge("split_memory_free_bytes", "Bytes that the process may still take.", limit["free"])
+    yield _gauge("split_memory_kept_free_bytes", "Bytes kept free of it.", limit["kept_free"])
+    yield _gauge(
+        "split_memory_private_bytes",
+        "Resident bytes of this process alone.",
+        report["held"]["private"],
+    )
+    refusals = _counter("split_memory_refusals", "Steps that the memory plan refused.")
+    refusals.add_metric([], report["refused"])
+    failures = _counter("split_memory_failures", "Passes that ran out of memory all the same.")
+    failures.add_metric([], report["failed"])
+    yield from (refusals, failures)
+
+
+def generation_families(generator: Generator) -> Iterator[Metric]:
+    """Of the OpenAI and Kobold APIs."""
+    places, counters = generator.places, generator.counters
+    places_family = GaugeMetricFamily(
+        "split_generations", "Generations of the compatible APIs by state.", labels=["state"]
+    )
+    places_family.add_metric(["running"], places.running)
+    places_family.add_metric(["waiting"], places.waiting)
+    ended = _counter("split_generations_ended", "Generations of the compatible APIs that ended.")
+    ended.add_metric([], counters.generations)
+    tokens = _counter("split_generation_tokens", "Tokens of those generations.", "part")
+    tokens.add_metric(["prompt"], counters.prompt_tokens)
+    tokens.add_metric(["cached"], counters.cached_tokens)
+    tokens.add_metric(["reply"], counters.reply_tokens)
+    yield from (places_family, ended, tokens)
+
+
+def connection_families(sessions: int, sockets: int) -> Iterator[Metric]:
+    """Of what is open."""
+    yield _gauge("split_sessions", "Sessions that are open.", sessions)
+    yield _gauge("split_sockets", "WebSockets that are open.", sockets)
+
+
+def build_family(version: str, model: str, family: str, dtype: str) -> Metric:
+    """Which build serves which model."""
+    labels = {"version": version, "model": model, "family": family, "dtype": dtype}
+    info = GaugeMetricFamily("split_build_info", "1, for what its labels say.", labels=list(labels))
+    info.add_metric(list(labels.values()), 1)
+    return info
+
+
+def _counter(name: str, help_text: str, *labels: str) -> CounterMetricFamily:
+    return CounterMetricFamily(name, help_text, labels=list(labels))
+
+
+def _gauge(name: str, help_text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, help_text, value=value)
+
+
+def _histogram(name: str, help_text: str, histogram: Histogram) -> HistogramMetricFamily:
+    family = HistogramMetricFamily(name, help_text, labels=[])
+    _add(family, [], histogram)
+    return family
+
+
+def _add(family: HistogramMetricFamily, labels: list[str], histogram: Histogram) -> None:
+    family.add_metric(labels, histogram.cumulative(), histogram.total)

@@ -1,0 +1,95 @@
+"""Counts of steps and passes, written by the model thread and read by whoever is asked for them.
+
+Every number has one writer, so none needs a lock; a reader may see a step half counted.
+"""
+
+from __future__ import annotations
+
+from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
+from split_server.engine.observer import StepObserver
+from split_server.engine.scheduler import Plan
+from split_server.metrics.histogram import SECONDS, SESSIONS, Histogram
+from split_server.metrics.turns import Turns
+from split_wire.attention import AttentionRows
+
+_MICROSECOND = 1e-6
+
+
+class KindMeter:
+    """Of steps of one kind. ``rows``: that passes took; ``tokens``: positions that answered
+    steps added to a cache.
+    """
+
+    __slots__ = ("abandoned", "answered", "compute", "failed", "queue", "rows", "tokens")
+
+    def __init__(self) -> None:
+        self.answered = self.failed = self.abandoned = 0
+        self.rows = self.tokens = 0
+        self.queue = Histogram(SECONDS)
+        self.compute = Histogram(SECONDS)
+
+
+class StepMeter(StepObserver):
+    """``decode``: steps of one row; ``prefill``: all others."""
+
+    def __init__(self) -> None:
+        self.prefill = KindMeter()
+        self.decode = KindMeter()
+        self.turns = Turns()
+        self.pass_seconds = Histogram(SECONDS)
+        self.pass_sessions = Histogram(SESSIONS)
+        self.attention_bytes = 0
+        self._posted = 0
+        self._ended = 0
+
+    @property
+    def queued(self) -> int:
+        """Steps that wait or are under way."""
+        # In this order a step that ends meanwhile cannot make the difference negative.
+        ended = self._ended
+        return self._posted - ended
+
+    def posted(self) -> None:
+        """A step was queued."""
+        self._posted += 1
+
+    def passed(self, plan: Plan, seconds: float) -> None:
+        """A pass served the rows of ``plan``."""
+        self.pass_seconds.observe(seconds)
+        self.pass_sessions.observe(len(plan))
+        for step, rows in plan:
+            self._kind(step.job).rows += rows
+
+    def ended(self, job: StepJob, queued_at: float, outcome: Outcome) -> None:
+        """A step is about to be answered."""
+        self._ended += 1
+        kind = self._kind(job)
+        if isinstance(outcome, EngineResult):
+            self._answered(kind, job, queued_at, outcome)
+            return
+        self.turns.failed(job.cache)
+        if isinstance(outcome, Abandoned):
+            kind.abandoned += 1
+        else:
+            kind.failed += 1
+
+    def _answered(
+        self, kind: KindMeter, job: StepJob, queued_at: float, result: EngineResult
+    ) -> None:
+        rows = job.embeddings.rows
+        kind.answered += 1
+        kind.tokens += rows
+        queue, compute = _MICROSECOND * result.queue_us, _MICROSECOND * result.compute_us
+        kind.queue.observe(queue)
+        kind.compute.observe(compute)
+        self.turns.answered(job.cache, job.start, rows, queued_at, queued_at + queue + compute)
+        if result.attention is not None:
+            self.attention_bytes += _size(result.attention)
+
+    def _kind(self, job: StepJob) -> KindMeter:
+        return self.decode if job.embeddings.rows == 1 else self.prefill
+
+
+def _size(rows: AttentionRows) -> int:
+    positions = 0 if rows.positions is None else len(rows.positions.data)
+    return len(rows.values.data) + positions

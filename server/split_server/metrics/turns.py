@@ -1,0 +1,66 @@
+"""Which steps begin a turn and which ones are its next tokens, by the steps alone.
+
+A server does not see replies, it sees steps. A step of one row that continues its session's cache
+is the next token; any other step begins a turn. A step of the most rows that a message may have
+is followed by the rest of its prompt.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from split_server.kv.cache import KVCache
+from split_server.metrics.histogram import SECONDS, Histogram
+from split_wire.messages import DEFAULT_MAX_ROWS
+
+
+class _Turn:
+    __slots__ = ("begun", "ended", "length", "unfinished")
+
+    def __init__(self, begun: float) -> None:
+        self.begun = begun
+        self.ended = begun
+        self.length = 0
+        self.unfinished = False
+
+
+class Turns:
+    """Seconds of one clock; lives on one thread. ``max_rows``: of one step.
+
+    ``first_token``: from the arrival of a turn's first step to the hidden states of its first
+    token; ``per_token``: between the answers to two steps of a reply, the device's time and the
+    network's included.
+    """
+
+    def __init__(self, max_rows: int = DEFAULT_MAX_ROWS) -> None:
+        self._max_rows = max_rows
+        self._known: WeakKeyDictionary[KVCache, _Turn] = WeakKeyDictionary()
+        self.first_token = Histogram(SECONDS)
+        self.per_token = Histogram(SECONDS)
+
+    def answered(self, cache: KVCache, start: int, rows: int, begun: float, ended: float) -> None:
+        """A step that kept ``start`` positions and appended ``rows`` arrived and was answered."""
+        turn = self._known.get(cache)
+        continues = turn is not None and turn.length == start
+        if turn is not None and continues and rows == 1:
+            self._next_token(turn, ended)
+        else:
+            if turn is None:
+                turn = self._known[cache] = _Turn(begun)
+            elif not (continues and turn.unfinished):
+                turn.begun = begun
+            turn.unfinished = rows >= self._max_rows
+            if not turn.unfinished:
+                self.first_token.observe(ended - turn.begun)
+        turn.length, turn.ended = start + rows, ended
+
+    def failed(self, cache: KVCache) -> None:
+        """A step was not answered; what comes next is a turn of its own."""
+        self._known.pop(cache, None)
+
+    def _next_token(self, turn: _Turn, ended: float) -> None:
+        if turn.unfinished:
+            # A prompt of exactly the most rows: its last step was answered with the first token.
+            turn.unfinished = False
+            self.first_token.observe(turn.ended - turn.begun)
+        self.per_token.observe(ended - turn.ended)
