@@ -61,6 +61,8 @@ def _run(options: argparse.Namespace) -> int:
 def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
     if options.command == "pull":
         return _pull(options, screen)
+    if options.command == "doctor":
+        return _doctor(options, screen)
     config = load(ReplyConfig, options)
     if options.command == "chat":
         from split_client.terminal.chat import run_chat
@@ -84,6 +86,13 @@ def _pull(options: argparse.Namespace, screen: Screen) -> int:
     else:
         run_pull(config, screen)
     return 0
+
+
+def _doctor(options: argparse.Namespace, screen: Screen) -> int:
+    from split_client.doctor.report import run_doctor
+
+    config = load(ConnectionConfig, options, also=(ReplyConfig,))
+    return 0 if run_doctor(config, screen, as_json=options.json) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -113,6 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--list", action="store_true", help="list the stored models")
     action.add_argument("--remove", metavar="MODEL", help="delete a stored model (name or digest)")
     add_arguments(pull, ConnectionConfig)
+    doctor = commands.add_parser("doctor", help="find out why no chat works", epilog=_EPILOG)
+    doctor.add_argument("--json", action="store_true", help="one JSON document")
+    add_arguments(doctor, ConnectionConfig)
     return parser
 
 
