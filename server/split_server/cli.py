@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
-import logging
 import signal
 import socket
 import sys
@@ -15,6 +14,7 @@ from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.config import ComputeConfig, ModelConfig, ServerConfig
 from split_server.errors import ServerError
+from split_server.logs import configure_logs
 from split_server.security.access import AccessPolicy, access_policy
 from split_server.security.host import lan_addresses
 from split_settings import SettingsError, add_arguments, load
@@ -105,8 +105,7 @@ def _serve(config: ServerConfig) -> int:
     # The transport comes with the server's dependencies, and torch takes seconds to import.
     from split_server.http.server import listen
 
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("split_server").setLevel(config.log_level.upper())
+    configure_logs(config.log_format, config.log_level)
     policy = access_policy(
         config.host, token=config.token, token_file=config.token_file, auth=config.auth
     )

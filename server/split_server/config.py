@@ -76,6 +76,9 @@ class ServerConfig(ComputeConfig):
     log_level: str = option(
         "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
     )
+    log_format: str = option(
+        "text", help="log lines for people, or one JSON object each", choices=("text", "json")
+    )
     host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=_NETWORK)
     port: int = option(
         8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
