@@ -73,7 +73,13 @@ def test_an_untied_head_with_a_bias_is_read() -> None:
     )
     entry = parse_manifest(encoded(changed)).head
     assert (entry.rows, entry.dtype, entry.bias) == (1000, "bf16", "head_bias.bin")
-    assert (entry.softcap, entry.logit_scale) == (30.0, 0.5)
+    assert (entry.softcap, entry.logit_scale, entry.divide) == (30.0, 0.5, False)
+
+
+def test_a_divisor_of_logits_stands_in_place_of_the_factor() -> None:
+    head = DOCUMENT["ends"]["lm_head"] | {"logit_scale": None, "logit_divisor": 10.0}
+    entry = parse_manifest(encoded(document(ends__lm_head=head))).head
+    assert (entry.logit_scale, entry.divide) == (10.0, True)
 
 
 _LONG_NAME = "a" * 200
@@ -134,6 +140,9 @@ _WRONG: list[dict[str, Any]] = [
     {"ends__lm_head__softcap": -1.0},
     {"ends__lm_head__logit_scale": 0},
     {"ends__lm_head__logit_scale": None},
+    {"ends__lm_head__logit_divisor": 10.0},
+    {"ends__lm_head": DOCUMENT["ends"]["lm_head"] | {"logit_scale": None, "logit_divisor": 0}},
+    {"ends__lm_head": DOCUMENT["ends"]["lm_head"] | {"logit_scale": None, "logit_divisor": "8"}},
     {"tokenizer": "embedding.bin"},
     {"chat_template": "embedding.bin"},
     {"chat_template": "nowhere.jinja"},

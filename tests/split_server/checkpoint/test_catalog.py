@@ -57,6 +57,15 @@ def test_a_tied_head_that_is_stored_twice_is_served_once(tmp_path: Path) -> None
     assert "head.bin" not in _catalog(path).files
 
 
+def test_a_bias_of_another_length_than_the_head_is_refused(tmp_path: Path) -> None:
+    path = tiny_checkpoint("phi", tmp_path / "c")
+    tensors = load_file(path / "model.safetensors")
+    tensors["lm_head.bias"] = tensors["lm_head.bias"][:-1].clone()
+    save_file(tensors, path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(MalformedCheckpoint, match=r"lm_head\.bias"):
+        ends_of(read_checkpoint(path, "tiny"))
+
+
 def test_legacy_files_are_measured_once(tmp_path: Path) -> None:
     catalog = _catalog(tiny_checkpoint("qwen2", tmp_path / "c"))
     assert not catalog.holds("lm_head.bin")

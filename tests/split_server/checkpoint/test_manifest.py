@@ -8,12 +8,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint, read_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.errors import MalformedCheckpoint
 from tests.checkpoints import CHAT_TEMPLATE, tiny_checkpoint
+
+LOGIT_SCALES = {
+    "granite": {"logit_scale": None, "logit_divisor": 1.7},
+    "cohere": {"logit_scale": 0.7},
+    "cohere2": {"logit_scale": 0.7},
+}
 
 
 def _manifest(path: Path) -> Manifest:
@@ -65,6 +72,10 @@ def test_files_are_listed_with_their_real_sizes_and_digests(tiny_path: Path) -> 
         ("gemma2", True, 8.0, 5.0),
         ("gemma2", False, 8.0, 5.0),
         ("gemma3_text", True, 8.0, 5.0),
+        ("phi3", False, None, None),
+        ("granite", True, None, None),
+        ("cohere", True, None, None),
+        ("cohere2", False, None, None),
     ],
 )
 def test_the_ends_of_each_family(
@@ -85,8 +96,39 @@ def test_the_ends_of_each_family(
         "rows": rows,
         "bias": None,
         "softcap": softcap,
-        "logit_scale": 1.0,
+        **LOGIT_SCALES.get(family, {"logit_scale": 1.0}),
     }
+
+
+@pytest.mark.parametrize(
+    ("divisor", "fields"),
+    [
+        (8.0, {"logit_scale": 0.125}),
+        (1, {"logit_scale": 1.0}),
+        (0.25, {"logit_scale": 4.0}),
+        (6, {"logit_scale": None, "logit_divisor": 6.0}),
+    ],
+)
+def test_a_divisor_is_written_as_a_factor_only_where_that_is_exact(
+    divisor: float, fields: dict[str, float | None], tmp_path: Path
+) -> None:
+    path = tiny_checkpoint("granite", tmp_path / "c", logits_scaling=divisor)
+    head = _manifest(path).document["ends"]["lm_head"]
+    assert {name: head[name] for name in head if name.startswith("logit")} == fields
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_bias_is_served_in_float32_whatever_it_is_stored_in(
+    dtype: str, tied: bool, tmp_path: Path
+) -> None:
+    path = tiny_checkpoint("phi", tmp_path / "c", tied=tied, dtype=dtype)
+    checkpoint = read_checkpoint(path, "tiny")
+    catalog = build_catalog(checkpoint)
+    head = build_manifest(checkpoint, catalog).document["ends"]["lm_head"]
+    stored = load_file(path / "model.safetensors")["lm_head.bias"]
+    assert head["bias"] == "head_bias.bin"
+    assert catalog.read("head_bias.bin") == stored.float().numpy().tobytes()
 
 
 def test_another_middle_is_another_manifest(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from split_wire.attention import AttentionRequest
 from split_wire.errors import HiddenOverflow
 from tests.checkpoints import tiny_checkpoint
 
-FAMILIES = ("qwen2", "llama", "gemma", "mistral", "gemma2")
+FAMILIES = ("qwen2", "llama", "gemma", "mistral", "gemma2", "granite")
 # More than a sliding window of the tiny checkpoints.
 LENGTH = 23
 CPU = torch.device("cpu")
