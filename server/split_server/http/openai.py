@@ -45,7 +45,7 @@ def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
     answer_chat = posted(bodies, served, parse_chat_request, chat.answer)
     continue_text = posted(bodies, served, parse_completion_request, completions.answer)
     return [
-        *openapi_routes(),
+        *openapi_routes(served.vocab_size),
         Route("/v1/models", models, methods=["GET"]),
         Route("/v1/models/{id:path}", model, methods=["GET"]),
         Route("/v1/chat/completions", answer_chat, methods=["POST"]),

@@ -21,9 +21,9 @@ _DESCRIPTION = (
 _PACKAGE = "gatelink"
 
 
-def openapi_routes() -> list[BaseRoute]:
+def openapi_routes(vocab_size: int) -> list[BaseRoute]:
     """The document, put together once."""
-    content = json.dumps(openapi_document()).encode()
+    content = json.dumps(openapi_document(vocab_size)).encode()
 
     async def answer(_: Request) -> Response:
         return Response(content, headers={"Cache-Control": "no-store"}, media_type=JSON)
@@ -31,14 +31,15 @@ def openapi_routes() -> list[BaseRoute]:
     return [Route(PATH, answer, methods=["GET"])]
 
 
-def openapi_document() -> Schema:
-    """The whole document."""
+def openapi_document(vocab_size: int) -> Schema:
+    """The whole document; ``vocab_size``: token ids are below it."""
+    token = {"type": "integer", "minimum": 0, "maximum": vocab_size - 1}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Gatelink", "version": _version(), "description": _DESCRIPTION},
         "paths": openai_paths() | kobold_paths(),
         "components": {
-            "schemas": OPENAI_SCHEMAS | KOBOLD_SCHEMAS,
+            "schemas": OPENAI_SCHEMAS | KOBOLD_SCHEMAS | {"TokenId": token},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],

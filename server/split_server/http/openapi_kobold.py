@@ -11,7 +11,7 @@ from split_wire.attention import MAX_TOP_K
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
-_IDS: Schema = listed(_WHOLE)
+_IDS: Schema = listed(refer("TokenId"))
 _ERRORS = {
     "400": "The request is refused; `error_code` says why.",
     "408": "The body did not arrive in time.",
@@ -69,7 +69,7 @@ KOBOLD_SCHEMAS: Schema = {
     ),
     "KoboldGeneration": {
         "anyOf": [
-            record({"input_ids": listed(_WHOLE, minItems=1)}, _GENERATION),
+            record({"input_ids": listed(refer("TokenId"), minItems=1)}, _GENERATION),
             record({"prompt": {"type": "string", "minLength": 1}}, _GENERATION),
         ]
     },

@@ -16,7 +16,7 @@ from split_server.http.openapi_parts import Schema, got, listed, optional, poste
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
-_IDS: Schema = listed(_WHOLE, minItems=1)
+_IDS: Schema = listed(refer("TokenId"), minItems=1)
 _ERRORS = {
     "400": "The request is refused; `param` names what is wrong.",
     "404": "Another model than the one that is served.",
