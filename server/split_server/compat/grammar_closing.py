@@ -1,9 +1,10 @@
 """A short way to end a JSON text, found by trying it on copies of the grammar's matcher.
 
-One array or object is ended after the other, from the innermost on, each by a search by cost
-(Dijkstra 1959, cost in tokens) over few candidates a step: whatever ends a string, an item, an
-array or an object where one may end, else one token for each kind of byte. States at the same place
-of a text that agree on what may and what must come next count as one.
+One array or object is ended after the other, from the innermost on, each by a search by tokens so
+far plus brackets and quotes still to close (A*, Hart et al. 1968) over few candidates a step:
+whatever ends a string, an item, an array or an object where one may end, else one token for each
+kind of byte. States at the same place of a text that agree on what may and what must come next
+count as one.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ class _State:
     matcher: llguidance.LLMatcher
     place: Place
     tokens: tuple[int, ...]
+
+    @property
+    def cost(self) -> int:
+        """Tokens so far, and at least so many to come."""
+        return len(self.tokens) + len(self.place.frames) + self.place.quoted
 
 
 def closing_path(
@@ -112,7 +118,7 @@ class _Search:
     ) -> _State | None:
         """The cheapest state found after ``start`` that has ``ended`` or may be the text's end."""
         order = count()
-        waiting = [(len(start.tokens), next(order), start)]
+        waiting = [(start.cost, next(order), start)]
         seen: set[tuple[Place, bytes, bytes]] = set()
         for _ in range(states):
             if not waiting:
@@ -126,8 +132,8 @@ class _Search:
                 continue
             seen.add(view)
             for following in _followers(state, self._vocabulary, self._kinds):
-                if len(following.tokens) <= self._limit:
-                    heapq.heappush(waiting, (len(following.tokens), next(order), following))
+                if following.cost <= self._limit:
+                    heapq.heappush(waiting, (following.cost, next(order), following))
         return None
 
 
@@ -160,7 +166,7 @@ def _one_of_each_kind(possible: list[int], kinds: tuple[bytes, ...]) -> list[int
     present = frozenset(possible)
     firsts = (next((byte for byte in kind if byte in present), None) for kind in kinds)
     found = [byte for byte in firsts if byte is not None]
-    return found or sorted(possible)[:_FEW]
+    return found or [min(possible)]
 
 
 def _shortest(mask: Mask, vocabulary: Vocabulary) -> list[int]:
