@@ -58,36 +58,33 @@ class StepMeter(StepObserver):
         self.pass_seconds.observe(seconds)
         self.pass_sessions.observe(len(plan))
         for step, rows in plan:
-            self._kind(step.job).rows += rows
+            # The shape itself: the property costs as much as all the rest.
+            kind = self.decode if step.job.embeddings.shape[0] == 1 else self.prefill
+            kind.rows += rows
 
     def ended(self, job: StepJob, queued_at: float, outcome: Outcome) -> None:
         """A step is about to be answered."""
         self._ended += 1
-        kind = self._kind(job)
-        if isinstance(outcome, EngineResult):
-            self._answered(kind, job, queued_at, outcome)
+        rows = job.embeddings.shape[0]
+        kind = self.decode if rows == 1 else self.prefill
+        if not isinstance(outcome, EngineResult):
+            self._failed(kind, job, outcome)
             return
-        self.turns.failed(job.cache)
-        if isinstance(outcome, Abandoned):
-            kind.abandoned += 1
-        else:
-            kind.failed += 1
-
-    def _answered(
-        self, kind: KindMeter, job: StepJob, queued_at: float, result: EngineResult
-    ) -> None:
-        rows = job.embeddings.rows
         kind.answered += 1
         kind.tokens += rows
-        queue, compute = _MICROSECOND * result.queue_us, _MICROSECOND * result.compute_us
+        queue, compute = _MICROSECOND * outcome.queue_us, _MICROSECOND * outcome.compute_us
         kind.queue.observe(queue)
         kind.compute.observe(compute)
         self.turns.answered(job.cache, job.start, rows, queued_at, queued_at + queue + compute)
-        if result.attention is not None:
-            self.attention_bytes += _size(result.attention)
+        if outcome.attention is not None:
+            self.attention_bytes += _size(outcome.attention)
 
-    def _kind(self, job: StepJob) -> KindMeter:
-        return self.decode if job.embeddings.rows == 1 else self.prefill
+    def _failed(self, kind: KindMeter, job: StepJob, error: Exception) -> None:
+        self.turns.failed(job.cache)
+        if isinstance(error, Abandoned):
+            kind.abandoned += 1
+        else:
+            kind.failed += 1
 
 
 def _size(rows: AttentionRows) -> int:

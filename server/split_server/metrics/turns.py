@@ -41,18 +41,20 @@ class Turns:
     def answered(self, cache: KVCache, start: int, rows: int, begun: float, ended: float) -> None:
         """A step that kept ``start`` positions and appended ``rows`` arrived and was answered."""
         turn = self._known.get(cache)
-        continues = turn is not None and turn.length == start
-        if turn is not None and continues and rows == 1:
+        if turn is None:
+            turn = self._known[cache] = _Turn(begun)
+        elif turn.length != start:
+            turn.begun = begun
+        elif rows == 1:
             self._next_token(turn, ended)
-        else:
-            if turn is None:
-                turn = self._known[cache] = _Turn(begun)
-            elif not (continues and turn.unfinished):
-                turn.begun = begun
-            turn.unfinished = rows >= self._max_rows
-            if not turn.unfinished:
-                self.first_token.observe(ended - turn.begun)
+            turn.length, turn.ended = start + 1, ended
+            return
+        elif not turn.unfinished:
+            turn.begun = begun
         turn.length, turn.ended = start + rows, ended
+        turn.unfinished = rows >= self._max_rows
+        if not turn.unfinished:
+            self.first_token.observe(ended - turn.begun)
 
     def failed(self, cache: KVCache) -> None:
         """A step was not answered; what comes next is a turn of its own."""

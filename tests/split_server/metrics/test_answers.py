@@ -1,0 +1,24 @@
+"""Counts of answers and errors, with a bound on their kinds."""
+
+from __future__ import annotations
+
+from split_server.metrics.answers import AnswerMeter
+from split_server.noted import note_error, noting
+
+
+def test_codes_beyond_the_bound_are_counted_together() -> None:
+    meter = AnswerMeter(most_codes=2)
+    for code in ("a", "b", "c", "d", "a"):
+        meter.refused("http", code)
+    assert meter.errors == {("http", "a"): 2, ("http", "b"): 1, ("http", "other"): 2}
+
+
+def test_errors_are_told_to_the_innermost_listener_alone() -> None:
+    outer, inner = AnswerMeter(), AnswerMeter()
+    with noting(outer.refused):
+        with noting(inner.refused):
+            note_error("overloaded", "frame")
+        note_error("not_found")
+    note_error("nobody_hears_it")
+    assert inner.errors == {("frame", "overloaded"): 1}
+    assert outer.errors == {("http", "not_found"): 1}
