@@ -95,8 +95,10 @@ def _mixed(server: LoggedServer, workers: list[Worker], options: argparse.Namesp
         alone |= worker.ask(op="alone", tokens=options.tokens, **asked)
     watch = MemoryWatch(server.process.pid, server.cache_bytes, options.period)
     probe = TokenizeProbe(server.url, options.tokenize_period)
-    tallies = _lived(workers, asked, options)
-    probed, samples = probe.stop(), watch.stop()
+    try:
+        tallies = _lived(workers, asked, options)
+    finally:
+        probed, samples = probe.stop(), watch.stop()
     for worker in workers:
         worker.ask(op="close")
     rest = rest_of(server, _SETTLE_SECONDS, options.session_ttl)
