@@ -212,6 +212,11 @@ def test_a_prompt_beyond_the_context_is_a_413_with_a_size_that_fits(
     assert (error["prompt_tokens"], error["suggested_tokens"]) == (5000, 4096)
 
 
+def test_a_long_text_is_refused_by_its_tokens(server: RunningServer) -> None:
+    error = refused(post(server, COMPLETIONS, prompt="Hello, you. " * 40_000), 413)
+    assert error["prompt_tokens"] > 100_000
+
+
 def test_a_body_beyond_its_limit_is_a_413(server: RunningServer) -> None:
     with server.client() as client:
         answer = client.post(CHAT, content=b" " * ((4 << 20) + 1))

@@ -45,12 +45,19 @@ def test_greedy_chats_of_the_embedded_model_equal_generate() -> None:
     assert streamed == told(EMBEDDED, expected)
 
 
-def test_greedy_completions_of_every_family_equal_generate(family_path: Path) -> None:
+def test_greedy_replies_of_every_family_equal_generate_up_to_a_stop(family_path: Path) -> None:
     ids = AutoTokenizer.from_pretrained(family_path).encode(PROMPT)
-    expected = told(family_path, oracle.greedy(family_path, ids, COUNT))
+    text = told(family_path, oracle.greedy(family_path, ids, COUNT))
+    chatted = told(family_path, oracle.greedy(family_path, chat_ids(family_path), COUNT))
+    stop = text[len(text) // 2 :][:3]
+    asked: dict[str, Any] = {"temperature": 0, "max_tokens": COUNT}
     with running_server(family_path, dtype="float32") as server:
-        answer = completion(server, prompt=PROMPT, temperature=0, max_tokens=COUNT)
-    assert answer["choices"][0]["text"] == expected
+        whole = completion(server, prompt=PROMPT, **asked)["choices"][0]
+        cut = completion(server, prompt=PROMPT, stop=["never", stop], **asked)["choices"][0]
+        answer = chat(server, **asked)["choices"][0]
+    assert whole["text"] == text
+    assert (cut["text"], cut["finish_reason"]) == (text[: text.index(stop)], "stop")
+    assert answer["message"]["content"] == chatted
 
 
 @pytest.mark.parametrize("family", ["qwen2", "gemma2"])

@@ -107,6 +107,8 @@ def _forced(fields: Fields, names: list[str]) -> tuple[str, ...]:
 
 def _call_schema(name: str, parameters: dict[str, Any] | None, at: str) -> dict[str, Any]:
     own = {"type": "object"} if parameters is None else parameters
+    # Both belong to the root of a document, where references begin.
+    own = {key: value for key, value in own.items() if key not in ("$id", "$schema")}
     moved = _moved(own, f"{at}/properties/arguments")
     return {
         "type": "object",

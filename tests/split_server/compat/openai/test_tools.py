@@ -8,6 +8,8 @@ import pytest
 from tests.split_server.compat.openai.requests import chat, tool
 
 POINT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$id": "https://example.org/point",
     "type": "object",
     "properties": {"x": {"$ref": "#/$defs/number"}, "next": {"$ref": "#"}},
     "required": ["x"],
