@@ -46,6 +46,8 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"input_ids": "text"}, 400, "INVALID_PARAMETER"),
     ({"input_ids": IDS, "temperature": -1}, 400, "INVALID_PARAMETER"),
     ({"input_ids": IDS, "max_length": "many"}, 400, "INVALID_PARAMETER"),
+    ({"input_ids": IDS, "top_p": 10**400}, 400, "INVALID_PARAMETER"),
+    ({"input_ids": IDS, "banned_tokens": list(range(325))}, 400, "INVALID_PARAMETER"),
 ]
 
 
@@ -61,6 +63,26 @@ def settled(server: RunningServer) -> bool:
     assert server.parts.compat is not None
     places, moment = server.parts.compat.generator.places, threading.Event()
     return any(not places.running or moment.wait(0.01) for _ in range(1000))
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"temperature": 5e-324},
+        {"temperature": 1e-300, "top_k": 3, "min_p": 1.0},
+        {"temperature": 100, "top_p": 5e-324},
+        {"repetition_penalty": 100, "presence_penalty": 2, "frequency_penalty": -2},
+        {"repetition_penalty": 0.01, "temperature": 0.001},
+        {"logit_bias": {"5": 100, "6": -100}},
+        {"top_k": 2**31 - 1, "logprobs": 20},
+        {"banned_tokens": list(range(1, 320)), "temperature": 100, "ban_eos_token": True},
+        {"stop_tokens": list(range(320))},
+        {"max_length": 2**31 - 1, "stop_sequence": ["a", "e", " "]},
+    ],
+)
+def test_extreme_parameters_are_answered(server: RunningServer, extreme: dict[str, Any]) -> None:
+    fields = {"input_ids": IDS, "max_length": 4, "temperature": 1.0, "seed": 3} | extreme
+    assert post(server, GENERATE, **fields)["finish_reason"] is not None
 
 
 @pytest.mark.parametrize("path", [GENERATE, EVENTS])

@@ -18,7 +18,11 @@ from collections.abc import Callable
 from typing import Any
 
 from split_client.errors import ClientError, PromptEmpty, PromptTooLong
-from split_client.generation.errors import InvalidSamplingParameter, TokenIdOutOfRange
+from split_client.generation.errors import (
+    InvalidSamplingParameter,
+    NothingAllowed,
+    TokenIdOutOfRange,
+)
 from split_wire.errors import (
     AttentionTooLarge,
     CacheFull,
@@ -114,6 +118,8 @@ def kobold_error(error: SplitError | ClientError, used: Callable[[], int]) -> Ko
             return InvalidToken(error.token_id, error.rows)
         case InvalidSamplingParameter():
             return _named("INVALID_PARAMETER", 400, error, parameter=error.field)
+        case NothingAllowed():
+            return _named("INVALID_PARAMETER", 400, error, parameter="banned_tokens")
         case PromptEmpty():
             return InvalidRequest("there is nothing to continue: give 'input_ids' or 'prompt'")
         case AttentionTooLarge():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
@@ -17,6 +17,7 @@ _OTHER_MARKS = 200_000
 _MARKS = (b",", b"[", b"{")
 # input_ids, stop_tokens and banned_tokens may each name every token of a context.
 _LISTS = 3
+_LARGEST_FLOAT = sys.float_info.max
 
 
 def json_object(data: bytes, limit: int, max_context: int) -> dict[str, Any]:
@@ -79,8 +80,7 @@ class Given:
     def number(self, *names: str) -> float | int | None:
         """A finite number."""
         value = self.value(*names)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and math.isfinite(value)):
+        if value is not None and not is_number(value):
             raise InvalidParameter(self.name(*names) or names[0], "a number")
         return None if value is None else value
 
@@ -130,6 +130,14 @@ class Given:
             if not 0 <= item < vocab_size:
                 raise InvalidToken(item, vocab_size)
         return tuple(items)
+
+
+def is_number(value: object) -> bool:
+    """Whether ``value`` is a number that a float64 can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    # A whole number in JSON may have thousands of digits.
+    return abs(value) <= _LARGEST_FLOAT
 
 
 def _is_whole(value: object) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from split_client.generation.sampling_params import MAX_BIASED_TOKENS, SamplingParams
 from split_server.compat.kobold.errors import InvalidParameter, InvalidToken
-from split_server.compat.kobold.given import Given
+from split_server.compat.kobold.given import Given, is_number
 
 _LARGEST_SEED = 2**64 - 1
 # Fields of SamplingParams by their spellings in a request.
@@ -58,7 +58,8 @@ def _bias(given: Given, vocab_size: int) -> dict[int, float]:
         raise InvalidParameter("logit_bias", allowed)
     bias: dict[int, float] = {}
     for key, weight in value.items():
-        if not (key.isascii() and key.isdigit() and len(key) <= 10):
+        known = key.isascii() and key.isdigit() and len(key) <= 10
+        if not (known and is_number(weight)):
             raise InvalidParameter("logit_bias", allowed)
         if int(key) >= vocab_size:
             raise InvalidToken(int(key), vocab_size)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from split_client.errors import ClientError, PromptEmpty, PromptTooLong
-from split_client.generation.errors import InvalidSamplingParameter, TokenIdOutOfRange
+from split_client.generation.errors import (
+    InvalidSamplingParameter,
+    NothingAllowed,
+    TokenIdOutOfRange,
+)
 from split_server.compat.kobold.errors import (
     Busy,
     InvalidParameter,
@@ -39,6 +43,7 @@ def told(error: SplitError | ClientError) -> KoboldError:
         (TokenIdOutOfRange(9, 5), "INVALID_TOKEN", 400),
         (InvalidParameter("top_k", "a number"), "INVALID_PARAMETER", 400),
         (InvalidSamplingParameter("top_k", 1.5, "a whole number"), "INVALID_PARAMETER", 400),
+        (NothingAllowed(), "INVALID_PARAMETER", 400),
         (PromptEmpty(), "INVALID_REQUEST", 400),
         (PromptTooLong(600, 512), "CONTEXT_TOO_LONG", 413),
         (ContextOverflow(600, 512), "CONTEXT_TOO_LONG", 413),
