@@ -2,9 +2,9 @@
 
 One real split-server and one client process; interleaved rounds of the same greedy reply without
 attention, with it over the binary socket, and with it over server-sent events. The client turns
-every token's attention into an array. The computation of the prompt is not counted: times begin
-with the first token, and the prompt is cached after the first reply. Tokens and rows are checked
-before anything is timed.
+every token's attention into an array. What the prompt costs is not counted: times begin with the
+first token, whether or not the server still holds the prompt from the reply before. Tokens and rows
+are checked before anything is timed.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _report(
     print(
         f"{lengths.tokens} tokens ({lengths.events} over events, beside as many without attention) "
         f"with {heads} float32 rows each, {options.rounds} interleaved rounds, median (minimum to "
-        "maximum). Context is the prompt's length; the prompt is cached, and times begin with the "
-        f"first token. Rows sum to 1 within {furthest:.0e}; all forms have the same tokens.\n"
+        "maximum). Context is the prompt's length; it is computed before the first token, with which "
+        f"times begin. Rows sum to 1 within {furthest:.0e}; all forms have the same tokens.\n"
     )
     print(costs(rounds, options.shape))
     print(beside_specification(rounds))

@@ -58,7 +58,7 @@ def prompt_ids(context: int, model: dict[str, Any]) -> list[int]:
 def measured(client: Worker, ids: list[int], lengths: Lengths, rounds: int) -> list[Round]:
     """The rounds. Ends the program when a reply has other tokens than the first one.
 
-    The first reply computes the prompt and is not counted; every other form comes first in turn.
+    The first reply says which tokens and is not counted; every form comes first in turn.
     """
     expected = _reply(client, "plain", ids, lengths)["ids"]
     done = []
