@@ -14,7 +14,7 @@ SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 # Every room is tested with these; what a family changes is tested with all.
 FAMILIES = ("qwen2", "llama", "gemma")
 ALL_FAMILIES = (*FAMILIES, "qwen3", "mistral", "gemma2", "gemma3_text")
-ALL_FAMILIES += ("phi", "phi3", "granite", "cohere", "cohere2")
+ALL_FAMILIES += ("phi", "phi3", "granite", "cohere", "cohere2", "olmo2", "starcoder2")
 WINDOW = 16
 _TEXT = [
     "What is split inference? The device holds the ends of a model and the server its middle.",
@@ -60,6 +60,7 @@ _OF_FAMILY: dict[str, dict[str, Any]] = {
         # Not a power of two: multiplying by the inverse rounds differently.
         "logits_scaling": 1.7,
     },
+    "starcoder2": {"sliding_window": WINDOW},
     "cohere": {"logit_scale": 0.7, "use_qk_norm": True},
     "cohere2": {
         "logit_scale": 0.7,

@@ -119,6 +119,8 @@ FAMILIES = {
         Family("granite", {"logits_scaling": 1.0}, divided_by="logits_scaling"),
         Family("cohere", _COHERE, multiplied_by="logit_scale"),
         Family("cohere2", _COHERE, multiplied_by="logit_scale"),
+        Family("olmo2"),
+        Family("starcoder2", {"tie_word_embeddings": True, "num_key_value_heads": 2}),
     )
 }
 
