@@ -9,7 +9,7 @@ from typing import Literal
 from split_client.doctor.case import Case
 from split_client.doctor.finding import Finding, ok, problem, warning
 from split_client.doctor.refusals import refusal
-from split_client.errors import ClientError, ServerRefused
+from split_client.errors import AnswerInvalid, ClientError, ServerRefused
 from split_client.terminal.words import seconds
 from split_client.transport.connect import connector
 from split_wire.errors import SplitError
@@ -23,7 +23,9 @@ _SLOW_SECONDS = 0.2
 class _NotPong(ClientError):
     """An answer that no split server gives to a ping."""
 
-    code = "answer_invalid"
+    def __init__(self, reason: str, cause_code: str) -> None:
+        self.cause_code = cause_code
+        super().__init__(f"the answer to a ping {reason}")
 
 
 def check_websocket(case: Case) -> Finding:
@@ -97,11 +99,11 @@ def _pong(frame: bytes) -> None:
     try:
         message = decode_server_message(frame, _LONGEST_PONG)
     except SplitError as error:
-        raise _NotPong(f"the answer to a ping cannot be read: {error}") from error
+        raise _NotPong(f"cannot be read: {error}", error.code) from error
     if isinstance(message, Failure):
         raise ServerRefused.of(message.error())
     if not isinstance(message, Pong):
-        raise _NotPong("the answer to a ping is something else")
+        raise _NotPong("is something else", AnswerInvalid.code)
 
 
 def _blocked(case: Case, reason: str) -> Finding:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from split_client.transport.channel import Mode
+from split_client.transport.channel import Channel, Mode
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import RemoteBackend
 from split_client.weights.manifest import Manifest
@@ -50,7 +50,13 @@ class Case:
     stored: bool = False
     carrier: Literal["websocket", "http"] | None = None
     round_trips: list[float] = field(default_factory=list)
+    channel: Channel | None = None
     backend: RemoteBackend | None = None
+
+    def close(self) -> None:
+        """End what is still open."""
+        if self.channel is not None:
+            self.channel.close()
 
     @property
     def server(self) -> Endpoint:

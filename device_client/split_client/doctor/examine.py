@@ -57,13 +57,16 @@ CHECKS = (
 def examine(case: Case) -> Iterator[Finding]:
     """The findings as they come about; those that nothing more can be said of are left out."""
     stopped = False
-    for check in CHECKS:
-        if stopped and not check.local:
-            continue
-        finding = _bounded(check, case)
-        # The folder is named beside what ails the way to the server, and ends nothing.
-        stopped |= finding.stops and not check.local
-        yield finding
+    try:
+        for check in CHECKS:
+            if stopped and not check.local:
+                continue
+            finding = _bounded(check, case)
+            # The folder is named beside what ails the way to the server, and ends nothing.
+            stopped |= finding.stops and not check.local
+            yield finding
+    finally:
+        case.close()
 
 
 def unchecked(findings: list[Finding]) -> list[str]:

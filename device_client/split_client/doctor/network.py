@@ -72,12 +72,14 @@ def _proxy(endpoint: Endpoint) -> str | None:
     if not has_proxy(endpoint):
         return None
     proxies = urllib.request.getproxies()
-    return proxies.get("https" if endpoint.secure else "http") or proxies.get("all")
+    named = proxies.get("https" if endpoint.secure else "http") or proxies.get("all") or ""
+    scheme, _, rest = named.rpartition("://")
+    # A name and a password may stand before the host; they are not for the screen.
+    return f"{scheme or 'http'}://{rest.rpartition('@')[2]}"
 
 
 def _shown(proxy: str) -> str:
-    """Without the password that a proxy's URL may hold."""
-    return proxy.rpartition("@")[2].rpartition("://")[2]
+    return proxy.rpartition("://")[2].rstrip("/")
 
 
 def _share(case: Case) -> float:

@@ -51,7 +51,7 @@ def line(finding: Finding) -> str:
     text = f"{finding.state:<{_STATE_WIDTH}} {finding.check}: {_clean(finding.message)}"
     if finding.advice:
         text += f"; {_clean(finding.advice)}"
-    return f"{text} [{finding.cause}]" if finding.cause else text
+    return f"{text} [{_clean(finding.cause)}]" if finding.cause else text
 
 
 def _document(finding: Finding) -> dict[str, object]:

@@ -73,7 +73,7 @@ class _SessionGone(ClientError):
 def _backend(case: Case) -> RemoteBackend:
     manifest = case.model
     limits = case.limits
-    channel = Channel(
+    channel = case.channel = Channel(
         connector(case.server, case.token, frame_limit(manifest.hidden_size, 1)),
         case.carrier or case.transport,
         Patience(connect=limits.connect, exchange=limits.step, total=_ONE_ATTEMPT),
