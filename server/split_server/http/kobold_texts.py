@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from starlette.routing import Route
 
-from split_client.generation.detokenizer import Decoder
+from split_client.tokenizer import ModelTokenizer
 from split_server.compat.kobold.errors import InvalidRequest
 from split_server.compat.kobold.given import Given
 from split_server.compat.kobold.pieces import token_texts
@@ -20,13 +21,16 @@ DETOKENIZE_PATH = "/api/v1/detokenize"
 COUNT_PATH = "/api/extra/tokencount"
 # More than any body of a request holds.
 _MOST_TOKENS = 1 << 24
+_SHORT = 1000
 
 
 class KoboldTexts:
-    """Answers beside running generations, off the event loop."""
+    """Answers at once, also beside running generations."""
 
     def __init__(self, compat: Compat, posted: Posted) -> None:
-        self._compat, self._posted = compat, posted
+        self._posted = posted
+        self._tokenizer = compat.generator.ends.tokenizer
+        self._vocab_size = compat.generator.info.vocab_size
 
     def routes(self) -> list[Route]:
         """Three paths."""
@@ -43,32 +47,47 @@ class KoboldTexts:
     async def tokenize(self, values: dict[str, Any]) -> bytes:
         """Tokens whose texts, joined, are what the ids decode to. Raises KoboldError."""
         given = Given(values)
-        ids = await self._encoded(given, "text", bool(given.flag("add_special_tokens")))
-        return await asyncio.to_thread(_told, self._compat.generator.ends.tokenizer, ids)
+        text, special = _text(given, "text"), bool(given.flag("add_special_tokens"))
+        return await _beside(len(text), lambda: _tokens(self._tokenizer, text, special))
 
     async def detokenize(self, values: dict[str, Any]) -> bytes:
         """The text of ids, special tokens included. Raises KoboldError."""
         given = Given(values)
         if given.name("token_ids") is None:
             raise InvalidRequest("'token_ids' is missing")
-        ids = given.tokens(self._compat.generator.info.vocab_size, _MOST_TOKENS, "token_ids")
-        return dumped({"text": await self._compat.texts.decode(ids, skip_special=False)})
+        ids = list(given.tokens(self._vocab_size, _MOST_TOKENS, "token_ids"))
+        decode = self._tokenizer.decode
+        return await _beside(len(ids), lambda: dumped({"text": decode(ids, False)}))
 
     async def count(self, values: dict[str, Any]) -> bytes:
         """How many tokens a prompt has. Raises KoboldError."""
         given = Given(values)
-        ids = await self._encoded(given, "prompt", given.flag("special") is not False)
-        return dumped({"value": len(ids), "ids": ids})
-
-    async def _encoded(self, given: Given, name: str, special: bool) -> list[int]:
-        text = given.text(MAX_TEXT, name)
-        if text is None:
-            raise InvalidRequest(f"{name!r} is missing")
-        return await self._compat.texts.encode(text, special=special)
+        text, special = _text(given, "prompt"), given.flag("special") is not False
+        return await _beside(len(text), lambda: _count(self._tokenizer, text, special))
 
 
-def _told(decoder: Decoder, ids: list[int]) -> bytes:
-    """Tokens with their texts; a long text takes long enough to be put together on a thread."""
-    texts = zip(ids, token_texts(decoder, ids), strict=True)
-    tokens = [{"token_id": token, "text": text} for token, text in texts]
+async def _beside(size: int, work: Callable[[], bytes]) -> bytes:
+    """What ``work`` returns; long work (``size`` in characters or tokens) on a thread.
+
+    Short work takes less than the way to a thread and back beside running generations.
+    """
+    return work() if size <= _SHORT else await asyncio.to_thread(work)
+
+
+def _text(given: Given, name: str) -> str:
+    text = given.text(MAX_TEXT, name)
+    if text is None:
+        raise InvalidRequest(f"{name!r} is missing")
+    return text
+
+
+def _tokens(tokenizer: ModelTokenizer, text: str, special: bool) -> bytes:
+    ids = tokenizer.encode(text, add_special_tokens=special)
+    texts = zip(ids, token_texts(tokenizer, ids), strict=True)
+    tokens = [{"token_id": token, "text": piece} for token, piece in texts]
     return dumped({"tokens": tokens, "token_ids": ids, "token_count": len(ids)})
+
+
+def _count(tokenizer: ModelTokenizer, text: str, special: bool) -> bytes:
+    ids = tokenizer.encode(text, add_special_tokens=special)
+    return dumped({"value": len(ids), "ids": ids})

@@ -83,6 +83,13 @@ def test_tokens_join_to_the_text_and_go_back_to_it(
     assert post(open_server, "/api/extra/tokencount", prompt=TEXT)["value"] == told["token_count"]
 
 
+def test_a_long_text_is_put_together_alike(open_server: RunningServer) -> None:
+    told = post(open_server, "/api/v1/tokenize", text=TEXT * 100)
+    assert "".join(token["text"] for token in told["tokens"]) == TEXT * 100
+    ids = told["token_ids"]
+    assert post(open_server, "/api/v1/detokenize", token_ids=ids) == {"text": TEXT * 100}
+
+
 def test_an_empty_text_has_no_tokens(open_server: RunningServer) -> None:
     told = post(open_server, "/api/v1/tokenize", text="")
     assert told == {"tokens": [], "token_ids": [], "token_count": 0}

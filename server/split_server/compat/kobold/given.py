@@ -103,17 +103,17 @@ class Given:
         raise InvalidParameter(self.name(*names) or names[0], f"one of {', '.join(options)}")
 
     def texts(self, count: int, limit: int, *names: str) -> tuple[str, ...]:
-        """One text or a list of at most ``count``, each of 1 to ``limit`` characters."""
+        """One text or a list of at most ``count`` of up to ``limit`` characters, but empty ones."""
         value = self.value(*names)
         items = [value] if isinstance(value, str) else [] if value is None else value
         if (
             not isinstance(items, list)
             or len(items) > count
-            or not all(item and _is_text(item, limit) for item in items)
+            or not all(_is_text(item, limit) for item in items)
         ):
-            allowed = f"a list of at most {count} texts of 1 to {limit} characters"
+            allowed = f"a list of at most {count} texts of at most {limit} characters"
             raise InvalidParameter(self.name(*names) or names[0], allowed)
-        return tuple(items)
+        return tuple(item for item in items if item)
 
     def tokens(self, vocab_size: int, count: int, *names: str) -> tuple[int, ...]:
         """A list of at most ``count`` token ids. Raises InvalidToken for one beyond the model's."""

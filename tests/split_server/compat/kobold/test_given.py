@@ -51,7 +51,7 @@ def test_a_whole_number_is_neither_a_truth_value_nor_a_fraction_nor_out_of_range
         Given({"field": value}).whole(0, 5, "field")
 
 
-@pytest.mark.parametrize("value", [["abcd"], [""], [1], ["a", "b", "c"], "abcd", ["\ud800"]])
+@pytest.mark.parametrize("value", [["abcd"], [1], ["a", "b", "c"], "abcd", ["\ud800"]])
 def test_lists_of_texts_are_bounded_in_count_and_length(value: object) -> None:
     with pytest.raises(InvalidParameter):
         Given({"field": value}).texts(2, 3, "field")
@@ -59,6 +59,10 @@ def test_lists_of_texts_are_bounded_in_count_and_length(value: object) -> None:
 
 def test_a_single_text_is_a_list_of_one() -> None:
     assert Given({"stop": "abc"}).texts(2, 3, "stop_sequence", "stop") == ("abc",)
+
+
+def test_empty_texts_stop_nothing() -> None:
+    assert Given({"stop": ["", "abc"]}).texts(2, 3, "stop") == ("abc",)
 
 
 @pytest.mark.parametrize("token", [-1, 10, 10**400])

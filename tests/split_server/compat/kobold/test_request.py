@@ -133,7 +133,7 @@ def test_text_comes_after_its_memory_and_ids_win_over_text() -> None:
         ({"return_attention": True, "attention_top_k": 0}, InvalidParameter),
         ({"return_attention": True, "attention_dtype": "int8"}, InvalidParameter),
         ({"request_id": 5}, InvalidParameter),
-        ({"stop_sequence": [""]}, InvalidParameter),
+        ({"stop_sequence": [5]}, InvalidParameter),
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_runs(
