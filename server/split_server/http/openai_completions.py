@@ -25,12 +25,27 @@ class Completions:
         desk, options = self._desk, asked.options
         prompts = [await desk.plain_prompt(prompt) for prompt in asked.prompts]
         who.prompt_tokens = max(len(prompt) for prompt in prompts)
-        constraint = await desk.constraint(asked.form)
-        requests = [
+        scored = asked.logprobs is not None
+        head, prefixes = desk.head("cmpl"), await self._prefixes(asked)
+        work = Work(
+            await self._requests(asked, prompts),
+            lambda: desk.reader(PlainReader(), scored),
+            CompletionAnswer(head, scored, options.include_usage, prefixes),
+            Usage([len(prompt) for prompt in prompts], options.choices),
+            options.stream,
+        )
+        await work.run(desk.generator, who.principal, sink)
+
+    async def _requests(
+        self, asked: CompletionRequest, prompts: list[tuple[int, ...]]
+    ) -> list[GenerationRequest]:
+        """One for each choice of each prompt, in the order of the answer."""
+        options, constraint = asked.options, await self._desk.constraint(asked.form)
+        return [
             GenerationRequest(
                 prompt,
                 for_choice(options.params, index),
-                options.reply_tokens(len(prompt), desk.served.max_context),
+                options.reply_tokens(len(prompt), self._desk.served.max_context),
                 stops=options.stops,
                 logprobs=asked.logprobs,
                 constraint=constraint,
@@ -38,20 +53,11 @@ class Completions:
             for prompt in prompts
             for index in range(options.choices)
         ]
-        scored = asked.logprobs is not None
-        prefixes = [
-            prefix
-            for prefix in [await self._prefix(asked, prompt) for prompt in asked.prompts]
-            for _ in range(options.choices)
-        ]
-        work = Work(
-            requests,
-            lambda: desk.reader(PlainReader(), scored),
-            CompletionAnswer(desk.head("cmpl"), scored, options.include_usage, prefixes),
-            Usage([len(prompt) for prompt in prompts], options.choices),
-            options.stream,
-        )
-        await work.run(desk.generator, who.principal, sink)
+
+    async def _prefixes(self, asked: CompletionRequest) -> list[str]:
+        """What each choice begins with."""
+        prefixes = [await self._prefix(asked, prompt) for prompt in asked.prompts]
+        return [prefix for prefix in prefixes for _ in range(asked.options.choices)]
 
     async def _prefix(self, asked: CompletionRequest, prompt: PromptText) -> str:
         """The text of a prompt that is echoed."""
