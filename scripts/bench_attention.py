@@ -76,8 +76,8 @@ def _report(
     print(
         f"{lengths.tokens} tokens ({lengths.events} over events, beside as many without attention) "
         f"with {heads} float32 rows each, {options.rounds} interleaved rounds, median (minimum to "
-        "maximum). Context is the prompt's length; it is computed before the first token, with which "
-        f"times begin. Rows sum to 1 within {furthest:.0e}; all forms have the same tokens.\n"
+        "maximum). Context is the prompt's length; times begin with the first token. "
+        f"Rows sum to 1 within {furthest:.0e}; all forms have the same tokens.\n"
     )
     print(costs(rounds, options.shape))
     print(beside_specification(rounds))
