@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import re
+import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+import httpx
 
 from split_server.logs import JsonFormatter
 
@@ -76,3 +82,30 @@ def test_ours_are_written_from_the_level_on_and_others_from_warnings_on() -> Non
 
 def test_json_lines_are_json_for_all_loggers() -> None:
     assert [json.loads(line)["message"] for line in _lines("json")] == ["yes", "also"]
+
+
+def test_a_server_with_the_flag_writes_json_lines_alone(tiny_path: Path) -> None:
+    program = "import sys; from split_server.cli import main; sys.exit(main())"
+    flags = ("--model", str(tiny_path), "--port", "0", "--log-format", "json", "--no-compat")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("SPLIT_")}
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "serve", *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ | {"PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            announced = (re.fullmatch(r"listening on (\S+)\n", line) for line in process.stdout)
+            address = next(found[1] for found in announced if found)
+            httpx.get(f"{address}/nothing", trust_env=False)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    lines = [json.loads(line) for line in errors.splitlines()]
+    assert all({"time", "level", "logger", "message"} <= set(line) for line in lines)
+    (refused,) = [line["request"] for line in lines if "request" in line]
+    assert refused["path"] == "/nothing"
+    assert refused["code"] == "not_found"

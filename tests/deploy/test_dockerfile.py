@@ -1,0 +1,63 @@
+"""The image's description agrees with this repository, which is all that can be checked of it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from split_server.config import ServerConfig
+
+_ROOT = Path(__file__).parents[2]
+_TEXT = (_ROOT / "deploy" / "Dockerfile").read_text()
+_PROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text())
+
+
+def _instructions(name: str) -> list[str]:
+    joined = _TEXT.replace("\\\n", " ")
+    return [
+        line.removeprefix(name).strip() for line in joined.splitlines() if line.startswith(name)
+    ]
+
+
+def test_what_is_copied_exists_and_is_let_into_the_build() -> None:
+    ignored = (_ROOT / ".dockerignore").read_text().splitlines()
+    copied = [
+        source
+        for line in _instructions("COPY")
+        if not line.startswith("--from")
+        for source in line.split()[:-1]
+    ]
+    assert len(copied) == 7
+    for source in copied:
+        assert (_ROOT / source).exists(), source
+        assert f"!{source}" in ignored
+    packages = _PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert {package.partition("/")[0] for package in packages} <= set(copied)
+
+
+def test_torch_is_the_one_that_the_project_asks_for() -> None:
+    (torch,) = re.findall(r'"(torch[^"]+)"', _TEXT)
+    assert torch in _PROJECT["project"]["optional-dependencies"]["server"]
+
+
+def test_the_python_of_the_image_is_one_that_the_project_runs_on() -> None:
+    (version,) = re.findall(r"ARG PYTHON=([\d.]+)", _TEXT)
+    least = _PROJECT["project"]["requires-python"].removeprefix(">=")
+    assert tuple(map(int, version.split("."))) >= tuple(map(int, least.split(".")))
+    assert all("-slim" in line for line in _instructions("FROM"))
+
+
+def test_it_runs_without_root() -> None:
+    user = _TEXT.index("\nUSER 10001")
+    assert user > _TEXT.rindex("\nFROM")
+    assert user < _TEXT.index("\nENTRYPOINT")
+    assert not re.search(r"^USER (root|0)", _TEXT, re.MULTILINE)
+
+
+def test_its_settings_exist() -> None:
+    names = re.findall(r"SPLIT_SERVER_([A-Z_]+)=", _TEXT)
+    assert names
+    for name in names:
+        assert name.lower() in ServerConfig.__dataclass_fields__
+    assert f"EXPOSE {ServerConfig().port}\n" in _TEXT
