@@ -101,8 +101,8 @@ def _mixed(server: LoggedServer, workers: list[Worker], options: argparse.Namesp
         probed, samples = probe.stop(), watch.stop()
     for worker in workers:
         worker.ask(op="close")
-    rest = rest_of(server, _SETTLE_SECONDS, options.session_ttl)
-    return Mixed(tallies, probed, samples, rest, server.faults(), _unlike(alone))
+    rest, settled = rest_of(server, _SETTLE_SECONDS, options.session_ttl), 60 * options.settled
+    return Mixed(tallies, probed, samples, settled, rest, server.faults(), _unlike(alone))
 
 
 def _lived(
@@ -165,6 +165,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="float32")
     parser.add_argument("--folder", help="keep checkpoint, weights and log here")
     parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument(
+        "--settled", type=float, default=2.0, help="minute from which growth of memory counts"
+    )
     parser.add_argument("--clients", type=int, default=16, help="at least one of each kind")
     parser.add_argument("--prompts", type=int, default=12, help="different chats")
     parser.add_argument("--tokens", type=int, default=96, help="of a reply, at most")

@@ -29,20 +29,23 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """All that a mix showed; ``samples`` of the memory while it lasted."""
+    """All that a mix showed; ``samples`` of the memory while it lasted, which counts as settled
+    from ``settled`` seconds on.
+    """
 
     tallies: Mapping[str, Tally]
     probed: Probed
     samples: Sequence[Sample]
+    settled: float
     rest: Rest
     faults: Sequence[str]
     unlike: Sequence[str]
 
     @property
     def growth(self) -> float | None:
-        """MB per minute of memory beside the caches after the first minute; None: too short."""
-        late = [sample for sample in self.samples if sample.seconds >= _MINUTE]
-        if not late or late[-1].seconds < 2 * _MINUTE:
+        """MB per minute of settled memory beside the caches; None: less than a minute of it."""
+        late = [sample for sample in self.samples if sample.seconds >= self.settled]
+        if not late or late[-1].seconds < self.settled + _MINUTE:
             return None
         minutes = [sample.seconds / _MINUTE for sample in late]
         return slope(minutes, [(sample.private - sample.caches) / MB for sample in late])
@@ -94,7 +97,7 @@ def figures(mixed: Mixed, total: Tally) -> str:
         [f"at the end ({mixed.samples[-1].seconds:.0f} s)", _memory(mixed.samples[-1])],
         ["once all sessions timed out", f"{rest.private / MB:.0f} MB"],
         [
-            "growth beside the caches after minute 1",
+            f"growth beside the caches after minute {mixed.settled / _MINUTE:g}",
             "too short to tell" if growth is None else f"{growth:+.2f} MB per minute",
         ],
     ]
