@@ -85,14 +85,18 @@ def _fixed(path: str, values: dict[str, Any]) -> Route:
     return Route(path, answer, methods=["GET"])
 
 
+def _has_body(request: Request) -> bool:
+    """Kobold's own clients send none where they have nothing to say."""
+    headers = request.headers
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+
 def _abort(posted: Posted, aborts: Aborts) -> Any:
     """Stops the caller's generations, those with its ``genkey`` where it names one."""
 
     async def answer(request: Request) -> Response:
         try:
-            # Kobold's own clients send no body here.
-            empty = request.headers.get("content-length", "0") == "0"
-            values = {} if empty else await posted.values(request)
+            values = await posted.values(request) if _has_body(request) else {}
             key = Given(values).text(MAX_NAME, "genkey")
         except ClientDisconnect:
             raise

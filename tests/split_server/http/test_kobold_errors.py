@@ -215,8 +215,29 @@ def test_an_abort_ends_the_caller_s_generations(server: RunningServer) -> None:
         assert first["type"] == "token"
         other = client.post("/api/extra/abort", json={"genkey": "another"})
         assert other.json() == {"success": False}
+        pieces = iter([b'{"genkey":', b' "another"}'])
+        assert client.post("/api/extra/abort", content=pieces).json() == {"success": False}
         assert client.post("/api/extra/abort", json={"genkey": "mine"}).json() == {"success": True}
         assert last_of(connection)["finish_reason"] == "cancelled"
+
+
+def test_an_abort_without_a_name_ends_what_runs_and_keeps_what_was_made(
+    server: RunningServer,
+) -> None:
+    whole: dict[str, Any] = {}
+    with server.client() as client, socket(server, JSON_SOCKET) as connection:
+        connection.send(json.dumps(LONG))
+        connection.recv()
+        begun = threading.Thread(target=lambda: whole.update(post(server, GENERATE, **LONG)))
+        begun.start()
+        assert server.parts.compat is not None
+        places, moment = server.parts.compat.generator.places, threading.Event()
+        assert any(places.running == 2 or moment.wait(0.01) for _ in range(500))
+        assert client.post("/api/extra/abort").json() == {"success": True}
+        assert last_of(connection)["finish_reason"] == "cancelled"
+        begun.join()
+    assert whole["finish_reason"] == "cancelled"
+    assert whole["total_tokens"] == len(whole["generated_tokens"]) < 400
 
 
 def last_of(connection: ClientConnection) -> dict[str, Any]:

@@ -201,3 +201,48 @@ def test_samples_of_a_stream_are_told_apart_and_done_comes_once(server: RunningS
     for sample, body in enumerate(whole["samples"]):
         own = [e for e in told if e["type"] == "token" and e["sample"] == sample]
         assert ids_of(own) == [token["token_id"] for token in body["generated_tokens"]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "weights"),
+    [
+        ({"attention_dtype": "float16"}, lambda layers, heads, n: 2 * layers * heads * n),
+        ({"attention_format": "aggregated"}, lambda layers, heads, n: 4 * n),
+        (
+            {"attention_format": "sparse", "attention_top_k": 3},
+            lambda layers, heads, n: 4 * 3 + 4 * 3 * layers,
+        ),
+        ({"attention_format": "viz"}, lambda layers, heads, n: 4 * (3 * layers + 1)),
+    ],
+    ids=["half", "aggregated", "sparse", "viz"],
+)
+def test_every_form_of_attention_comes_with_every_token_of_the_binary_socket(
+    server: RunningServer, family_path: Path, fields: dict[str, Any], weights: Any
+) -> None:
+    with socket(server, BINARY_SOCKET) as connection:
+        told, frames = ask_binary(connection, max_length=COUNT, **GREEDY | fields)
+    assert ids_of(told) == greedy(family_path)
+    info = server.parts.service.info
+    sizes = [weights(info.num_layers, info.num_heads, len(IDS) + k) for k in range(COUNT)]
+    assert [len(frame) for frame in frames] == sizes
+
+
+def test_reduced_rows_are_those_of_eager_attention(
+    server: RunningServer, family_path: Path
+) -> None:
+    rows = eager_rows(family_path, IDS).astype(np.float64)
+    one = GREEDY | {"max_length": 1, "return_attention": True}
+
+    def first(**fields: Any) -> dict[str, Any]:
+        answer = post(server, GENERATE, **one | fields)
+        attention: dict[str, Any] = answer["attention_data"][0]["attention"]
+        return attention
+
+    for mode in ("mean", "max"):
+        told = first(attention_format="aggregated", aggregation_mode=mode)["data"]
+        np.testing.assert_allclose(told, getattr(rows, mode)((0, 1)), atol=1e-5)
+    for entry in first(attention_format="sparse", attention_top_k=4)["data"]:
+        wanted = rows[:, :, entry["position"]].mean(1)
+        np.testing.assert_allclose(entry["layers"], wanted, atol=1e-5)
+    told = first(attention_format="viz")
+    np.testing.assert_allclose(told["max_by_layer"], rows.max((1, 2)), atol=1e-5)
