@@ -36,7 +36,7 @@ RESULT = "12.50"
 ANSWER = "There are 12.50 left."
 _CALL = {"name": "balance", "arguments": ARGUMENTS}
 _STEPS = 400
-_GOOD = 0.005
+_GOOD = 0.02
 
 
 def taught_checkpoint(path: Path) -> Path:
@@ -52,7 +52,7 @@ def taught_checkpoint(path: Path) -> Path:
     lessons = _lessons(tokenizer)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
         for _ in range(_STEPS):
             losses = [model(input_ids=ids, labels=labels).loss for ids, labels in lessons]
             optimizer.zero_grad()
@@ -60,6 +60,8 @@ def taught_checkpoint(path: Path) -> Path:
             optimizer.step()
             if max(loss.item() for loss in losses) < _GOOD:
                 break
+        else:
+            raise AssertionError("the lessons were not learned")
     model.eval().save_pretrained(path)
     return path
 
