@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from split_client.config import ConnectionConfig, ReplyConfig
 from split_client.errors import ClientError
 from split_settings import SettingsError, add_arguments, load
+from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
+    if options.command == "completion":
+        screen.out.write(completion(_parser(), options.shell))
+        return 0
     if options.command == "pull":
         return _pull(options, screen)
     if options.command == "doctor":
@@ -125,6 +129,8 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="find out why no chat works", epilog=_EPILOG)
     doctor.add_argument("--json", action="store_true", help="one JSON document")
     add_arguments(doctor, ConnectionConfig)
+    shell = commands.add_parser("completion", help="print what completes commands in a shell")
+    shell.add_argument("shell", choices=SHELLS)
     return parser
 
 
