@@ -10,30 +10,25 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import llguidance
 
 from split_client.generation.constraint import Constraint
 from split_server.compat.grammar_constraint import JsonConstraint
-from split_server.compat.grammar_sizes import TooEntangled, jumps_of
+from split_server.compat.grammar_schema import GrammarInvalid, checked
+from split_server.compat.grammar_sizes import jumps_of
 from split_server.compat.grammar_vocabulary import Vocabulary
-from split_wire.errors import SplitError
 
-MAX_SCHEMA_BYTES: Final = 256 * 1024
-MAX_SCHEMA_DEPTH: Final = 64
+__all__ = ["GrammarInvalid", "JsonGrammars"]
+
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
-_MAX_REASON: Final = 300
-
-
-class GrammarInvalid(SplitError):
-    """A JSON schema that cannot be enforced; ``reason`` says why."""
-
-    code = "invalid_schema"
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason[:_MAX_REASON]
-        super().__init__(f"JSON schema refused: {self.reason}")
+# Of the parser, for one byte of a text: enough for the properties that a schema has room for.
+_MAX_ITEMS: Final = 50_000
+# The library compiles by recursion; the main thread's usual 8 MB hold some 300 nested objects.
+_STACK_BYTES: Final = 128 * 2**20
+_STACK_LOCK: Final = threading.Lock()
 
 
 class JsonGrammars:
@@ -53,13 +48,10 @@ class JsonGrammars:
 
         Raises GrammarInvalid.
         """
-        rules = _ANY_OBJECT if schema is None else _checked(schema)
+        rules = _ANY_OBJECT if schema is None else checked(schema)
         vocabulary = self._vocabulary()
-        matcher = _compiled(vocabulary, rules)
-        try:
-            jumps = jumps_of(rules)
-        except (TooEntangled, RecursionError):
-            raise GrammarInvalid("its references are too entangled; use fewer") from None
+        matcher = _with_deep_stack(lambda: _compiled(vocabulary, rules))
+        jumps = jumps_of(rules)
         return lambda: JsonConstraint(matcher.deep_copy(), vocabulary, jumps)
 
     def _vocabulary(self) -> Vocabulary:
@@ -73,59 +65,31 @@ class JsonGrammars:
             return self._built
 
 
-def _checked(schema: dict[str, Any]) -> dict[str, Any]:
-    """``schema`` without the library's own options. Raises GrammarInvalid."""
-    if not isinstance(schema, dict):
-        raise GrammarInvalid("it is not an object")
-    if _depth_exceeds(schema, MAX_SCHEMA_DEPTH):
-        raise GrammarInvalid(f"it is nested deeper than {MAX_SCHEMA_DEPTH}")
-    rules = {key: value for key, value in schema.items() if key != "x-guidance"}
-    try:
-        size = len(json.dumps(rules, allow_nan=False))
-    except (TypeError, ValueError):
-        raise GrammarInvalid("it is not JSON") from None
-    if size > MAX_SCHEMA_BYTES:
-        raise GrammarInvalid(f"it has {size} bytes, more than {MAX_SCHEMA_BYTES}")
-    _check_countable(rules)
-    return rules
-
-
-def _depth_exceeds(value: Any, most: int) -> bool:
-    level = [value]
-    for _ in range(most):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def _check_countable(rules: dict[str, Any]) -> None:
-    """The library counts repeated keys of a map as several properties, validators as one."""
-    waiting: list[Any] = [rules]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            least, required = value.get("minProperties"), value.get("required")
-            count = len(required) if isinstance(required, list) else 0
-            if isinstance(least, int) and least > max(1, count):
-                raise GrammarInvalid("minProperties above 1 needs as many required properties")
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-
-
 def _compiled(vocabulary: Vocabulary, rules: dict[str, Any]) -> llguidance.LLMatcher:
     text = json.dumps(rules)
     grammar = llguidance.LLMatcher.grammar_from_json_schema(
         text, overrides={"whitespace_flexible": False, "lenient": False, "coerce_one_of": False}
     )
-    limits = llguidance.LLParserLimits(max_grammar_size=200_000, verbose_errors=False)
+    limits = llguidance.LLParserLimits(
+        max_items_in_row=_MAX_ITEMS, step_max_items=4 * _MAX_ITEMS, verbose_errors=False
+    )
     matcher = llguidance.LLMatcher(vocabulary.tokenizer, grammar, log_level=0, limits=limits)
     if matcher.is_error():
-        raise GrammarInvalid(matcher.get_error() or "the grammar library refuses it")
+        raise GrammarInvalid(matcher.get_error())
+    beginning = matcher.deep_copy()
+    beginning.compute_bitmask()
+    if beginning.is_error():
+        reason = beginning.get_error()
+        raise GrammarInvalid("no text satisfies it" if "NoExtension" in reason else reason)
     return matcher
+
+
+def _with_deep_stack(work: Callable[[], llguidance.LLMatcher]) -> llguidance.LLMatcher:
+    """What ``work`` returns or raises on a thread of its own, with room for recursion."""
+    with ThreadPoolExecutor(1) as pool, _STACK_LOCK:
+        usual = threading.stack_size(_STACK_BYTES)
+        try:
+            result = pool.submit(work)
+        finally:
+            threading.stack_size(usual)
+    return result.result()

@@ -24,6 +24,7 @@ from split_server.compat.grammar_vocabulary import Mask, Vocabulary
 # States of one search that ends an array or object, and of one that ends an item of it.
 _MAX_STATES: Final = 500
 _MAX_STATES_OF_ITEM: Final = 2000
+_MAX_STATES_OF_EVERY_BYTE: Final = 100
 _MAX_SKIPPED: Final = 64
 _FEW: Final = 6
 _KINDS: Final = (
@@ -34,7 +35,7 @@ _KINDS: Final = (
     bytes(range(0x41, 0x5B)),
     b" !#$%&'()*+./;<=>?@^_`|~",
 )
-_RARE_KINDS: Final = (b"\\", bytes(range(0x80, 0x100)))
+_EVERY_BYTE: Final = tuple(bytes((byte,)) for byte in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,13 @@ def closing_path(
     """Tokens that complete the text of ``matcher``, at most ``limit``; None when none are found.
 
     ``known``: a path from an earlier place, whose end may do for this one as well.
-    ``matcher`` stays as it is. Escapes and characters beyond ASCII are tried where nothing else is
-    possible, and if ``thorough`` everywhere once it is known that nothing else leads to an end.
+    ``matcher`` stays as it is. If ``thorough``, and one byte of each kind leads to no end, every
+    byte is tried.
     """
     state = _State(matcher.deep_copy(), place, ())
     found = _Search(vocabulary, limit, _KINDS).path(state, known)
     if found is None and thorough:
-        found = _Search(vocabulary, limit, (*_KINDS, *_RARE_KINDS)).path(state, known)
+        found = _Search(vocabulary, limit, _EVERY_BYTE).path(state, known)
     return found
 
 
@@ -87,15 +88,17 @@ class _Search:
         self._vocabulary = vocabulary
         self._limit = limit
         self._kinds = kinds
+        self._most = _MAX_STATES if kinds is _KINDS else _MAX_STATES_OF_EVERY_BYTE
+        self._exhausted = False
 
     def path(self, start: _State, known: tuple[int, ...]) -> tuple[int, ...] | None:
         """Tokens from ``start`` to an end of the text, or None."""
         state: _State | None = start
         while state is not None and not state.matcher.is_accepting():
             before = state
-            state = self.first(before, _container_ended, _MAX_STATES) or self.first(
-                before, _item_ended, _MAX_STATES_OF_ITEM
-            )
+            state = self.first(before, _container_ended, self._most)
+            if state is None and self._kinds is _KINDS and not self._exhausted:
+                state = self.first(before, _item_ended, _MAX_STATES_OF_ITEM)
             whole = None if state is None else self._joined(state, known)
             if whole is not None:
                 return whole
@@ -121,6 +124,7 @@ class _Search:
         waiting = [(start.cost, next(order), start)]
         seen: set[tuple[Place, bytes, bytes]] = set()
         for _ in range(states):
+            self._exhausted = not waiting
             if not waiting:
                 break
             _, _, state = heapq.heappop(waiting)

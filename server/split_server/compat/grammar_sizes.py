@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import unquote
+
+from split_server.compat.grammar_schema import nodes, resolved
 
 _NUMBER: Final = 24
 _FORMAT: Final = 64
@@ -20,7 +20,7 @@ _MOST: Final = 2**31
 _MAX_VISITS: Final = 100_000
 
 
-class TooEntangled(Exception):
+class _TooEntangled(Exception):
     """The schema's references take too long to follow."""
 
 
@@ -36,11 +36,14 @@ class Jumps:
 
 
 def jumps_of(schema: dict[str, Any]) -> Jumps:
-    """The bounds for texts of ``schema``. Raises TooEntangled."""
+    """The bounds for texts of ``schema``; ``any`` is huge where references are too entangled."""
     sizes = _Sizes(schema)
-    nodes = list(_nodes(schema))
-    leaf = max(_leaf(node) for node in nodes)
-    committed = max(sizes.committed(node) for node in nodes)
+    every = list(nodes(schema))
+    leaf = max(_leaf(node) for node in every)
+    try:
+        committed = max(sizes.committed(node) for node in every)
+    except (_TooEntangled, RecursionError):
+        committed = _MOST
     return Jumps(leaf, 2 * committed + leaf)
 
 
@@ -62,7 +65,7 @@ class _Sizes:
             return math.inf
         self._visits += 1
         if self._visits > _MAX_VISITS:
-            raise TooEntangled
+            raise _TooEntangled
         self._open.add(key)
         size = min(self._parts(schema), _MOST)
         self._open.discard(key)
@@ -87,7 +90,7 @@ class _Sizes:
             size += min((self.needed(branch) for branch in branches), default=0)
         size += sum(self.needed(part) for part in _sequence(schema, "allOf"))
         if "$ref" in schema:
-            size += self.needed(_resolved(self._root, schema["$ref"]))
+            size += self.needed(resolved(self._root, schema["$ref"]))
         return size
 
     def _object(self, schema: dict[str, Any]) -> float:
@@ -124,33 +127,6 @@ def _pattern(pattern: str) -> int:
     """Its length times its largest repeat is more than any text that it can demand."""
     repeats = [int(found[:6]) for found in re.findall(r"\{(\d+)", pattern)]
     return len(pattern) * max(1, math.prod(repeats)) if repeats else len(pattern)
-
-
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    waiting = [schema]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            yield value
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-
-
-def _resolved(root: dict[str, Any], reference: Any) -> Any:
-    """What a reference within ``root`` points to; anything where it points nowhere."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    value: Any = root
-    for part in unquote(reference[1:]).split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
-            value = value[int(part)]
-        elif isinstance(value, dict):
-            value = value.get(part)
-        else:
-            return None
-    return value
 
 
 def _mapping(schema: dict[str, Any], name: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import llguidance
 import numpy as np
 from numpy.typing import NDArray
 
+from split_server.compat.grammar_schema import GrammarInvalid
+
 _STRUCTURE: Final = frozenset(b'{}[],:"\\')
 _ENDS_TEXT: Final = frozenset(b'"\\')
 
@@ -41,8 +43,13 @@ class Vocabulary:
         self.inside = _having_none_of(self.texts, _ENDS_TEXT)
 
     def mask(self, matcher: llguidance.LLMatcher) -> Mask:
-        """The tokens that ``matcher`` accepts next."""
+        """The tokens that ``matcher`` accepts next.
+
+        Raises GrammarInvalid where the grammar is too ambiguous for the library's limits.
+        """
         bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
+        if matcher.is_error():
+            raise GrammarInvalid(matcher.get_error())
         return np.unpackbits(bits, bitorder="little")[: self.rows].view(np.bool_)
 
     def text(self, tokens: Iterable[int]) -> bytes:

@@ -186,6 +186,11 @@ def nested(depth: int) -> dict[str, Any]:
     return schema
 
 
+def references(count: int) -> dict[str, Any]:
+    levels: dict[str, Any] = {f"n{i}": {"$ref": f"#/$defs/n{i - 1}"} for i in range(1, count)}
+    return {"$ref": f"#/$defs/n{count - 1}", "$defs": {"n0": {"type": "string"}, **levels}}
+
+
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
@@ -196,6 +201,8 @@ def nested(depth: int) -> dict[str, Any]:
         ({"type": "string", "pattern": "("}, "regex|pattern"),
         ({"type": "integer", "minimum": 5, "maximum": 4}, "minimum"),
         ({"type": "object", "minProperties": 3}, "minProperties"),
+        ({"$ref": "#"}, "no text"),
+        (references(5_000), "refers to too much"),
         (nested(70), "deeper than 64"),
         ({"description": "x" * 300_000}, "bytes"),
         ({"const": float("nan")}, "not JSON"),
@@ -210,6 +217,25 @@ def test_schemas_that_cannot_be_enforced_are_refused(
         grammars.schema(schema)
     assert (refusal.value.code, refusal.value.status) == ("invalid_schema", 400)
     assert len(str(refusal.value)) < 400
+
+
+def test_deep_references_are_compiled_on_a_stack_that_holds_them(
+    grammars: JsonGrammars, tokenizer: Any
+) -> None:
+    levels: dict[str, Any] = {"n0": {"type": "integer"}}
+    for level in range(1, 400):
+        below = {"$ref": f"#/$defs/n{level - 1}"}
+        levels[f"n{level}"] = {"type": "object", "properties": {"x": below}, "required": ["x"]}
+    constraint = grammars.schema({"$ref": "#/$defs/n399", "$defs": levels})()
+    for token in tokenizer.encode('{"x":{').ids:
+        assert allowed(constraint, 5_000)[token]
+        constraint.accept(token)
+
+
+def test_objects_may_have_thousands_of_properties(grammars: JsonGrammars, tokenizer: Any) -> None:
+    properties = {f"p{i}": {"type": "boolean"} for i in range(2_500)}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    check(schema, written(grammars, tokenizer, schema, 3, 40))
 
 
 def test_references_that_multiply_are_refused_or_compiled_within_bounds(
