@@ -36,6 +36,11 @@ class ModelTokenizer:
             raise TokenizerInvalid("its file is damaged") from error
         return cls(tokenizer, rows)
 
+    def to_json(self) -> str:
+        """The text of its file, without truncation and padding."""
+        text: str = self._tokenizer.to_str()
+        return text
+
     def encode(self, text: str, *, add_special_tokens: bool = False) -> list[int]:
         """Ids of ``text``; ``add_special_tokens`` adds what a plain prompt begins with."""
         # A lone surrogate (from a file name or a broken pipe) is no text and has no UTF-8.

@@ -87,3 +87,8 @@ def test_truncation_and_padding_of_the_file_are_ignored(tmp_path: Path) -> None:
     raw.save(str(path))
     plain = ModelTokenizer.open(EMBEDDED / "tokenizer.json", ROWS)
     assert ModelTokenizer.open(path, ROWS).encode("a b c d e") == plain.encode("a b c d e")
+
+
+def test_the_text_of_its_file_makes_the_same_tokenizer(tokenizer: ModelTokenizer) -> None:
+    again = ModelTokenizer(Tokenizer.from_str(tokenizer.to_json()), ROWS)
+    assert again.encode("What is split inference?") == tokenizer.encode("What is split inference?")

@@ -34,7 +34,7 @@ class Desk:
         self._clock = clock
         ends = self.generator.ends
         self._ends = ends.manifest.eos_token_ids
-        tokenizer_json = ends.tokenizer._tokenizer.to_str()
+        tokenizer_json = ends.tokenizer.to_json()
         self._grammars = JsonGrammars(tokenizer_json, ends.manifest.vocab_size, self._ends)
         self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
         self.served = Served(
