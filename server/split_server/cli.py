@@ -18,6 +18,7 @@ from split_server.logs import configure_logs
 from split_server.security.access import AccessPolicy, access_policy
 from split_server.security.host import lan_addresses
 from split_settings import SettingsError, add_arguments, load
+from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
 
 _PRIVACY = (
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     given = _parser().parse_args(arguments)
     try:
+        if given.command == "completion":
+            print(completion(_parser(), given.shell), end="")
+            return 0
         if given.command == "manifest":
             return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
         if given.command == "plan":
@@ -60,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     manifest.add_argument("--json", action="store_true", help="print the manifest as it is served")
     plan = commands.add_parser("plan", help="print how many sessions and tokens fit into memory")
     add_arguments(plan, ComputeConfig)
+    shell = commands.add_parser("completion", help="print what completes commands in a shell")
+    shell.add_argument("shell", choices=SHELLS)
     return parser
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,9 @@ def test_fish_completes_commands_and_values(tmp_path: Path) -> None:
     assert offered == ["auto", "http", "websocket"]
 
 
-def test_the_command_prints_the_script(capsys: pytest.CaptureFixture[str]) -> None:
-    assert client.main(["completion", "bash"]) == 0
-    assert capsys.readouterr().out == completion(_PARSERS["client"], "bash")
+@pytest.mark.parametrize(("program", "main"), [("client", client.main), ("server", server.main)])
+def test_the_command_prints_the_script(
+    program: str, main: Callable[[list[str]], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", "bash"]) == 0
+    assert capsys.readouterr().out == completion(_PARSERS[program], "bash")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from typing import Any
 
@@ -47,6 +48,23 @@ def test_a_server_that_drops_connections_is_named() -> None:
 def test_a_server_that_never_answers_is_named_within_its_limit() -> None:
     with deaf_server() as endpoint:
         assert named(findings(endpoint.url, BRIEF)) == {"server": "silent"}
+
+
+def test_a_server_that_answers_without_end_is_left_in_time() -> None:
+    enough = threading.Event()
+
+    def drip(handler: Any) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        while not enough.wait(0.05):
+            handler.wfile.write(b" ")
+        handler.close_connection = True
+
+    with http_server(get=drip) as endpoint:
+        found = findings(endpoint.url, BRIEF)
+        enough.set()
+    assert named(found) == {"server": "too_slow"}
 
 
 def test_a_redirect_is_named_with_its_aim() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from split_client.api import SplitClient
 from split_client.doctor.finding import Finding
@@ -64,6 +68,16 @@ def test_a_folder_of_the_kernel_is_named_as_one_that_takes_no_files(
 ) -> None:
     found = findings(server.url, token=token, cache=Path("/proc/self"))
     assert found["cache"].cause == "cache_unwritable"
+
+
+def test_a_disk_without_room_for_one_file_is_named(
+    server: RunningServer, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert named(findings(server.url, token=token)) == {"cache": "cache_full"}
 
 
 def test_nothing_stays_in_the_folder(server: RunningServer, token: str, cache: Path) -> None:
