@@ -123,10 +123,7 @@ class _Search:
         order = count()
         waiting = [(start.cost, next(order), start)]
         seen: set[tuple[Place, bytes, bytes]] = set()
-        for _ in range(states):
-            self._exhausted = not waiting
-            if not waiting:
-                break
+        while waiting and len(seen) < states:
             _, _, state = heapq.heappop(waiting)
             if state.matcher.is_accepting() or ended(start.place, state.place):
                 return state
@@ -138,6 +135,7 @@ class _Search:
             for following in _followers(state, self._vocabulary, self._kinds):
                 if following.cost <= self._limit:
                     heapq.heappush(waiting, (following.cost, next(order), following))
+        self._exhausted = not waiting
         return None
 
 
