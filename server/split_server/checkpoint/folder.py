@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from split_server.checkpoint.families import family_of
+from split_server.checkpoint.families import FAMILIES, family_of
 from split_server.checkpoint.safetensors_index import TensorSlice, index_file
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
 
@@ -73,7 +73,8 @@ def read_checkpoint(path: Path, name: str) -> Checkpoint:
     config = _read_json(path / "config.json")
     if config is None:
         raise CheckpointNotFound(f"{name}: the folder has no config.json")
-    if "auto_map" in config:
+    # A checkpoint of a family that is known brings code for older libraries, which is never run.
+    if "auto_map" in config and config.get("model_type") not in FAMILIES:
         raise UnsafeCheckpoint(
             f"{name} needs code of its own to run; only plain checkpoints are served"
         )

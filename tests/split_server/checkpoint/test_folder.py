@@ -58,7 +58,7 @@ def test_weights_that_exist_only_as_pickle_are_refused(copy: Path) -> None:
 def test_a_checkpoint_that_wants_its_own_code_is_refused(copy: Path) -> None:
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(
-        json.dumps(config | {"auto_map": {"AutoModel": "evil.Model"}})
+        json.dumps(config | {"model_type": "new", "auto_map": {"AutoModel": "evil.Model"}})
     )
     with pytest.raises(UnsafeCheckpoint):
         read_checkpoint(copy, "remote code")

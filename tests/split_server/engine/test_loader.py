@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.loader import load_backbone
 from split_server.errors import MalformedCheckpoint, UnsupportedFamily, UnusableDevice
 from tests.checkpoints import tiny_checkpoint
+from tests.engines import tiny_backbone
 
 
 def test_the_loaded_middle_has_no_embedding_table(family_path: Path) -> None:
@@ -33,6 +35,18 @@ def test_info_names_what_the_config_says(family_path: Path) -> None:
 def test_auto_computes_a_float16_checkpoint_in_float32_on_a_cpu(tmp_path: Path) -> None:
     path = tiny_checkpoint("qwen2", tmp_path / "half", dtype="float16")
     assert load_backbone(read_checkpoint(path, "half"), "auto", "cpu").dtype is torch.float32
+
+
+def test_code_beside_a_checkpoint_of_a_known_family_is_never_run(
+    tiny_path: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(tiny_path, tmp_path / "copy")
+    config = json.loads((copy / "config.json").read_text())
+    names = {auto: "own.Model" for auto in ("AutoConfig", "AutoModel", "AutoModelForCausalLM")}
+    (copy / "config.json").write_text(json.dumps(config | {"auto_map": names}))
+    (copy / "own.py").write_text("raise SystemExit('code of the checkpoint was run')\n")
+    backbone = tiny_backbone(copy)
+    assert type(backbone.module).__module__.startswith("transformers.")
 
 
 def test_auto_keeps_bfloat16(tmp_path: Path) -> None:
