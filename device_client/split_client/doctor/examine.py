@@ -85,3 +85,11 @@ def _bounded(check: Check, case: Case) -> Finding:
             str(error),
             "the network or the server is too slow for a chat, or hangs: try again",
         )
+    # What a check did not foresee is a finding as well, and the checks that can go on do.
+    except Exception as error:  # noqa: BLE001
+        return problem(
+            check.name,
+            "check_failed",
+            f"{type(error).__name__}: {error}",
+            "look at the settings of this machine that it names; a chat meets the same",
+        )

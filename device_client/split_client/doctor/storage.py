@@ -37,8 +37,8 @@ def check_model(case: Case) -> Finding:
 def check_cache(case: Case) -> Finding:
     """Whether the folder takes what a pull would write. Nothing stays in it."""
     root = ModelStore(case.cache).root
-    folder = _existing(root)
     try:
+        folder = _existing(root)
         with tempfile.TemporaryFile(dir=folder) as trial:
             trial.write(bytes(_TRIAL_BYTES))
             trial.flush()

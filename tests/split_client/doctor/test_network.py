@@ -66,6 +66,23 @@ def test_a_proxy_of_the_environment_is_examined_in_place_of_the_server(
     assert "secret" not in "".join(finding.message for finding in found.values())
 
 
+def test_a_proxy_that_the_http_library_cannot_use_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxies = {
+            "http_proxy": f"http://127.0.0.1:{listener.getsockname()[1]}",
+            "https_proxy": "gopher://127.0.0.1:70",
+        }
+        for name, value in proxies.items():
+            monkeypatch.setenv(name, value)
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        found = findings("http://192.0.2.1:8095")
+    assert named(found) == {"server": "check_failed"}
+    assert "gopher" in found["server"].message
+
+
 def test_a_dead_address_before_a_live_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
