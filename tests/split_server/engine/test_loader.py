@@ -42,7 +42,7 @@ def test_code_beside_a_checkpoint_of_a_known_family_is_never_run(
 ) -> None:
     copy = shutil.copytree(tiny_path, tmp_path / "copy")
     config = json.loads((copy / "config.json").read_text())
-    names = {auto: "own.Model" for auto in ("AutoConfig", "AutoModel", "AutoModelForCausalLM")}
+    names = dict.fromkeys(("AutoConfig", "AutoModel", "AutoModelForCausalLM"), "own.Model")
     (copy / "config.json").write_text(json.dumps(config | {"auto_map": names}))
     (copy / "own.py").write_text("raise SystemExit('code of the checkpoint was run')\n")
     backbone = tiny_backbone(copy)
