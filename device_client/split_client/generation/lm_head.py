@@ -108,6 +108,9 @@ class ExactLMHead:
         hidden = self._checked(hidden)
         also_ids = self.rows.check_ids(also)
         k = max(0, min(k, self.rows.rows - np.unique(also_ids).size))
+        if not k and also_ids.size < self.rows.rows:
+            none = np.empty(0, np.int64), np.empty(0, np.float32)
+            return TopLogits(*none, self._some_logits(also_ids, hidden))
         found = self._screened(hidden, k, also_ids) if k else None
         if found is not None:
             return found[0]

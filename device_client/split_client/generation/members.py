@@ -41,8 +41,7 @@ def _of_few(
     k: int,
 ) -> Ranked:
     """From the members' own logits alone; all of ``affected`` are members."""
-    # A top of one row is what the screen needs to spare the others.
-    own = head.top(hidden, 1, members).also_logits
+    own = head.top(hidden, 0, members).also_logits
     logits = own.astype(np.float64)
     places = np.searchsorted(members, affected.ids)
     logits[places] = adjusted(params, affected, own[places])
