@@ -43,7 +43,7 @@ class GatedRunner(ModelRunner):
 @contextmanager
 def gated_server(path: Path, **settings: Any) -> Iterator[tuple[RunningServer, GatedRunner]]:
     """Serve the checkpoint at ``path``; the gate is opened at the end in any case."""
-    parts = load_parts(ServerConfig(model=str(path)))
+    parts = load_parts(ServerConfig(model=str(path), compat=False))
     backbone = tiny_backbone(path)
     runner = GatedRunner(backbone)
     store = SessionStore(StoreLimits(), backbone.info.kv_bytes_per_position)
