@@ -8,6 +8,9 @@ from tokenizers import Tokenizer
 
 from split_client.errors import TokenizerInvalid
 
+# Characters that take a few milliseconds.
+_LONG = 8192
+
 
 class ModelTokenizer:
     """``rows``: how many ids have an embedding; a file that makes others is refused.
@@ -45,7 +48,14 @@ class ModelTokenizer:
         """Ids of ``text``; ``add_special_tokens`` adds what a plain prompt begins with."""
         # A lone surrogate (from a file name or a broken pipe) is no text and has no UTF-8.
         clean = text.encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=add_special_tokens).ids
+        if len(clean) < _LONG:
+            encoded = self._tokenizer.encode(clean, add_special_tokens=add_special_tokens)
+        else:
+            # Of the library's methods only those for batches let other threads go on meanwhile.
+            [encoded] = self._tokenizer.encode_batch_fast(
+                [clean], add_special_tokens=add_special_tokens
+            )
+        ids: list[int] = encoded.ids
         return ids
 
     def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:

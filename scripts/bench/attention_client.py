@@ -50,9 +50,11 @@ class AttentionClient:
         """
         return asyncio.run(self._generate(form, ids, tokens, frozenset(marks)))
 
-    def check(self, ids: list[int], tokens: int, rows: int) -> dict[str, Any]:
-        """Ends the worker when forms differ or a row of the ``rows`` per token is no attention."""
-        return asyncio.run(self._check(ids, tokens, rows))
+    def check(self, ids: list[int], tokens: int, rows: int, exact: bool) -> dict[str, Any]:
+        """Ends the worker when a row of the ``rows`` per token is no attention, and with ``exact``
+        when the forms have other tokens.
+        """
+        return asyncio.run(self._check(ids, tokens, rows, exact))
 
     async def _generate(
         self, form: Form, ids: list[int], tokens: int, marks: frozenset[int]
@@ -71,7 +73,7 @@ class AttentionClient:
         _require(len(found) == tokens, f"{form}: {len(found)} tokens instead of {tokens}")
         return {"ids": found, "stamps": stamps, "processor": processor, "bytes": size / tokens}
 
-    async def _check(self, ids: list[int], tokens: int, rows: int) -> dict[str, Any]:
+    async def _check(self, ids: list[int], tokens: int, rows: int, exact: bool) -> dict[str, Any]:
         plain, binary, events = [
             [one async for one in self._tokens(form, ids, tokens)]
             for form in ("plain", "binary", "events")
@@ -79,7 +81,9 @@ class AttentionClient:
         chosen = [one.token for one in plain]
         _require(len(chosen) == tokens, f"{len(chosen)} tokens instead of {tokens}")
         for name, form in (("binary", binary), ("events", events)):
-            _require([one.token for one in form] == chosen, f"{name}: other tokens")
+            _require(len(form) == tokens, f"{name}: {len(form)} tokens instead of {tokens}")
+            same = [one.token for one in form] == chosen
+            _require(same or not exact, f"{name}: other tokens")
         furthest = 0.0
         for number, (left, right) in enumerate(zip(binary, events, strict=True)):
             assert left.rows is not None
@@ -88,8 +92,8 @@ class AttentionClient:
             sums = weights.sum(axis=1, dtype=np.float64)
             furthest = max(furthest, float(np.abs(sums - 1).max()))
             _require(weights.min() >= 0, "a negative weight")
-            same = np.allclose(left.rows, right.rows, rtol=0, atol=_SUM_TOLERANCE)
-            _require(same, "the rows of the two forms differ")
+            alike = not exact or np.allclose(left.rows, right.rows, rtol=0, atol=_SUM_TOLERANCE)
+            _require(alike, "the rows of the two forms differ")
         _require(furthest <= _SUM_TOLERANCE, f"a row sums to 1 only within {furthest:.1e}")
         return {"furthest_sum": furthest, "distinct": len(set(chosen))}
 

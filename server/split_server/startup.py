@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from split_client.errors import ClientError
 from split_client.weights.store import ModelStore
@@ -12,7 +13,7 @@ from split_server.checkpoint.folder import Checkpoint, open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.compat.ends import LocalEnds
-from split_server.compat.generator import Generator
+from split_server.compat.generator import Generator, GeneratorLimits
 from split_server.compat.parts import Compat
 from split_server.compat.texts import Texts
 from split_server.config import ComputeConfig, ServerConfig
@@ -68,7 +69,7 @@ def load_parts(config: ServerConfig) -> Parts:
         half_rows(catalog.legacy[LEGACY_EMBEDDING], info.hidden_size),
         allow_tokenize=config.allow_server_tokenize,
     )
-    compat = None if local is None else _compat(checkpoint, local, service)
+    compat = None if local is None else _compat(checkpoint, local, service, config)
     return Parts(
         catalog, manifest, service, original, lambda: memory_report(planner, store), compat
     )
@@ -90,8 +91,15 @@ def _local_ends(catalog: Catalog, manifest: Manifest) -> LocalEnds | None:
         return None
 
 
-def _compat(checkpoint: Checkpoint, local: LocalEnds, service: SplitService) -> Compat:
-    return Compat(checkpoint, local, Generator(local.ends, service.local), Texts(local.ends))
+def _compat(
+    checkpoint: Checkpoint, local: LocalEnds, service: SplitService, config: ServerConfig
+) -> Compat:
+    # Generations that run at the same time must not take each other's session.
+    most = min(config.max_sessions, config.max_sessions_per_principal)
+    limits = GeneratorLimits()
+    limits = replace(limits, running=min(limits.running, most))
+    generator = Generator(local.ends, service.local, limits)
+    return Compat(checkpoint, local, generator, Texts(local.ends))
 
 
 def _model(

@@ -6,6 +6,8 @@ this machine.
 
 from __future__ import annotations
 
+import ssl
+
 import httpx
 
 from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
@@ -28,6 +30,8 @@ def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -
         timeout=httpx.Timeout(60.0, connect=connect_timeout),
         trust_env=not endpoint.is_loopback,
         follow_redirects=False,
+        # The system's certificates, as for WebSockets, not the library's own list.
+        verify=ssl.create_default_context() if endpoint.secure else True,
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from split_client.generation.sequence import Embed, Sequence
 from split_server.compat.backend import EngineBackend
 
-# Of a kept sequence this share must be common, or a new one is begun and the kept one stays as it
-# is for the chat that it belongs to.
+# Of a kept sequence this share must be common, unless all of the prompt is. Else a new one is begun
+# and the kept one stays as it is for the chat that it belongs to.
 _WORTH = 0.5
 
 
@@ -47,7 +47,8 @@ class SequencePool:
         best, most = None, 0
         for kept in self._idle:
             shared = kept.sequence.shared(tokens) if kept.principal == principal else 0
-            if shared > most and shared >= _WORTH * kept.sequence.cached:
+            worth = shared >= _WORTH * kept.sequence.cached or shared == len(tokens)
+            if shared > most and worth:
                 best, most = kept, shared
         if best is None:
             return self._new(principal)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -11,8 +10,8 @@ from typing import Any, TypeVar
 from split_client.ends import DeviceEnds
 
 _T = TypeVar("_T")
-# Tokenizing is short work; a long text must not keep others waiting.
-_THREADS = 2
+# Characters up to which a text is tokenized in a few milliseconds.
+_SHORT = 16_384
 
 
 class Texts:
@@ -20,19 +19,25 @@ class Texts:
 
     def __init__(self, ends: DeviceEnds) -> None:
         self._ends = ends
-        self._threads = ThreadPoolExecutor(_THREADS, "texts")
+        # Of their own, so that neither long texts nor slow templates keep short texts waiting.
+        self._short = ThreadPoolExecutor(1, "short-texts")
+        self._long = ThreadPoolExecutor(1, "long-texts")
         # The template's process answers one request at a time.
-        self._rendering = threading.Lock()
+        self._rendering = ThreadPoolExecutor(1, "templates")
 
     async def encode(self, text: str, special: bool = False) -> list[int]:
         """Ids of ``text``; ``special`` adds what a plain prompt begins with."""
-        return await self._run(
-            lambda: self._ends.tokenizer.encode(text, add_special_tokens=special)
+        return await _on(
+            self._short if len(text) <= _SHORT else self._long,
+            lambda: self._ends.tokenizer.encode(text, add_special_tokens=special),
         )
 
     async def decode(self, ids: Sequence[int], skip_special: bool = True) -> str:
         """The text of ``ids``."""
-        return await self._run(lambda: self._ends.tokenizer.decode(list(ids), skip_special))
+        return await _on(
+            self._short if len(ids) <= _SHORT else self._long,
+            lambda: self._ends.tokenizer.decode(list(ids), skip_special),
+        )
 
     async def render(
         self,
@@ -47,17 +52,17 @@ class Texts:
         """
 
         def work() -> str:
-            template = self._ends.template()
-            with self._rendering:
-                return template.render(
-                    messages, tools=tools, add_generation_prompt=add_generation_prompt
-                )
+            return self._ends.template().render(
+                messages, tools=tools, add_generation_prompt=add_generation_prompt
+            )
 
-        return await asyncio.to_thread(work)
-
-    async def _run(self, work: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await _on(self._rendering, work)
 
     def close(self) -> None:
         """Let its threads end."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._short, self._long, self._rendering):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+async def _on(threads: ThreadPoolExecutor, work: Callable[[], _T]) -> _T:
+    return await asyncio.get_running_loop().run_in_executor(threads, work)

@@ -61,6 +61,14 @@ def test_a_sequence_that_shares_only_its_beginning_is_left_to_its_chat(pool: Seq
     assert len(pool) == 1
 
 
+def test_a_prompt_that_is_cached_whole_is_continued_whatever_followed_it(
+    pool: SequencePool,
+) -> None:
+    kept = filled([1, 2, *range(50)])
+    pool.give_back("ann", kept)
+    assert pool.take("ann", [1, 2]) is kept
+
+
 def test_nobody_continues_the_sequence_of_somebody_else(pool: SequencePool) -> None:
     kept = filled([1, 2, 3])
     pool.give_back("ann", kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -238,3 +239,10 @@ def test_a_stream_of_a_prompt_that_was_given_as_text_ends_as_events_do(
     answer = post(server, COMPLETIONS, prompt="Hello", max_tokens=2, stream=True)
     assert len(events(answer.text)) >= 2
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_more_generations_than_sessions_wait_for_their_turn() -> None:
+    values = {"prompt": [5, 6, 7], "max_tokens": 40, "temperature": 0}
+    with running_server(max_sessions_per_principal=2) as running, ThreadPoolExecutor(8) as clients:
+        answers = list(clients.map(lambda _: completion(running, **values), range(8)))
+    assert len({answer["choices"][0]["text"] for answer in answers}) == 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from split_client.errors import ClientError, PromptEmpty, PromptTooLong
+from split_client.errors import ClientError, PromptEmpty, PromptTooLong, SessionUnstable
 from split_client.generation.errors import (
     InvalidSamplingParameter,
     NothingAllowed,
@@ -124,7 +124,7 @@ def kobold_error(error: SplitError | ClientError, used: Callable[[], int]) -> Ko
             return InvalidRequest("there is nothing to continue: give 'input_ids' or 'prompt'")
         case AttentionTooLarge():
             return _named("ATTENTION_TOO_LARGE", 413, error)
-        case TooManySessions() | Overloaded():
+        case TooManySessions() | Overloaded() | SessionUnstable():
             return _overloaded(error)
         case InternalError():
             return _named("INTERNAL", 500, error)
@@ -141,9 +141,9 @@ def _named(code: str, status: int, error: Exception, **fields: Any) -> KoboldErr
     return told
 
 
-def _overloaded(error: SplitError) -> KoboldError:
+def _overloaded(error: SplitError | ClientError) -> KoboldError:
     told = _named("OVERLOADED", 503, error)
-    told.retry_after = error.retry_after or _RETRY_SECONDS
+    told.retry_after = told.retry_after or _RETRY_SECONDS
     return told
 
 

@@ -11,6 +11,7 @@ from split_client.errors import (
     ClientError,
     PromptEmpty,
     PromptTooLong,
+    SessionUnstable,
     TemplateFailed,
     TemplateMissing,
     TemplateTooCostly,
@@ -20,11 +21,12 @@ from split_client.generation.errors import (
     NothingAllowed,
     TokenIdOutOfRange,
 )
-from split_wire.errors import CacheFull, ContextOverflow, FrameTooLarge, SplitError
+from split_wire.errors import CacheFull, ContextOverflow, FrameTooLarge, Overloaded, SplitError
 
 _INVALID = "invalid_request_error"
 _FAILED = "server_error"
 _TOO_LARGE = "prompt_too_large"
+_RETRY_SECONDS = 2.0
 # What a request can cause, and the parameter that is at fault.
 _OF_REQUEST: dict[type[ClientError], str | None] = {
     PromptEmpty: "prompt",
@@ -124,6 +126,8 @@ def api_error(error: OpenAIError | SplitError | ClientError, prompt_tokens: int)
             return ApiError(413, message, _INVALID, "request_too_large")
         case InvalidSamplingParameter():
             return ApiError(400, message, _INVALID, "invalid_value", error.field)
+        case SessionUnstable():
+            return ApiError(503, message, _FAILED, Overloaded.code, retry_after=_RETRY_SECONDS)
         case SplitError():
             kind = _INVALID if error.status < 500 else _FAILED
             return ApiError(error.status, message, kind, error.code, retry_after=_delay(error))

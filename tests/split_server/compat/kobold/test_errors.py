@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.errors import ClientError, PromptEmpty, PromptTooLong
+from split_client.errors import ClientError, PromptEmpty, PromptTooLong, SessionUnstable
 from split_client.generation.errors import (
     InvalidSamplingParameter,
     NothingAllowed,
@@ -45,6 +45,7 @@ def told(error: SplitError | ClientError) -> KoboldError:
         (InvalidSamplingParameter("top_k", 1.5, "a whole number"), "INVALID_PARAMETER", 400),
         (NothingAllowed(), "INVALID_PARAMETER", 400),
         (PromptEmpty(), "INVALID_REQUEST", 400),
+        (SessionUnstable(), "OVERLOADED", 503),
         (PromptTooLong(600, 512), "CONTEXT_TOO_LONG", 413),
         (ContextOverflow(600, 512), "CONTEXT_TOO_LONG", 413),
         (CacheFull(600, 10 * MB, 4 * MB, 50), "OOM", 413),

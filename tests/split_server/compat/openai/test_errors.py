@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.errors import PromptEmpty, PromptTooLong, TemplateFailed, TemplateMissing
+from split_client.errors import (
+    PromptEmpty,
+    PromptTooLong,
+    SessionUnstable,
+    TemplateFailed,
+    TemplateMissing,
+)
 from split_client.generation.errors import (
     InvalidSamplingParameter,
     NonFiniteLogits,
@@ -36,6 +42,7 @@ from split_wire.errors import (
         (FrameTooLarge(9, 8), 413, "request_too_large", "invalid_request_error"),
         (TooManySessions(3), 429, "too_many_sessions", "invalid_request_error"),
         (Overloaded("full", 2.0), 503, "overloaded", "server_error"),
+        (SessionUnstable(), 503, "overloaded", "server_error"),
         (ShuttingDown(), 503, "shutting_down", "server_error"),
         (HiddenOverflow(), 500, "hidden_overflow", "server_error"),
         (NonFiniteLogits(3), 500, "non_finite_logits", "server_error"),
