@@ -92,6 +92,17 @@ class AttentionWeights:
     positions: NDArray[np.int32] | None = None
 
 
+def weights_of(rows: AttentionRows) -> AttentionWeights:
+    """``rows`` as a device uses them, unchecked; float32 values are not copied."""
+    shape = (rows.layers, rows.heads, rows.values.shape[1])
+    values = rows.values.array().reshape(shape).astype(np.float32, copy=False)
+    values.flags.writeable = False
+    positions = None if rows.positions is None else rows.positions.array().reshape(shape)
+    if positions is not None:
+        positions.flags.writeable = False
+    return AttentionWeights(values, positions)
+
+
 def _raw(values: NDArray[Any], stored: str) -> memoryview:
     return np.ascontiguousarray(values, stored).data.cast("B")
 

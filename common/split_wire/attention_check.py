@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from split_wire.attention import AttentionRequest, AttentionRows, AttentionWeights
+from split_wire.attention import (
+    AttentionRequest,
+    AttentionRows,
+    AttentionWeights,
+    weights_of,
+)
 from split_wire.errors import MalformedMessage
 
 # A softmax in float32 may end that much above 1.
@@ -30,14 +35,9 @@ def checked_weights(
     # NaN fails both comparisons.
     if not bool(stored.min() >= 0 and stored.max() <= _LARGEST_WEIGHT):
         raise MalformedMessage("weights of attention lie within 0 to 1")
-    positions = None
     if rows.positions is not None:
-        positions = rows.positions.array().reshape(shape)
-        _check_order(stored, positions, cached)
-        positions.flags.writeable = False
-    values = stored.astype(np.float32, copy=False)
-    values.flags.writeable = False
-    return AttentionWeights(values, positions)
+        _check_order(stored, rows.positions.array().reshape(shape), cached)
+    return weights_of(rows)
 
 
 def _check_shape(

@@ -19,8 +19,7 @@ from split_client.generation.backend import CacheLost, StepOutput
 from split_server.engine.job import Abandoned, EngineResult, Outcome
 from split_server.kv.session import Session
 from split_server.local import LocalSessions, LocalStep
-from split_wire.attention import AttentionRequest, AttentionWeights
-from split_wire.attention_check import checked_weights
+from split_wire.attention import AttentionRequest, weights_of
 from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownSession
 from split_wire.tensor import Tensor, WireDtype
 
@@ -93,7 +92,7 @@ class EngineBackend:
             result.hidden.to_f32()[0],
             result.compute_us,
             result.queue_us,
-            attention=self._weights(result, attention, start + len(embeddings)),
+            attention=None if result.attention is None else weights_of(result.attention),
         )
 
     def close(self) -> None:
@@ -149,11 +148,3 @@ class EngineBackend:
             self._loop.call_soon_threadsafe(work)
         except RuntimeError:
             raise ShuttingDown from None
-
-    def _weights(
-        self, result: EngineResult, asked: AttentionRequest | None, cached: int
-    ) -> AttentionWeights | None:
-        if asked is None:
-            return None
-        info = self._sessions.info
-        return checked_weights(result.attention, asked, info.num_layers, info.num_heads, cached)
