@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 
 from split_wire.client import ClientProtocol
-from tests.server_process import RunningServer
+from tests.server_process import RunningServer, running_server
 from tests.split_server.conftest import TOKEN
 
 _PATH = "/api/v1/memory"
@@ -27,16 +28,23 @@ def test_it_tells_what_binds_what_is_held_and_what_fits(open_server: RunningServ
     assert report["failed"] == 0
 
 
+def _step_of(server: RunningServer, count: int) -> None:
+    """One step of ``count`` rows in a new session."""
+    width = server.parts.service.info.hidden_size
+    device = ClientProtocol(width, server.manifest)
+    device.receive(server.post(device.open()).content)
+    device.receive(server.post(device.step(0, np.ones((count, width), np.float32))).content)
+    assert device.cached == count
+
+
 def test_passes_of_many_rows_are_compared_with_their_prediction(
-    open_server: RunningServer,
+    tiny_path: Path,
 ) -> None:
-    device = ClientProtocol(open_server.parts.service.info.hidden_size, open_server.manifest)
-    device.receive(open_server.post(device.open()).content)
-    rows = np.ones((200, open_server.parts.service.info.hidden_size), np.float32)
-    device.receive(open_server.post(device.step(0, rows)).content)
-    assert device.cached == 200
-    with open_server.client() as client:
-        report = client.get(_PATH).json()
+    # A server of its own: where other sessions have left buffers to recycle, nothing is measured.
+    with running_server(tiny_path) as server:
+        _step_of(server, 200)
+        with server.client() as client:
+            report = client.get(_PATH).json()
     assert report["predictions"]["passes"] >= 1
     assert 0 < report["predictions"]["p50"] <= report["predictions"]["max"]
     assert 1 <= report["predictions"]["correction"] <= 3
