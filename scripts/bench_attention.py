@@ -18,12 +18,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import split_server
 from bench.attention_report import beside_specification, costs
 from bench.attention_rounds import Lengths, Round, measured, prompt_ids
 from bench.logged_server import logged_server
 from bench.report import heading
-from bench.shapes import SHAPES, random_checkpoint
+from bench.shapes import SHAPES, served_checkpoint
 from bench.workers import Worker
 
 
@@ -35,7 +34,7 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         # The server keeps a copy of the ends there.
         os.environ["SPLIT_CACHE"] = str(folder / "cache")
-        path = _model(options.shape, folder, options.dtype)
+        path = served_checkpoint(options.shape, folder, options.dtype)
         flags = ("--model", str(path), "--dtype", options.dtype, *options.server)
         server = stack.enter_context(logged_server(folder / "server.log", *flags))
         client = Worker("bench.attention_client", server.url, str(server.process.pid))
@@ -65,12 +64,6 @@ def main() -> None:
     for fault in faults:
         print(f"failed: the server's log: {fault}")
     raise SystemExit(bool(faults))
-
-
-def _model(shape: str, folder: Path, dtype: str) -> Path:
-    if shape == "embedded":
-        return Path(split_server.__file__).parent / "embedded"
-    return random_checkpoint(shape, folder, dtype)
 
 
 def _report(

@@ -18,13 +18,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import split_server
 from bench.churn_memory import MB, MemoryWatch, Sample, slope
 from bench.churn_plot import plot
 from bench.churn_tally import Tally
 from bench.logged_server import LoggedServer, logged_server
 from bench.report import heading, table
-from bench.shapes import SHAPES, random_checkpoint
+from bench.shapes import SHAPES, served_checkpoint
 from bench.workers import Worker
 
 _MOST_GROWTH = 1.0  # MB per minute
@@ -38,7 +37,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        model = _model(options.shape, folder)
+        model = served_checkpoint(options.shape, folder, "float32")
         server = stack.enter_context(logged_server(folder / "server.log", *_flags(options, model)))
         workers = [_client(stack, server, folder) for _ in range(options.clients)]
         watch = MemoryWatch(server.process.pid, server.cache_bytes, options.period)
@@ -55,12 +54,6 @@ def main() -> None:
     for problem in problems:
         print(f"failed: {problem}")
     raise SystemExit(bool(problems))
-
-
-def _model(shape: str, folder: Path) -> Path:
-    if shape == "embedded":
-        return Path(split_server.__file__).parent / "embedded"
-    return random_checkpoint(shape, folder, "float32")
 
 
 def _flags(options: argparse.Namespace, model: Path) -> list[str]:

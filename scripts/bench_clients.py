@@ -20,7 +20,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import split_server
 from bench.churn_memory import MemoryWatch
 from bench.clients_probe import TokenizeProbe
 from bench.clients_prompts import KINDS, Kind, chats
@@ -29,7 +28,7 @@ from bench.clients_rest import rest_of
 from bench.clients_tally import Tally, together
 from bench.logged_server import LoggedServer, logged_server
 from bench.report import heading
-from bench.shapes import SHAPES, random_checkpoint
+from bench.shapes import SHAPES, served_checkpoint
 from bench.workers import Worker
 
 # Twice what one machine of users could have open at a time.
@@ -44,7 +43,7 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         # The server keeps a copy of the ends there.
         os.environ["SPLIT_CACHE"] = str(folder / "cache")
-        model = _model(options.shape, folder, options.dtype)
+        model = served_checkpoint(options.shape, folder, options.dtype)
         server = stack.enter_context(logged_server(folder / "server.log", *_flags(options, model)))
         mixed = _mixed(server, _workers(stack, server, folder, options), options)
     total = together(mixed.tallies.values())
@@ -53,12 +52,6 @@ def main() -> None:
     for problem in found:
         print(f"failed: {problem}")
     raise SystemExit(bool(found))
-
-
-def _model(shape: str, folder: Path, dtype: str) -> Path:
-    if shape == "embedded":
-        return Path(split_server.__file__).parent / "embedded"
-    return random_checkpoint(shape, folder, dtype)
 
 
 def _flags(options: argparse.Namespace, model: Path) -> list[str]:

@@ -12,6 +12,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
+from split_server.checkpoint.folder import EMBEDDED
+
 SHAPES = {
     # Qwen2.5-0.5B: https://huggingface.co/Qwen/Qwen2.5-0.5B/blob/main/config.json
     "m": {
@@ -66,6 +68,11 @@ _TEMPLATE = (
     "{{ message['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+
+
+def served_checkpoint(shape: str, folder: Path, dtype: str = "bfloat16") -> Path:
+    """The embedded checkpoint for ``embedded``, else a random one in ``folder``."""
+    return EMBEDDED if shape == "embedded" else random_checkpoint(shape, folder, dtype)
 
 
 def random_checkpoint(shape: str, folder: Path, dtype: str = "bfloat16") -> Path:

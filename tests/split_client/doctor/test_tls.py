@@ -68,8 +68,7 @@ def test_a_certificate_that_only_a_wrong_clock_expires_is_told_apart(
     identity = make_identity(tmp_path, _LOCAL, days=-1)
     monkeypatch.setenv("SSL_CERT_FILE", str(identity.certificate))
     with accepting(behind_tls(server.port, identity)) as port:
-        later = lambda: time.time() + 40 * 86400  # noqa: E731
-        found = findings(f"https://127.0.0.1:{port}", wall=later)
+        found = findings(f"https://127.0.0.1:{port}", wall=lambda: time.time() + 40 * 86400)
     assert named(found) == {"tls": "clock_wrong"}
     assert "40 days" in found["tls"].message
 
