@@ -1,0 +1,1 @@
+"""Noise mechanisms and their accounting: plain numbers and numpy, no files, no sockets."""

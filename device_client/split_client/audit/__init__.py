@@ -1,0 +1,1 @@
+"""What a server sees, recorded and attacked."""

@@ -1,0 +1,1 @@
+"""Noised embeddings and the ledger of what they have spent."""

@@ -1,0 +1,1 @@
+"""Adapters applied to hidden states that only a device can decrypt."""

@@ -1,0 +1,1 @@
+"""Low-rank adapters from files, applied in the clear."""
