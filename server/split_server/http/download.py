@@ -6,14 +6,18 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from split_server.checkpoint.catalog import ServedFile
-from split_server.checkpoint.slices import ReadAt
 from split_server.http.ranges import Part, Selection, Unchanged, Unsatisfiable
+
+if TYPE_CHECKING:
+    # They read checkpoints, which an adapter host has none of.
+    from split_server.checkpoint.catalog import ServedFile
+    from split_server.checkpoint.slices import ReadAt
 
 ABORT_EXTENSION = "split.abort"
 PIECE_BYTES = 512 * 1024

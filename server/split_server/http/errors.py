@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
+from split_server.internal import internal_error
 from split_server.security.refusal import error_response, refuse
-from split_server.service import internal_error
 from split_wire.errors import NotFound, ShuttingDown, SplitError
 
 _log = logging.getLogger(__name__)
