@@ -12,17 +12,14 @@ import hashlib
 import logging
 import threading
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from split_client.generation.candidates import Interval, candidates, rest_weight
-from split_client.generation.errors import (
-    InvalidHiddenState,
-    NonFiniteLogits,
-    ScreenDamaged,
-)
+from split_client.generation.errors import ScreenDamaged
+from split_client.generation.head import TopLogits
 from split_client.generation.head_spec import HeadSpec
 from split_client.generation.int8_matmul import (
     MAX_HIDDEN,
@@ -32,6 +29,7 @@ from split_client.generation.int8_matmul import (
     preferred_tile,
 )
 from split_client.generation.ranking import rank, rank_all
+from split_client.generation.row_products import RowProducts
 from split_client.generation.rows import WeightRows
 from split_client.generation.screen import Bounds, Screen
 from split_client.generation.screen_build import build_screen
@@ -40,19 +38,6 @@ from split_client.generation.screen_file import ScreenShape, ScreenTables, read_
 _LOG: Final = logging.getLogger(__name__)
 # Below this many weights a full product costs less than a screen.
 _SCREENED_FROM: Final = 4_000_000
-# Weights multiplied at once: they stay in cache, and BLAS libraries compute so few on the calling
-# thread (OpenBLAS shares a product from 460,800 on, and then waits for the slowest core).
-_AT_ONCE: Final = 2**18
-# BLAS kernels take rows in groups; whole groups make a row's sum independent of its neighbours.
-_ROW_GROUP: Final = 16
-
-
-class TopLogits(NamedTuple):
-    """``ids`` and ``logits`` by (-logit, id); ``also_logits`` in the order that was asked for."""
-
-    ids: NDArray[np.int64]
-    logits: NDArray[np.float32]
-    also_logits: NDArray[np.float32]
 
 
 class ExactLMHead:
@@ -65,8 +50,8 @@ class ExactLMHead:
         spec.check_rows(rows.rows)
         self.rows = rows
         self.spec = spec
+        self._products = RowProducts(rows, spec)
         self._screen = screen
-        self._block = max(_ROW_GROUP, _AT_ONCE // rows.hidden // _ROW_GROUP * _ROW_GROUP)
         self._lock = threading.Lock()
 
     @classmethod
@@ -105,12 +90,12 @@ class ExactLMHead:
 
         Raises InvalidHiddenState, TokenIdOutOfRange, NonFiniteLogits.
         """
-        hidden = self._checked(hidden)
+        hidden = self._products.checked(hidden)
         also_ids = self.rows.check_ids(also)
         k = max(0, min(k, self.rows.rows - np.unique(also_ids).size))
         if not k and also_ids.size < self.rows.rows:
             none = np.empty(0, np.int64), np.empty(0, np.float32)
-            return TopLogits(*none, self._some_logits(also_ids, hidden))
+            return TopLogits(*none, self._products.logits_of(also_ids, hidden))
         found = self._screened(hidden, k, also_ids) if k else None
         if found is not None:
             return found[0]
@@ -127,7 +112,7 @@ class ExactLMHead:
         The weight of the rows that are neither in ``ids`` nor in ``also`` is the sum of their
         exp((logit - first) / temperature), first being the first of the top logits.
         """
-        hidden = self._checked(hidden)
+        hidden = self._products.checked(hidden)
         also_ids = self.rows.check_ids(also)
         if not 0 < k < self.rows.rows - also_ids.size:
             return None
@@ -135,18 +120,8 @@ class ExactLMHead:
 
     def logits(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
         """All logits, float32 [rows]. Raises InvalidHiddenState, NonFiniteLogits."""
-        hidden = self._checked(hidden)
-        products = np.empty(self.rows.rows, np.float32)
-        for start, block in self.rows.blocks(self._block):
-            products[start : start + len(block)] = _multiply(block, hidden)
-        return self._finished(products, None)
-
-    def _checked(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        if hidden.shape != (self.rows.hidden,):
-            raise InvalidHiddenState(f"shape {hidden.shape}, not ({self.rows.hidden},)")
-        if not np.isfinite(hidden).all():
-            raise InvalidHiddenState("it holds NaN or infinity")
-        return np.ascontiguousarray(hidden, dtype=np.float32)
+        hidden = self._products.checked(hidden)
+        return self._products.finished(self._products.of_all(hidden))
 
     def _screened(
         self,
@@ -161,14 +136,14 @@ class ExactLMHead:
         with self._lock:
             bounds = screen.bounds(hidden)
             ids = candidates(bounds, self.rows.rows, k, also, self.spec)
-            products = self._products(ids, hidden)
+            products = self._products.of(ids, hidden)
             if not self._inside(products, ids, bounds):
                 return None
-            ranked = rank(ids, self._finished(products, ids))
+            ranked = rank(ids, self._products.finished(products, ids))
             rest = Interval(0.0, np.inf)
             if temperature is not None:
                 rest = rest_weight(bounds, *ranked, k, self.spec, temperature)
-        top = TopLogits(ranked[0][:k], ranked[1][:k], self._some_logits(also, hidden))
+        top = TopLogits(ranked[0][:k], ranked[1][:k], self._products.logits_of(also, hidden))
         return top, rest
 
     def _inside(
@@ -181,39 +156,6 @@ class ExactLMHead:
             self._screen = None
             return False
         return True
-
-    def _some_logits(
-        self, ids: NDArray[np.int64], hidden: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        return self._finished(self._products(ids, hidden), ids)
-
-    def _products(self, ids: NDArray[np.int64], hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        products = np.empty(ids.size, np.float32)
-        for start in range(0, ids.size, self._block):
-            part = ids[start : start + self._block]
-            products[start : start + part.size] = _multiply(self.rows.take(part), hidden)
-        return products
-
-    def _finished(
-        self, products: NDArray[np.float32], ids: NDArray[np.int64] | None
-    ) -> NDArray[np.float32]:
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            logits = self.spec.finish(products, ids)
-        finite = np.isfinite(logits)
-        if not finite.all():
-            first = int(np.argmin(finite))
-            raise NonFiniteLogits(first if ids is None else int(ids[first]))
-        return logits
-
-
-def _multiply(block: NDArray[np.float32], hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-    rows = len(block)
-    short = -rows % _ROW_GROUP
-    if short:
-        block = np.concatenate([block, np.zeros((short, block.shape[1]), np.float32)])
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        product: NDArray[np.float32] = (block @ hidden)[:rows]
-    return product
 
 
 def _worth_a_screen(rows: WeightRows) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.head import LMHead
 from split_client.generation.prefix import PREFIX
 from split_client.generation.ranking import rank, rank_all
 
@@ -39,7 +39,7 @@ def check_top_logprobs(count: int | None) -> None:
 
 
 def token_logprobs(
-    head: ExactLMHead, hidden: NDArray[np.float32], token: int, count: int
+    head: LMHead, hidden: NDArray[np.float32], token: int, count: int
 ) -> TokenLogprobs:
     """Of ``token`` and of the first ``count`` tokens after the final hidden state [hidden].
 
@@ -50,7 +50,7 @@ def token_logprobs(
 
 
 def _from_prefix(
-    head: ExactLMHead, hidden: NDArray[np.float32], token: int, count: int
+    head: LMHead, hidden: NDArray[np.float32], token: int, count: int
 ) -> TokenLogprobs | None:
     """From the first logits and bounds of the rest, or None where these are too wide."""
     found = head.top_and_rest(hidden, PREFIX, 1.0, (token,))
@@ -68,9 +68,7 @@ def _from_prefix(
     return _told(float(top.also_logits[0]), ids[:count], logits[:count], total)
 
 
-def _from_all(
-    head: ExactLMHead, hidden: NDArray[np.float32], token: int, count: int
-) -> TokenLogprobs:
+def _from_all(head: LMHead, hidden: NDArray[np.float32], token: int, count: int) -> TokenLogprobs:
     logits = head.logits(hidden).astype(np.float64)
     head.rows.check_ids((token,))
     first = float(logits.max())

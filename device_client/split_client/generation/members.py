@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.head import LMHead
 from split_client.generation.prefix import PREFIX
 from split_client.generation.processors import Affected, adjusted
 from split_client.generation.ranking import rank, rank_all
@@ -14,7 +14,7 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def first_members(
-    head: ExactLMHead,
+    head: LMHead,
     hidden: NDArray[np.float32],
     params: SamplingParams,
     affected: Affected,
@@ -33,7 +33,7 @@ def first_members(
 
 
 def _of_few(
-    head: ExactLMHead,
+    head: LMHead,
     hidden: NDArray[np.float32],
     params: SamplingParams,
     affected: Affected,
@@ -49,7 +49,7 @@ def _of_few(
 
 
 def _of_top(
-    head: ExactLMHead,
+    head: LMHead,
     hidden: NDArray[np.float32],
     params: SamplingParams,
     affected: Affected,
@@ -70,7 +70,7 @@ def _of_top(
 
 
 def _of_all(
-    head: ExactLMHead,
+    head: LMHead,
     hidden: NDArray[np.float32],
     params: SamplingParams,
     affected: Affected,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.candidates import Interval
-from split_client.generation.lm_head import TopLogits
+from split_client.generation.head import TopLogits
 from split_client.generation.ranking import rank
 from split_client.generation.sampling import pick, tempered
 from split_client.generation.sampling_params import SamplingParams

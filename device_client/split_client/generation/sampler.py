@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.head import LMHead
 from split_client.generation.members import first_members
 from split_client.generation.prefix import PREFIX, draw_from_prefix
 from split_client.generation.processors import Affected, adjusted, affected_tokens
@@ -36,7 +36,7 @@ class Sampler:
     all are banned.
     """
 
-    def __init__(self, head: ExactLMHead, params: SamplingParams) -> None:
+    def __init__(self, head: LMHead, params: SamplingParams) -> None:
         self.head = head
         self.seed = secrets.randbits(64) if params.seed is None else params.seed
         self.params = replace(params, seed=self.seed)

@@ -9,18 +9,16 @@ huge elements (and LM head columns that are small there) gets the error of its l
 multiplied by its largest elements, and the screen would keep nearly every row.
 """
 
-import contextlib
-import os
-import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.generation.derived_file import replacing, seal
 from split_client.generation.errors import WeightsNotFinite
 from split_client.generation.rows import WeightRows
-from split_client.generation.screen_file import ROW_ARRAYS, ScreenShape, seal
+from split_client.generation.screen_file import ROW_ARRAYS, ScreenShape
 
 _BLOCK: Final = 2048  # a multiple of every streamed tile
 _SAMPLE_BLOCKS, _SAMPLE_ROWS = 64, 64
@@ -42,15 +40,8 @@ class QuantisedRows(NamedTuple):
 
 def build_screen(path: Path, rows: WeightRows, shape: ScreenShape) -> None:
     """Write the screen of ``rows`` to ``path``, atomically. Raises WeightsNotFinite, OSError."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w+b") as file:
-            _write(file, rows, shape)
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+    with replacing(path) as file:
+        _write(file, rows, shape)
 
 
 def column_scales(rows: WeightRows) -> NDArray[np.float32]:
@@ -115,7 +106,7 @@ def _write(file: BinaryIO, rows: WeightRows, shape: ScreenShape) -> None:
             file.seek(shape.offset(name) + 4 * start)
             file.write(getattr(quantised, name).tobytes())
         _write_matrix(file, shape, start, quantised.q)
-    seal(file, shape)
+    seal(file, shape.header())
 
 
 def _write_matrix(file: BinaryIO, shape: ScreenShape, start: int, q: NDArray[np.int8]) -> None:
