@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,11 +15,13 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
+from split_server.adapters.adapter_file import AdapterFile
 from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
 from split_server.compat.parts import Compat
 from split_server.config import ServerConfig
 from split_server.http.access_log import AccessLog
+from split_server.http.adapters import adapter_routes
 from split_server.http.body import Bodies
 from split_server.http.errors import ErrorBoundary, on_http_exception
 from split_server.http.health import health_routes
@@ -60,7 +62,8 @@ _log = logging.getLogger(__name__)
 class Parts:
     """What is served; ``memory`` reports on the process's memory, None where nothing plans it.
 
-    ``compat``: what the OpenAI and Kobold APIs work with, None without them.
+    ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
+    the service applies in the clear.
     """
 
     catalog: Catalog
@@ -69,6 +72,7 @@ class Parts:
     original: OriginalProtocol
     memory: Callable[[], dict[str, Any]] | None = None
     compat: Compat | None = None
+    adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
 
 
 class SplitApp:
@@ -122,6 +126,7 @@ class SplitApp:
             *stream.routes(),
             *original_routes(parts.original, bodies),
             *weights.routes(),
+            *adapter_routes(parts.adapters),
             *([] if parts.compat is None else self._compatible(parts.compat, bodies)),
         ]
 

@@ -115,6 +115,12 @@ class ServerConfig(ComputeConfig):
     allow_server_tokenize: bool = option(
         False, help="tokenize for original clients, which shows the server the text", group=_ACCESS
     )
+    adapters: Path | None = option(
+        None,
+        help="folder with one folder per adapter; default: the folder 'adapters' of the model, "
+        "if it has one",
+        metavar="DIR",
+    )
     compat: bool = option(
         True,
         help="serve the OpenAI and Kobold APIs, whose requests show the server their text; "

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from split_server.engine.delta import Delta
 from split_server.engine.engine import Engine
 from split_server.engine.job import EngineResult, StepJob
 from split_server.gate import StepGate
@@ -63,13 +64,20 @@ class NamedSessions:
         self._max_rows = max_rows
 
     async def append(
-        self, principal: str, name: str, embeddings: Tensor, incremental: bool
+        self,
+        principal: str,
+        name: str,
+        embeddings: Tensor,
+        incremental: bool,
+        adapter: Delta | None = None,
     ) -> Appended:
         """The original protocol's step: append ``embeddings`` [n, H] to the session called
         ``name``.
 
         Not incremental: the session starts anew and every row is returned; incremental: the last
-        row. Raises UnknownSession for a session that was held and lost, Overloaded while another
+        row. ``adapter`` is applied to what is returned.
+
+        Raises UnknownSession for a session that was held and lost, Overloaded while another
         step of it is under way.
         """
         self._check_shape(embeddings)
@@ -82,7 +90,7 @@ class NamedSessions:
             if not known:
                 self._store.lose(session)
             raise
-        task = self._gate.start(self._slices(session, cached, embeddings, known))
+        task = self._gate.start(self._slices(session, cached, embeddings, known, adapter))
         results = await self._gate.result(task)
         hidden = await self._off_loop(embeddings.rows, lambda: _joined(results))
         compute = sum(result.compute_us for result in results)
@@ -114,14 +122,27 @@ class NamedSessions:
         return await asyncio.to_thread(work) if rows > self._max_rows else work()
 
     async def _slices(
-        self, session: Session, cached: int, embeddings: Tensor, known: bool
+        self,
+        session: Session,
+        cached: int,
+        embeddings: Tensor,
+        known: bool,
+        adapter: Delta | None,
     ) -> list[EngineResult]:
         wanted: Rows = "last" if known else "all"
         results = []
         try:
             for first in range(0, embeddings.rows, self._max_rows):
                 rows = _row_slice(embeddings, first, first + self._max_rows)
-                job = StepJob(session.cache, cached + first, rows, wanted, "f32", session.principal)
+                job = StepJob(
+                    session.cache,
+                    cached + first,
+                    rows,
+                    wanted,
+                    "f32",
+                    session.principal,
+                    adapter=adapter,
+                )
                 results.append(await asyncio.wrap_future(self._engine.submit(job)))
         except BaseException:
             # Half a prompt must not be continued as if it were whole.

@@ -12,8 +12,11 @@ import asyncio
 import contextlib
 import logging
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from split_server.engine.delta import Delta
 from split_server.engine.engine import Engine
 from split_server.engine.info import ModelInfo
 from split_server.engine.job import Outcome, StepJob
@@ -67,7 +70,9 @@ class Answer:
 
 
 class SplitService:
-    """``manifest``: its digest; ``max_queued``: steps that one principal may have under way."""
+    """``manifest``: its digest; ``max_queued``: steps that one principal may have under way;
+    ``adapters``: those that a step may name.
+    """
 
     def __init__(
         self,
@@ -76,8 +81,10 @@ class SplitService:
         manifest: str,
         max_queued: int = 32,
         max_rows: int = DEFAULT_MAX_ROWS,
+        adapters: Mapping[str, Delta] = MappingProxyType({}),
     ) -> None:
         self._engine = engine
+        self._adapters = dict(adapters)
         self._store = store
         self._manifest = manifest
         self._max_rows = max_rows
@@ -96,6 +103,11 @@ class SplitService:
     def store(self) -> SessionStore:
         """The sessions of all principals."""
         return self._store
+
+    @property
+    def adapters(self) -> frozenset[str]:
+        """Names of the adapters that a step may name."""
+        return frozenset(self._adapters)
 
     def observe(self, observer: StepObserver) -> None:
         """Have ``observer`` told of the engine's work; before :meth:`start`."""
@@ -174,8 +186,7 @@ class SplitService:
         return SessionState(self._manifest, info.hidden_size, self._max_rows, info.max_context)
 
     async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
-        if message.adapter is not None:
-            raise UnknownAdapter(message.adapter)
+        self._adapter(message.adapter)
         session = self._store.get(principal, message.session)
         admitting = self._admit(session, message, frame)
         if len(frame) < _LARGE_FRAME:
@@ -216,6 +227,7 @@ class SplitService:
             session.dtype,
             session.principal,
             step.attention,
+            self._adapter(step.adapter),
         )
 
         def done(outcome: Outcome) -> None:
@@ -268,12 +280,29 @@ class SplitService:
         self._gate.leave(session)
 
     async def append(
-        self, principal: str, name: str, embeddings: Tensor, incremental: bool
+        self,
+        principal: str,
+        name: str,
+        embeddings: Tensor,
+        incremental: bool,
+        adapter: str | None = None,
     ) -> Appended:
-        """A step of the original protocol; see :meth:`NamedSessions.append`."""
+        """A step of the original protocol; see :meth:`NamedSessions.append`.
+
+        Raises UnknownAdapter too.
+        """
         if self._stopping:
             raise ShuttingDown
-        return await self._named.append(principal, name, embeddings, incremental)
+        delta = self._adapter(adapter)
+        return await self._named.append(principal, name, embeddings, incremental, delta)
+
+    def _adapter(self, name: str | None) -> Delta | None:
+        """The adapter that a step names. Raises UnknownAdapter."""
+        if name is None:
+            return None
+        if name not in self._adapters:
+            raise UnknownAdapter(name)
+        return self._adapters[name]
 
 
 def internal_error() -> InternalError:

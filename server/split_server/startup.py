@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from split_client.errors import ClientError
 from split_client.weights.store import ModelStore
+from split_server.adapters.served import served_adapters
 from split_server.app import Parts
 from split_server.checkpoint.catalog import LEGACY_EMBEDDING, Catalog, build_catalog
 from split_server.checkpoint.folder import Checkpoint, open_checkpoint
@@ -17,6 +18,7 @@ from split_server.compat.generator import Generator, GeneratorLimits
 from split_server.compat.parts import Compat
 from split_server.compat.texts import Texts
 from split_server.config import ComputeConfig, ServerConfig
+from split_server.engine.delta import Delta
 from split_server.engine.engine import Engine
 from split_server.engine.loader import Backbone, load_backbone, resolve_device, resolve_dtype
 from split_server.engine.memory_allocator import give_back_large_blocks
@@ -52,6 +54,7 @@ def load_parts(config: ServerConfig) -> Parts:
     checkpoint = open_checkpoint(config.model)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)
+    adapters = served_adapters(config.adapters, checkpoint, manifest.document["hidden_size"])
     planner, need = _planner(config, checkpoint)
     check_weights(checkpoint.name, need, planner.limit)
     if planner.room().own:
@@ -62,16 +65,29 @@ def load_parts(config: ServerConfig) -> Parts:
     # What is left once the model, its first passes and its ends have taken theirs.
     store = _store(config, planner)
     engine = Engine(runner, info, stretch=config.decode_stretch)
-    service = SplitService(engine, store, manifest.digest, config.max_queued_steps)
+    service = SplitService(
+        engine,
+        store,
+        manifest.digest,
+        config.max_queued_steps,
+        adapters={name: Delta.of(file, backbone.device) for name, file in adapters.items()},
+    )
     original = OriginalProtocol(
         service,
         encoder(catalog.read(TOKENIZER)),
         half_rows(catalog.legacy[LEGACY_EMBEDDING], info.hidden_size),
         allow_tokenize=config.allow_server_tokenize,
+        expert_keywords={name: file.keywords for name, file in adapters.items()},
     )
     compat = None if local is None else _compat(checkpoint, local, service, config)
     return Parts(
-        catalog, manifest, service, original, lambda: memory_report(planner, store), compat
+        catalog,
+        manifest,
+        service,
+        original,
+        lambda: memory_report(planner, store),
+        compat,
+        adapters,
     )
 
 

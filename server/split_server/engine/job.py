@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from split_server.engine.delta import Delta
 from split_server.kv.cache import KVCache
 from split_wire.attention import AttentionRequest, AttentionRows
 from split_wire.messages import Rows
@@ -16,7 +17,8 @@ class StepJob:
     """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``.
 
     ``principal``: whose step it is; principals share the model fairly. ``attention``: the rows of
-    the last position that are asked for as well.
+    the last position that are asked for as well. ``adapter``: applied to every row that is
+    returned; the cache does not depend on it.
     """
 
     cache: KVCache
@@ -26,6 +28,7 @@ class StepJob:
     dtype: WireDtype
     principal: str = ""
     attention: AttentionRequest | None = None
+    adapter: Delta | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,9 +88,11 @@ class PendingStep:
             self._hidden = [hidden[-1:]]
 
     def finish(self, now: Callable[[], float]) -> None:
-        """Hand over the hidden states; a failure of their conversion is the outcome then."""
+        """Hand over the hidden states; what adapter or conversion raise is the outcome then."""
         try:
             hidden = self._hidden[0] if len(self._hidden) == 1 else torch.cat(self._hidden)
+            if self.job.adapter is not None:
+                hidden = self.job.adapter(hidden)
             wire = to_wire(hidden, self.job.dtype)
             attention = None if self._tap is None else _travelling(self._tap.rows())
         # Whatever it is belongs to whoever waits for this step alone.

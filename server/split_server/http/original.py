@@ -19,6 +19,7 @@ from split_server.noted import note_error
 from split_server.service import SplitService, internal_error
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
+from split_wire.original.experts import adapter_of
 from split_wire.original.requests import (
     MAX_JSON_BYTES,
     MAX_PROBE,
@@ -175,7 +176,10 @@ class OriginalProtocol:
         self, principal: str, request: Forward, private: str, begun: float
     ) -> str | bytes:
         name = private if request.session is None else request.session
-        done = await self._service.append(principal, name, request.embeddings, request.incremental)
+        adapter = adapter_of(request.expert, self._service.adapters)
+        done = await self._service.append(
+            principal, name, request.embeddings, request.incremental, adapter
+        )
         reply = replies.ForwardReply(
             hidden=done.hidden,
             incremental=done.incremental,

@@ -1,0 +1,82 @@
+"""A folder of adapters: one folder each, with ``adapter.json`` and ``adapter.safetensors``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.description import MAX_BYTES as MAX_JSON_BYTES
+from split_server.adapters.description import Description, parse_description
+from split_server.adapters.errors import AdaptersNotFound, AdapterUnusable
+from split_server.adapters.tensors import MAX_BYTES as MAX_TENSOR_BYTES
+from split_server.adapters.tensors import parse_tensors
+
+MAX_ADAPTERS = 64
+
+
+def adapter_folders(folder: Path) -> list[Path]:
+    """The folders in ``folder`` that should each hold an adapter, by name.
+
+    Hidden ones are left out. Raises AdaptersNotFound.
+    """
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError as error:
+        raise AdaptersNotFound(str(folder), "it is not a folder that can be read") from error
+    folders = [entry for entry in entries if entry.is_dir()]
+    if len(folders) > MAX_ADAPTERS:
+        raise AdaptersNotFound(str(folder), f"it has more than {MAX_ADAPTERS} folders")
+    return folders
+
+
+def open_adapters(
+    folder: Path, hidden_size: int | None, model_sha256: str | None = None
+) -> dict[str, AdapterFile]:
+    """Every adapter of ``folder`` by its name.
+
+    ``hidden_size`` and ``model_sha256`` are those of the model that is served, None where there is
+    none beside them (an adapter host). Raises AdaptersNotFound, AdapterUnusable: one damaged
+    adapter refuses them all, so that nobody chats without the one they named.
+    """
+    found: dict[str, AdapterFile] = {}
+    for entry in adapter_folders(folder):
+        adapter = open_adapter(entry, hidden_size, model_sha256)
+        if adapter.name in found:
+            raise AdapterUnusable(entry.name, f"another adapter is called {adapter.name!r} too")
+        found[adapter.name] = adapter
+    return found
+
+
+def open_adapter(
+    folder: Path, hidden_size: int | None, model_sha256: str | None = None
+) -> AdapterFile:
+    """The adapter in ``folder``. Raises AdapterUnusable."""
+    try:
+        about = parse_description(_read(folder / "adapter.json", MAX_JSON_BYTES))
+        _check_model(about, hidden_size, model_sha256)
+        data = _read(folder / "adapter.safetensors", MAX_TENSOR_BYTES)
+        return AdapterFile.of(about, *parse_tensors(data, about.rank, about.hidden_size))
+    except ValueError as error:
+        raise AdapterUnusable(folder.name, str(error)) from error
+
+
+def _check_model(about: Description, hidden_size: int | None, model_sha256: str | None) -> None:
+    if hidden_size is not None and about.hidden_size != hidden_size:
+        raise ValueError(f"it is for hidden size {about.hidden_size}, the model has {hidden_size}")
+    trained_on = about.base_model_sha256
+    if trained_on and model_sha256 and trained_on != model_sha256:
+        raise ValueError(
+            "it was trained on other weights: its base_model_sha256 begins with "
+            f"{trained_on[:12]}, the model's SHA-256 with {model_sha256[:12]}"
+        )
+
+
+def _read(path: Path, limit: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise ValueError(f"{path.name} is missing or cannot be read") from error
+    if len(data) > limit:
+        raise ValueError(f"{path.name} is longer than {limit} bytes")
+    return data

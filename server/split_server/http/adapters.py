@@ -1,0 +1,22 @@
+"""``GET /api/v1/adapters``: the adapters that steps may name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.listing import PATH, listing
+
+
+def adapter_routes(adapters: Mapping[str, AdapterFile]) -> list[Route]:
+    """GET and HEAD of the listing; ``adapters`` are applied in the clear."""
+    document = listing(adapters, he=False)
+
+    async def list_adapters(_: Request) -> Response:
+        return JSONResponse(document, headers={"Cache-Control": "no-store"})
+
+    return [Route(PATH, list_adapters, methods=["GET", "HEAD"])]
