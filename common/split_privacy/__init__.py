@@ -1,1 +1,1 @@
-"""Noise mechanisms and their accounting: plain numbers and numpy, no files, no sockets."""
+"""Differential privacy with Gaussian noise: calibration, accounting, keyed noise. numpy only."""
