@@ -12,7 +12,7 @@ import platformdirs
 
 from split_settings.errors import BadValue, MalformedFile, UnknownKey, UnreadableFile
 
-SECTIONS = ("server", "client", "relay")
+SECTIONS = ("server", "adapters", "client", "relay")
 CONFIG_VARIABLE = "SPLIT_CONFIG"
 _MAX_BYTES = 1 << 20
 

@@ -10,14 +10,16 @@ from split_settings import option, settings
 _NETWORK, _ACCESS, _LIMITS = "network", "access", "limits"
 
 
-def _origin(text: str) -> str:
+def read_origin(text: str) -> str:
+    """An origin in its canonical spelling. Raises ValueError."""
     origin = parse_origin(text.strip().rstrip("/"))
     if origin is None:
         raise ValueError(f"{text!r} is not an origin; write it like https://chat.example.org:8443")
     return str(origin)
 
 
-def _host_name(text: str) -> str:
+def read_host_name(text: str) -> str:
+    """A host name without a port. Raises ValueError."""
     authority = parse_authority(text.strip())
     if authority is None or authority.port is not None:
         raise ValueError(f"{text!r} is not a host name; write it like chat.example.org")
@@ -88,14 +90,14 @@ class ServerConfig(ComputeConfig):
         help="name under which clients reach this server, besides its own addresses",
         metavar="NAME",
         group=_NETWORK,
-        parse=_host_name,
+        parse=read_host_name,
     )
     allow_origin: tuple[str, ...] = option(
         (),
         help="origin whose browser pages may use this server",
         metavar="URL",
         group=_NETWORK,
-        parse=_origin,
+        parse=read_origin,
     )
     token: str | None = option(
         None,

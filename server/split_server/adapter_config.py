@@ -1,0 +1,103 @@
+"""Settings of ``split-server adapters``: flags, ``SPLIT_ADAPTERS_*``, the [adapters] table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_server.config import read_host_name, read_origin
+from split_settings import option, settings
+
+_NETWORK, _ACCESS, _LIMITS = "network", "access", "limits"
+
+
+@settings("adapters")
+class AdapterHostConfig:
+    """What an adapter host that runs by itself is started with. Times in seconds."""
+
+    adapters: Path | None = option(
+        None,
+        help="folder with one folder per adapter (default: the embedded model's)",
+        metavar="DIR",
+    )
+    workers: int = option(
+        0, help="processes that compute; 0: one per core, at most 8", minimum=0, maximum=256
+    )
+    query_budget: int = option(
+        0,
+        help="queries that one token may make of one adapter, 0: no limit; about as many as the "
+        "hidden size give the adapter away",
+        minimum=0,
+        maximum=1 << 53,
+        group=_LIMITS,
+    )
+    state: Path | None = option(
+        None,
+        help="folder where spent queries are counted over restarts",
+        metavar="DIR",
+        group=_LIMITS,
+    )
+    max_sessions: int = option(
+        256, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
+    )
+    max_sessions_per_principal: int = option(
+        16, help="sessions of one token", minimum=1, maximum=100_000, group=_LIMITS
+    )
+    session_ttl: float = option(
+        900.0,
+        help="seconds after which an idle session is dropped",
+        minimum=1,
+        maximum=1e7,
+        group=_LIMITS,
+    )
+    max_queued_bytes: int = option(
+        8 << 20,
+        help="bytes of messages that one token may have under way",
+        minimum=2 << 20,
+        group=_LIMITS,
+    )
+    shutdown_grace: float = option(
+        5.0,
+        help="seconds that queries under way get to finish when the host stops",
+        minimum=0.1,
+        maximum=3600,
+        group=_LIMITS,
+    )
+    log_level: str = option(
+        "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
+    )
+    log_format: str = option(
+        "text", help="log lines for people, or one JSON object each", choices=("text", "json")
+    )
+    host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=_NETWORK)
+    port: int = option(
+        8097, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
+    )
+    allow_host: tuple[str, ...] = option(
+        (),
+        help="name under which devices reach this host, besides its own addresses",
+        metavar="NAME",
+        group=_NETWORK,
+        parse=read_host_name,
+    )
+    allow_origin: tuple[str, ...] = option(
+        (),
+        help="origin whose browser pages may use this host",
+        metavar="URL",
+        group=_NETWORK,
+        parse=read_origin,
+    )
+    token: str | None = option(
+        None,
+        help="bearer token that devices must send; safer as SPLIT_ADAPTERS_TOKEN",
+        metavar="TOKEN",
+        group=_ACCESS,
+        secret=True,
+    )
+    token_file: Path | None = option(
+        None, help="file with lines of 'name token'", metavar="FILE", group=_ACCESS
+    )
+    auth: bool = option(
+        True,
+        help="ask for a token when listening beyond loopback; --no-auth lets everyone in",
+        group=_ACCESS,
+    )
