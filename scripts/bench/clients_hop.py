@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-_CHUNK = 1 << 16
+CHUNK = 1 << 16
 
 
 class Hop:
@@ -35,21 +35,37 @@ class Hop:
         self.cut()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inner, outer = await asyncio.open_connection(self._target.hostname, self._target.port)
+        try:
+            inner, outer = await asyncio.open_connection(self._target.hostname, self._target.port)
+        except OSError:
+            writer.transport.abort()
+            return
         ends = {writer, outer}
         self._open |= ends
         try:
-            await asyncio.gather(_pump(reader, outer), _pump(inner, writer))
+            await self._between(reader, writer, inner, outer)
         finally:
             self._open -= ends
             for end in ends:
                 end.close()
 
+    async def _between(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        inner: asyncio.StreamReader,
+        outer: asyncio.StreamWriter,
+    ) -> None:
+        """Carry what the client sends from ``reader`` to ``outer``, answers from ``inner`` to
+        ``writer``.
+        """
+        await asyncio.gather(pump(reader, outer), pump(inner, writer))
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Carry bytes one way until either end is gone."""
     with suppress(OSError):
-        while data := await reader.read(_CHUNK):
+        while data := await reader.read(CHUNK):
             writer.write(data)
             await writer.drain()
     writer.close()

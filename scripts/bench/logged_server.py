@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,22 +43,47 @@ class LoggedServer:
         return [line for line in lines if re.search(r"Traceback| ERROR | CRITICAL ", line)]
 
 
+def start_server(
+    log: Path, *arguments: str, port: int = 0, environ: Mapping[str, str] | None = None
+) -> LoggedServer:
+    """``split-server serve`` once it listens; ``environ`` instead of this process's.
+
+    Raises RuntimeError when it does not start; ending it is the caller's.
+    """
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(_BIN / "split-server"), "serve", "--port", str(port), *arguments],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environ,
+        )
+    try:
+        return LoggedServer(_address(process, log), process, log)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+
+
+def end_in_order(server: LoggedServer) -> None:
+    """SIGTERM. Raises RuntimeError for another exit status than 0."""
+    server.process.terminate()
+    status = server.process.wait(timeout=60)
+    if status:
+        raise RuntimeError(f"the server ended with status {status}; see {server.log}")
+
+
 @contextlib.contextmanager
 def logged_server(log: Path, *arguments: str) -> Iterator[LoggedServer]:
     """``split-server serve`` on a free port. Raises RuntimeError when it does not end in order."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(_BIN / "split-server"), "serve", "--port", "0", *arguments],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+    server = start_server(log, *arguments)
     try:
-        yield LoggedServer(_address(process, log), process, log)
-    finally:
-        process.terminate()
-        status = process.wait(timeout=60)
-    if status:
-        raise RuntimeError(f"the server ended with status {status}; see {log}")
+        yield server
+    except BaseException:
+        server.process.terminate()
+        server.process.wait(timeout=60)
+        raise
+    end_in_order(server)
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
