@@ -17,7 +17,7 @@ from bench.workers import Worker
 _KILLED_WITHIN = 0.6
 _DOWN_SECONDS = 2.0
 # Of a pass, of the reserve and of a few chats: not of everybody's.
-_LITTLE_MEMORY = 100 << 20
+_LITTLE_MEMORY = 92 << 20
 _SMALL_FILE = 100_000
 
 
