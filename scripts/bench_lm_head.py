@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.head_spec import HeadSpec
-from split_client.generation.int8_matmul import default_threads
 from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.onnx_session import default_threads
 from split_client.generation.ranking import rank_all
 from split_client.generation.rows import WeightRows
 from split_wire.floats import FloatName, f32_to_bf16

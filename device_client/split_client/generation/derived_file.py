@@ -73,3 +73,9 @@ def _digest(file: BinaryIO, header: bytes) -> bytes:
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         digest.update(memoryview(mapped)[PAGE:])
     return digest.digest()
+
+
+def file_digest(path: Path) -> bytes:
+    """SHA-256 of a whole file. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

@@ -11,6 +11,8 @@
     ├── NonFiniteLogits             logits overflow float32
     ├── InvalidHeadSpec             bias, softcap or scale outside their range
     ├── ScreenDamaged               a screen file that is torn, foreign or for other weights
+    ├── PlaneDamaged                the same of a file with the 4-bit plane of a compact LM head
+    ├── PlaneNotStored              that file cannot be written: disk full, folder read-only
     ├── NothingAllowed              every token is banned or outside what a constraint allows
     └── InvalidSamplingParameter    a sampling parameter outside its range
 
@@ -109,6 +111,26 @@ class ScreenDamaged(GenerationError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"screen file refused: {reason}; it can be derived again from the weights")
+
+
+class PlaneDamaged(GenerationError):
+    code = "plane_damaged"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"4-bit plane refused: {reason}; it can be derived again from the weights")
+
+
+class PlaneNotStored(GenerationError):
+    """``size``: of the whole file, in bytes."""
+
+    code = "plane_not_stored"
+
+    def __init__(self, path: Path, size: int, reason: str | None) -> None:
+        self.path, self.size = path, size
+        super().__init__(
+            f"the compact LM head cannot store its file {path.name} of {size / 1e6:.0f} MB beside "
+            f"the weights ({reason}); make room there, or take --lm-head full, which stores nothing"
+        )
 
 
 class NothingAllowed(GenerationError):

@@ -11,14 +11,14 @@ Rows hold 0..127, not 0..255: x86-64 without VNNI adds pairs of u8 * s8 products
 int32 sums cannot overflow. The result is exact on every platform.
 """
 
-import os
 import platform
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.onnx_graph import Element, external, model, node, value
+from split_client.generation.onnx_session import open_session, session_options
 
 STREAMED_TILE: Final = 128
 MAX_HIDDEN: Final = 2**17
@@ -29,20 +29,6 @@ class IntegerProducts(Protocol):
     """[2, hidden] uint8 of 0..127 -> two [tiles, tile] int32 arrays, one for each row."""
 
     def __call__(self, rows: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
-
-
-def onnxruntime_available() -> bool:
-    """Whether onnxruntime can be imported here."""
-    try:
-        import onnxruntime  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def default_threads() -> int:
-    """Two at most: the product is bound by memory, and the machine may run a server too."""
-    return min(2, os.cpu_count() or 1)
 
 
 def preferred_tile(rows: int) -> int:
@@ -63,7 +49,7 @@ class _Streamed:
     def __init__(self, matrix: NDArray[np.int8], threads: int) -> None:
         tiles, hidden, tile = matrix.shape
         self._matrix = matrix.reshape(tiles, 1, hidden, tile)
-        self._session = _session(
+        self._session = open_session(
             model(
                 [node("MatMulInteger", ["rows", "matrix"], ["products"])],
                 [
@@ -72,7 +58,7 @@ class _Streamed:
                 ],
                 [value("products", Element.INT32, [tiles, PLANES, 1, tile])],
             ),
-            _options(threads),
+            session_options(threads),
         )
 
     def __call__(self, rows: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -88,10 +74,10 @@ class _Packed:
         import onnxruntime
 
         _, hidden, columns = matrix.shape
-        options = _options(threads)
+        options = session_options(threads)
         mapped = onnxruntime.OrtValue.ortvalue_from_numpy(matrix[0])
         options.add_external_initializers(["matrix"], [mapped])
-        self._session = _session(
+        self._session = open_session(
             model(
                 [node("MatMulInteger", ["rows", "matrix"], ["products"])],
                 [value("rows", Element.UINT8, [PLANES, hidden])],
@@ -104,22 +90,3 @@ class _Packed:
     def __call__(self, rows: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         (products,) = self._session.run(None, {"rows": rows})
         return products[:1], products[1:]
-
-
-def _options(threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = 3
-    # A spinning pool takes the cores of a server on the same machine between two tokens.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return options
-
-
-def _session(graph: bytes, options: Any) -> Any:
-    import onnxruntime
-
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

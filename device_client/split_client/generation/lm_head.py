@@ -8,7 +8,6 @@ where two logits differ by less than the float32 rounding of their own sums can 
 another order of summation) rank the two the other way round.
 """
 
-import hashlib
 import logging
 import threading
 from pathlib import Path
@@ -18,16 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from split_client.generation.candidates import Interval, candidates, rest_weight
+from split_client.generation.derived_file import file_digest
 from split_client.generation.errors import ScreenDamaged
 from split_client.generation.head import TopLogits
 from split_client.generation.head_spec import HeadSpec
-from split_client.generation.int8_matmul import (
-    MAX_HIDDEN,
-    default_threads,
-    integer_products,
-    onnxruntime_available,
-    preferred_tile,
-)
+from split_client.generation.int8_matmul import MAX_HIDDEN, integer_products, preferred_tile
+from split_client.generation.onnx_session import default_threads, onnxruntime_available
 from split_client.generation.ranking import rank, rank_all
 from split_client.generation.row_products import RowProducts
 from split_client.generation.rows import WeightRows
@@ -74,7 +69,7 @@ class ExactLMHead:
         spec.check_rows(rows.rows)
         tables = None
         if screen_path is not None and _worth_a_screen(rows) and onnxruntime_available():
-            tables = _tables(rows, screen_path, source or _file_digest(rows.path))
+            tables = _tables(rows, screen_path, source or file_digest(rows.path))
         if tables is None:
             return cls(rows, spec)
         products = integer_products(tables.matrix, threads or default_threads())
@@ -160,11 +155,6 @@ class ExactLMHead:
 
 def _worth_a_screen(rows: WeightRows) -> bool:
     return rows.rows * rows.hidden >= _SCREENED_FROM and rows.hidden <= MAX_HIDDEN
-
-
-def _file_digest(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _tables(rows: WeightRows, path: Path, source: bytes) -> ScreenTables | None:

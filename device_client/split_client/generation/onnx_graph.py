@@ -4,18 +4,24 @@ Field numbers are those of ``onnx.proto`` (ONNX IR version 8), the encoding is p
 https://protobuf.dev/programming-guides/encoding/
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Final
 
+# Operators of onnxruntime beside the ONNX standard.
+MICROSOFT: Final = "com.microsoft"
+
 _IR_VERSION: Final = 8
 _OPSET: Final = 17
+_MICROSOFT_OPSET: Final = 1
 _EXTERNAL: Final = 1  # TensorProto.DataLocation
+_INT: Final = 2  # AttributeProto.AttributeType
 
 
 class Element(IntEnum):
     """TensorProto.DataType."""
 
+    FLOAT = 1
     UINT8 = 2
     INT8 = 3
     INT32 = 6
@@ -41,9 +47,27 @@ def _fields(number: int, values: Iterable[int | str | bytes]) -> bytes:
     return b"".join(_field(number, value) for value in values)
 
 
-def node(operator: str, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
-    """A NodeProto of the default operator set, without attributes."""
-    return _fields(1, inputs) + _fields(2, outputs) + _field(4, operator)
+def node(
+    operator: str,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    domain: str = "",
+    attributes: Mapping[str, int] | None = None,
+) -> bytes:
+    """A NodeProto; ``domain``: its operator set, "" is the standard's."""
+    described = b"".join(_attribute(name, number) for name, number in (attributes or {}).items())
+    return (
+        _fields(1, inputs)
+        + _fields(2, outputs)
+        + _field(4, operator)
+        + described
+        + _field(7, domain)
+    )
+
+
+def _attribute(name: str, number: int) -> bytes:
+    return _field(5, _field(1, name) + _field(3, number) + _field(20, _INT))
 
 
 def value(name: str, element: Element, shape: Sequence[int]) -> bytes:
@@ -79,5 +103,8 @@ def model(
         + _fields(11, inputs)
         + _fields(12, outputs)
     )
-    operator_set = _field(1, "") + _field(2, _OPSET)
-    return _field(1, _IR_VERSION) + _field(8, operator_set) + _field(7, graph)
+    operator_sets = (
+        _field(1, domain) + _field(2, version)
+        for domain, version in (("", _OPSET), (MICROSOFT, _MICROSOFT_OPSET))
+    )
+    return _field(1, _IR_VERSION) + _fields(8, operator_sets) + _field(7, graph)

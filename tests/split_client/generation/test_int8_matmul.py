@@ -4,7 +4,6 @@ import pytest
 from split_client.generation import int8_matmul
 from split_client.generation.int8_matmul import (
     STREAMED_TILE,
-    default_threads,
     integer_products,
     preferred_tile,
 )
@@ -43,10 +42,3 @@ def test_machines_without_the_streaming_kernel_get_one_whole_tile(
     assert preferred_tile(1000) == 1024
     monkeypatch.setattr(int8_matmul.platform, "machine", lambda: "AMD64")
     assert preferred_tile(1000) == STREAMED_TILE
-
-
-def test_the_default_is_at_most_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(int8_matmul.os, "cpu_count", lambda: 64)
-    assert default_threads() == 2
-    monkeypatch.setattr(int8_matmul.os, "cpu_count", lambda: None)
-    assert default_threads() == 1
