@@ -22,6 +22,13 @@ class AdapterHostConfig:
     workers: int = option(
         0, help="processes that compute; 0: one per core, at most 8", minimum=0, maximum=256
     )
+    activation_rms: float = option(
+        64.0,
+        help="largest root mean square of a hidden state that is computed with; larger is less "
+        "exact",
+        minimum=1e-3,
+        maximum=1e5,
+    )
     query_budget: int = option(
         0,
         help="queries that one token may make of one adapter, 0: no limit; about as many as the "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import signal
 import socket
 import sys
 from collections.abc import Sequence
 
+from split_server.adapter_config import AdapterHostConfig
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
@@ -16,7 +16,7 @@ from split_server.config import ComputeConfig, ModelConfig, ServerConfig
 from split_server.errors import ServerError
 from split_server.logs import configure_logs
 from split_server.security.access import AccessPolicy, access_policy
-from split_server.security.host import lan_addresses
+from split_server.security.greeting import greeting
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
@@ -24,6 +24,10 @@ from split_settings.output import while_read
 _PRIVACY = (
     "privacy: assume that this server can recover prompts and replies from what it receives; "
     "split inference moves work and control to the device, it is not confidentiality"
+)
+_ADAPTERS = (
+    "Host adapters without seeing hidden states: devices send ciphertexts under keys of their own. "
+    "Needs neither torch nor a model."
 )
 _FAILED, _USAGE, _INTERRUPTED = 1, 2, 130
 
@@ -43,6 +47,8 @@ def _main(arguments: Sequence[str] | None) -> int:
             return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
         if given.command == "plan":
             return _plan(load(ComputeConfig, given, also=(ServerConfig,)))
+        if given.command == "adapters":
+            return _adapters(load(AdapterHostConfig, given))
         return _serve(load(ServerConfig, given))
     except SettingsError as error:
         return _complain(str(error), _USAGE)
@@ -64,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     manifest.add_argument("--json", action="store_true", help="print the manifest as it is served")
     plan = commands.add_parser("plan", help="print how many sessions and tokens fit into memory")
     add_arguments(plan, ComputeConfig)
+    adapters = commands.add_parser(
+        "adapters", help="compute adapters on ciphertexts of devices", description=_ADAPTERS
+    )
+    add_arguments(adapters, AdapterHostConfig)
     shell = commands.add_parser("completion", help="print what completes commands in a shell")
     shell.add_argument("shell", choices=SHELLS)
     return parser
@@ -105,6 +115,13 @@ def _plan(config: ComputeConfig) -> int:
     for line in described_plan(config):
         print(line)
     return 0
+
+
+def _adapters(config: AdapterHostConfig) -> int:
+    # The transport comes with the server's dependencies.
+    from split_server.adapter_cli import serve_adapters
+
+    return serve_adapters(config, lambda line: print(line, flush=True))
 
 
 def _serve(config: ServerConfig) -> int:
@@ -150,15 +167,4 @@ def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket
 
 
 def _greeting(policy: AccessPolicy, sockets: list[socket.socket]) -> list[str]:
-    lines = [_PRIVACY]
-    if policy.made is not None:
-        lines.append(f"token: {policy.made}")
-    if policy.open_to_network:
-        lines.append("warning: --no-auth lets everyone who can reach this address use the model")
-    for opened in sockets:
-        host, port = opened.getsockname()[:2]
-        name = f"[{host}]" if ":" in host else host
-        if ipaddress.ip_address(host).is_unspecified:
-            lines += [f"reachable at http://{other}:{port}" for other in lan_addresses()]
-        lines.append(f"listening on http://{name}:{port}")
-    return lines
+    return [_PRIVACY, *greeting(policy, sockets)]

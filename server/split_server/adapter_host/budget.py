@@ -1,0 +1,147 @@
+"""How many queries of an adapter each principal has spent, over restarts where a folder is given.
+
+A linear map of width d is known to whoever has seen about d independent outputs, so the count is
+what an adapter's owner can bound. What is on disk is never below what was spent: queries are
+written down in blocks before they are answered, and the exact count when the host stops.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from split_server.adapter_host.errors import BudgetExhausted, HostStateUnusable
+
+_BLOCK = 64
+_MAX_BYTES = 16 << 20
+_VERSION = 1
+_FILE, _LOCK = "queries.json", "queries.lock"
+Counts = dict[str, dict[str, int]]
+
+
+class StateFile:
+    """``queries.json`` in ``folder``, held by one host at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+        self._lock = _locked(folder)
+
+    def read(self) -> Counts:
+        """The counts by principal and adapter; none where there is no file yet.
+
+        Raises HostStateUnusable.
+        """
+        try:
+            if self._path.stat().st_size > _MAX_BYTES:
+                raise HostStateUnusable(self._path, "it is too large")
+            document = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            raise HostStateUnusable(self._path, str(error)) from error
+        counts = _checked(document)
+        if counts is None:
+            raise HostStateUnusable(self._path, "it is not what this program writes")
+        return counts
+
+    def write(self, counts: Counts) -> None:
+        """Replace the file as a whole. Raises HostStateUnusable."""
+        document = json.dumps({"version": _VERSION, "queries": counts}).encode()
+        fresh = self._path.with_suffix(".new")
+        try:
+            with fresh.open("wb") as file:
+                file.write(document)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._path)
+        except OSError as error:
+            raise HostStateUnusable(self._path, str(error)) from error
+
+    def close(self) -> None:
+        """Let another host have it."""
+        self._lock.close()
+
+
+class QueryBudget:
+    """``limit``: queries of one principal and adapter, 0 for no limit."""
+
+    def __init__(self, limit: int, state: StateFile | None = None) -> None:
+        self.limit = limit
+        self._state = state
+        self._written: Counts = {} if state is None else state.read()
+        self._spent: Counts = {name: dict(counts) for name, counts in self._written.items()}
+
+    def left(self, principal: str, adapter: str) -> int | None:
+        """Queries that remain; None without a limit."""
+        if not self.limit:
+            return None
+        return max(0, self.limit - self._spent.get(principal, {}).get(adapter, 0))
+
+    def spend(self, principal: str, adapter: str) -> None:
+        """Count one query. Raises BudgetExhausted, HostStateUnusable; then nothing is counted."""
+        if self.left(principal, adapter) == 0:
+            raise BudgetExhausted(adapter, self.limit)
+        spent = self._spent.get(principal, {}).get(adapter, 0) + 1
+        self._write_ahead(principal, adapter, spent)
+        self._spent.setdefault(principal, {})[adapter] = spent
+
+    def give_back(self, principal: str, adapter: str) -> None:
+        """Uncount a query that was not answered."""
+        self._spent[principal][adapter] -= 1
+
+    def close(self) -> None:
+        """Write the exact counts."""
+        if self._state is not None:
+            # Too many were written down before; the next start begins with those.
+            with suppress(HostStateUnusable):
+                self._state.write(self._spent)
+            self._state.close()
+
+    def _write_ahead(self, principal: str, adapter: str, spent: int) -> None:
+        if self._state is None or spent <= self._written.get(principal, {}).get(adapter, 0):
+            return
+        block = min(_BLOCK, 1 + self.limit // 100) if self.limit else _BLOCK
+        counts = {name: dict(of_name) for name, of_name in self._written.items()}
+        counts.setdefault(principal, {})[adapter] = spent - 1 + block
+        self._state.write(counts)
+        self._written = counts
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    path = folder / _LOCK
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = path.open("wb")
+    except OSError as error:
+        raise HostStateUnusable(path, str(error)) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise HostStateUnusable(path, "another adapter host uses this folder") from error
+    return lock
+
+
+def _checked(document: object) -> Counts | None:
+    match document:
+        case {"version": 1, "queries": dict(queries)}:
+            for entry in _entries(queries):
+                if entry is None:
+                    return None
+            return queries
+    return None
+
+
+def _entries(queries: dict[str, object]) -> Iterator[int | None]:
+    for counts in queries.values():
+        if not isinstance(counts, dict):
+            yield None
+            return
+        for count in counts.values():
+            valid = isinstance(count, int) and not isinstance(count, bool) and count >= 0
+            yield count if valid else None

@@ -1,0 +1,212 @@
+"""The adapter host without sockets: sessions with keys, numbered queries, budgets, workers.
+
+It sees ciphertexts, public keys and their sizes, never a hidden state, a secret key or a result.
+Everything here runs on the event loop; what parses bytes of devices runs in workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from split_server.adapter_host.budget import QueryBudget
+from split_server.adapter_host.errors import (
+    KeyConflict,
+    KeyMissing,
+    MalformedCiphertext,
+    MalformedKey,
+    QueryConflict,
+    WorkerLost,
+)
+from split_server.adapter_host.limits import HostLimits
+from split_server.adapter_host.messages import Job, JobAnswer
+from split_server.adapter_host.pool import WorkerPool
+from split_server.adapter_host.process import WorkerProgram
+from split_server.adapter_host.sessions import HostSession, SessionTable
+from split_server.adapter_host.shapes import Terms
+from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.listing import listing
+from split_wire.errors import ShuttingDown, UnknownAdapter, UnknownSession
+
+# A session whose bytes cost this many workers is not given another one.
+_STRIKES = 2
+_REFUSALS: dict[bytes, type[MalformedKey | MalformedCiphertext]] = {
+    MalformedKey.code.encode(): MalformedKey,
+    MalformedCiphertext.code.encode(): MalformedCiphertext,
+}
+TermsOf = Callable[[AdapterFile], Terms]
+
+
+@dataclass(frozen=True, slots=True)
+class HostedAdapter:
+    """An adapter and what travels for it."""
+
+    file: AdapterFile
+    terms: Terms
+
+
+class WorkerFailed(Exception):
+    """A worker's own failure, or an answer that is none; told as an internal error."""
+
+
+class AdapterHost:
+    """``terms``: what travels for an adapter; ``program``: what workers run."""
+
+    def __init__(
+        self,
+        adapters: Mapping[str, AdapterFile],
+        terms: TermsOf,
+        budget: QueryBudget,
+        limits: HostLimits | None = None,
+        program: WorkerProgram | None = None,
+    ) -> None:
+        self.limits = limits or HostLimits()
+        self.budget = budget
+        self._adapters = {name: HostedAdapter(file, terms(file)) for name, file in adapters.items()}
+        jobs = [_loading(hosted) for hosted in self._adapters.values()]
+        self.pool = WorkerPool(program or WorkerProgram(), self.limits, jobs)
+        self.sessions = SessionTable(self.limits, self._ended)
+        self._stopping = False
+
+    async def start(self) -> None:
+        """Start the workers. Raises HostUnusable."""
+        await self.pool.start()
+
+    async def stop(self) -> None:
+        """Refuse what is new, let queries under way finish, then :meth:`close`."""
+        self._stopping = True
+        under_way = [task for task in self.sessions.answers() if not task.done()]
+        if under_way:
+            await asyncio.wait(under_way)
+        self.close()
+
+    def close(self) -> None:
+        """End the workers and write the counts, whatever is under way."""
+        self._stopping = True
+        self.pool.close()
+        self.budget.close()
+
+    def listing(self) -> dict[str, Any]:
+        """The document of all adapters."""
+        return listing({name: hosted.file for name, hosted in self._adapters.items()}, he=True)
+
+    def adapter(self, name: str) -> HostedAdapter:
+        """Raises UnknownAdapter."""
+        hosted = self._adapters.get(name)
+        if hosted is None:
+            raise UnknownAdapter(name)
+        return hosted
+
+    def open(self, principal: str, name: str) -> dict[str, Any]:
+        """Begin a session; what the device is told. Raises UnknownAdapter, TooManySessions,
+        ShuttingDown."""
+        hosted = self.adapter(name)
+        self._refuse_when_stopping()
+        session = self.sessions.open(principal, name, self.pool.seat)
+        return {
+            "session": session.id,
+            "host_nonce": session.host_nonce,
+            "packing": dict(hosted.terms.packing),
+            "queries_left": self.budget.left(principal, name),
+        }
+
+    async def set_key(
+        self, principal: str, name: str, session_id: bytes, nonce: bytes, public: bytes
+    ) -> None:
+        """Give a session its key; the same key again changes nothing.
+
+        Raises UnknownSession, KeyConflict, MalformedKey, Overloaded, WorkerLost.
+        """
+        self._refuse_when_stopping()
+        session = self.sessions.find(principal, name, session_id)
+        if session.key == (nonce, public):
+            return
+        if session.key is not None or session.keying:
+            raise KeyConflict
+        session.keying = True
+        try:
+            job = Job("key", session.id, name, (session.host_nonce, nonce, public))
+            _taken(await self._run(session, job, None), 0)
+            session.key = (nonce, public)
+        finally:
+            session.keying = False
+
+    async def evaluate(
+        self, principal: str, name: str, session_id: bytes, number: int, query: bytes
+    ) -> bytes:
+        """The reply to query ``number`` of a session. The same bytes again spend nothing.
+
+        Raises UnknownSession, KeyMissing, QueryConflict, BudgetExhausted, MalformedCiphertext,
+        Overloaded, WorkerLost; after these the same number may come again.
+        """
+        self._refuse_when_stopping()
+        session = self.sessions.find(principal, name, session_id)
+        if session.key is None:
+            raise KeyMissing
+        fingerprint = hashlib.blake2b(query, digest_size=32).digest()
+        if session.answer is None or number != session.number:
+            self._admit(session, number)
+            self.budget.spend(principal, name)
+            session.number, session.fingerprint = number, fingerprint
+            session.answer = asyncio.create_task(self._answer(session, query))
+        elif fingerprint != session.fingerprint:
+            raise QueryConflict(number, session.number + 1)
+        # Somebody who hangs up does not take the answer from the same query sent again.
+        return await asyncio.shield(session.answer)
+
+    def _refuse_when_stopping(self) -> None:
+        if self._stopping:
+            raise ShuttingDown
+
+    def _admit(self, session: HostSession, number: int) -> None:
+        if number != session.number + 1 or session.busy:
+            raise QueryConflict(number, session.number + 1)
+
+    async def _answer(self, session: HostSession, query: bytes) -> bytes:
+        try:
+            job = Job("evaluate", session.id, session.adapter, (query,))
+            answer = await self._run(session, job, self._key_job(session))
+            return _taken(answer, self._adapters[session.adapter].terms.reply)
+        except BaseException:
+            # It was not answered: the number is free again and nothing is spent.
+            self.budget.give_back(session.principal, session.adapter)
+            session.number, session.answer = session.number - 1, None
+            raise
+
+    async def _run(self, session: HostSession, job: Job, key: Job | None) -> JobAnswer:
+        try:
+            return await self.pool.run(session.place, session.principal, job, key)
+        except WorkerLost as lost:
+            session.strikes += lost.under_way
+            if session.strikes >= _STRIKES:
+                self.sessions.drop(session)
+                raise UnknownSession from lost
+            raise
+
+    def _key_job(self, session: HostSession) -> Job:
+        if session.key is None:
+            raise KeyMissing
+        nonce, public = session.key
+        return Job("key", session.id, session.adapter, (session.host_nonce, nonce, public))
+
+    def _ended(self, session: HostSession) -> None:
+        self.pool.leave(session.place, session.id)
+
+
+def _loading(hosted: HostedAdapter) -> Job:
+    packing = json.dumps(dict(hosted.terms.packing)).encode()
+    return Job("load", b"", hosted.file.name, (packing, hosted.file.a.astype("<f4").tobytes()))
+
+
+def _taken(answer: JobAnswer, size: int) -> bytes:
+    """The payload of an answer, ``size`` bytes long. Raises what it refuses, WorkerFailed."""
+    if answer.status == "ok" and len(answer.payload) == size:
+        return answer.payload
+    refusal = _REFUSALS.get(answer.payload)
+    if answer.status == "refused" and refusal is not None:
+        raise refusal()
+    raise WorkerFailed("a worker could not do a job; its line in the log says which kind")
