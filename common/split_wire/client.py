@@ -137,9 +137,11 @@ class ClientProtocol:
         embeddings: NDArray[np.float32],
         rows: Rows = "last",
         attention: AttentionRequest | None = None,
+        adapter: str | None = None,
     ) -> bytes:
         """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H].
 
+        ``adapter``: the name of one that the server shall apply to the rows that it returns.
         Raises ProtocolStateError, and before anything is sent what the server would answer:
         WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite, Unsupported and
         AttentionTooLarge.
@@ -159,7 +161,8 @@ class ClientProtocol:
             self._chain.at(start),
             tensor,
             rows,
-            attention=attention,
+            adapter,
+            attention,
         )
         self._pending = (message, self._chain.following(start, tensor))
         self._outstanding = encode_message(message)

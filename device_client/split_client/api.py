@@ -19,6 +19,9 @@ from pathlib import Path
 from typing import Self
 from weakref import WeakSet
 
+from split_client.adapters.choice import AdapterInfo, Adapters
+from split_client.adapters.chooser import AdapterChooser
+from split_client.adapters.clear import ClearAdapters
 from split_client.chat_session import ChatSession
 from split_client.conversation import Conversation, Message
 from split_client.ends import DeviceEnds, lacks_screen
@@ -41,6 +44,7 @@ from split_wire.attention import AttentionRequest, AttentionWeights
 from split_wire.limits import frame_limit
 
 __all__ = [
+    "AdapterInfo",
     "AttentionRequest",
     "AttentionWeights",
     "ChatSession",
@@ -71,6 +75,10 @@ class SplitClient:
     pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_prepare`` comes before the
     LM head's screen is derived, which happens once per model and takes seconds for a large one,
     ``on_notice`` tells of lost connections.
+
+    ``adapter``: a name, "auto" (by the words of the newest message, chosen here) or None. The
+    server applies it in the clear and sees its name, unless ``adapter_host`` is the URL of a host
+    that evaluates it on ciphertexts, with the token ``adapter_token``.
     """
 
     def __init__(
@@ -82,6 +90,9 @@ class SplitClient:
         transport: Mode = "auto",
         screened: bool = True,
         patience: Patience | None = None,
+        adapter: str | None = None,
+        adapter_host: str | None = None,
+        adapter_token: str | None = None,
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -93,6 +104,9 @@ class SplitClient:
         self._mode: Mode = transport
         self._screened = screened
         self._patience = patience or Patience()
+        self._adapter = adapter
+        self._adapter_host, self._adapter_token = adapter_host, adapter_token
+        self._chooser = AdapterChooser(self._load_adapters)
         self._on_manifest, self._on_progress = on_manifest, on_progress
         self._on_prepare, self._on_notice = on_prepare, on_notice
         self._cancel = threading.Event()
@@ -113,7 +127,8 @@ class SplitClient:
     def connect(self) -> None:
         """Find out which model is served, pull its ends if they are not here, open them.
 
-        Raises the errors of ``split_client.errors`` and ``split_client.generation.errors``.
+        Raises the errors of ``split_client.errors``, ``split_client.generation.errors`` and, for an
+        adapter that is not there, ``split_client.adapters.errors``.
         """
         if self._ends is not None:
             return
@@ -126,6 +141,8 @@ class SplitClient:
             if self._ends.chat_template is not None:
                 self._ends.chat_template.start()
             self._channel = self._new_channel(stored.manifest)
+            # A name that nobody knows is told now, not after the first message.
+            self._chooser.choice(self._adapter, "")
         except BaseException:
             self.close()
             raise
@@ -135,6 +152,7 @@ class SplitClient:
         for sequence in self._sequences:
             sequence.close()
         self._sequences, self._shared = WeakSet(), None
+        self._chooser.close()
         if self._channel is not None:
             self._channel.close()
         if self._ends is not None:
@@ -159,14 +177,9 @@ class SplitClient:
         """
         conversation = self._new_conversation(None)
         conversation.replace(_message(index, m) for index, m in enumerate(messages))
-        return self._maker().reply(
-            self._session(),
-            conversation.prompt().ids,
-            params,
-            max_tokens,
-            tuple(stop),
-            attention,
-        )
+        ids = conversation.prompt().ids
+        text = conversation.messages[-1].content
+        return self._reply(ids, text, params, max_tokens, tuple(stop), attention)
 
     def generate(
         self,
@@ -182,11 +195,15 @@ class SplitClient:
         ``attention`` as in :meth:`chat`.
         """
         ids = self.ends.tokenizer.encode(prompt, add_special_tokens=True)
-        return self._maker().reply(self._session(), ids, params, max_tokens, tuple(stop), attention)
+        return self._reply(ids, prompt, params, max_tokens, tuple(stop), attention)
 
     def conversation(self, system: str | None = None) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens."""
-        return ChatSession(self._maker(), self._new_conversation(system), self._new_sequence())
+        chat = ChatSession(
+            self._maker(), self._new_conversation(system), self._new_sequence(), self._chooser
+        )
+        chat.adapter = self._adapter
+        return chat
 
     def cancel(self) -> None:
         """End the reply that is being made after its next token, and any wait for the server."""
@@ -204,6 +221,14 @@ class SplitClient:
     def manifest(self) -> Manifest:
         """What the server serves."""
         return self.ends.manifest
+
+    @property
+    def adapters(self) -> tuple[AdapterInfo, ...]:
+        """Those that can be named: the adapter host's, or the server's where there is no host.
+
+        Asks for them the first time. Raises AdapterListInvalid and the errors of a connection.
+        """
+        return self._chooser.available
 
     @property
     def default_params(self) -> SamplingParams:
@@ -252,6 +277,30 @@ class SplitClient:
 
     def _maker(self) -> ReplyMaker:
         return ReplyMaker(self.ends, self._connected_channel().traffic, self._cancel)
+
+    def _reply(
+        self,
+        ids: list[int],
+        text: str,
+        params: SamplingParams | None,
+        max_tokens: int,
+        stop: tuple[str, ...],
+        attention: AttentionRequest | None,
+    ) -> Reply:
+        sequence = self._session()
+        adapter = self._chooser.choice(self._adapter, text)
+        reply = self._maker().reply(sequence, ids, params, max_tokens, stop, attention)
+        reply.adapter = adapter
+        reply.on_begin = lambda: self._chooser.use(adapter, sequence)
+        return reply
+
+    def _load_adapters(self) -> Adapters:
+        if self._adapter_host is None:
+            return ClearAdapters.at(self._endpoint, self._token, self._patience.connect)
+        # Keys and ciphertexts need libraries that a client without a host does not load.
+        from split_client.crypto.hosted import HostedAdapters
+
+        return HostedAdapters(self._adapter_host, self._adapter_token, self.manifest)
 
     def _new_conversation(self, system: str | None) -> Conversation:
         return Conversation(self.ends.template(), self.ends.tokenizer, system)

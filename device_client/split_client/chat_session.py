@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from split_client.adapters.chooser import AdapterChooser
 from split_client.conversation import Conversation, Message, Prompt
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
@@ -25,18 +26,28 @@ class ChatSession:
     """A conversation whose later turns send only new tokens.
 
     ``params`` (None: the model's own), ``max_tokens``, ``stop`` and ``attention`` (which attention
-    the events of a reply's tokens bring; None: none) may be changed at any time; ``conversation``
-    offers undo, system message and the like.
+    the events of a reply's tokens bring; None: none) may be changed at any time, and so may
+    ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None.
+    ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters.
     """
 
-    def __init__(self, maker: ReplyMaker, conversation: Conversation, sequence: Sequence) -> None:
+    def __init__(
+        self,
+        maker: ReplyMaker,
+        conversation: Conversation,
+        sequence: Sequence,
+        chooser: AdapterChooser | None = None,
+    ) -> None:
         self._maker = maker
         self._sequence = sequence
+        self._chooser = chooser
         self.conversation = conversation
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self.stop: tuple[str, ...] = ()
         self.attention: AttentionRequest | None = None
+        self.adapter: str | None = None
+        self.adapter_used: str | None = None
         self._last: Answered | None = None
 
     @property
@@ -69,18 +80,33 @@ class ChatSession:
         return self.answer()
 
     def answer(self) -> Reply:
-        """Reply to the last message of the user, again if need be."""
+        """Reply to the last message of the user, again if need be.
+
+        ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter.
+        """
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
+        adapter = self._choice()
         reply = self._maker.reply(
             self._sequence, prompt.ids, self.params, self.max_tokens, self.stop, self.attention
         )
+        reply.adapter = self.adapter_used = adapter
+        reply.on_begin = lambda: self._use(adapter)
         reply.on_finish = lambda: self._join(prompt, reply)
         return reply
 
     def close(self) -> None:
         """End the session on the server; a later reply opens another and sends the whole chat."""
         self._sequence.close()
+
+    def _choice(self) -> str | None:
+        if self._chooser is None:
+            return None
+        return self._chooser.choice(self.adapter, self.messages[-1].content)
+
+    def _use(self, adapter: str | None) -> None:
+        if self._chooser is not None:
+            self._chooser.use(adapter, self._sequence)
 
     def _join(self, prompt: Prompt, reply: Reply) -> None:
         # Stopped before its first token: the message stays unanswered.

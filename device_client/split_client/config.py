@@ -48,6 +48,26 @@ class ReplyConfig(ConnectionConfig):
     stop: tuple[str, ...] = option(
         (), help="end the reply before this text", metavar="TEXT", group="reply"
     )
+    adapter: str | None = option(
+        None,
+        help="adapter for the replies; auto chooses by the words of each message, on this device; "
+        "none is the model alone. Without --adapter-host the server applies it and sees its name",
+        metavar="NAME",
+        group="reply",
+    )
+    adapter_host: str | None = option(
+        None,
+        help="host that evaluates adapters on ciphertexts under this device's key",
+        metavar="URL",
+        group="connection",
+    )
+    adapter_token: str | None = option(
+        None,
+        help="bearer token of the adapter host; better in SPLIT_CLIENT_ADAPTER_TOKEN",
+        metavar="TOKEN",
+        group="connection",
+        secret=True,
+    )
     temperature: float | None = option(None, help="0 is greedy", group="sampling")
     top_k: int | None = option(None, help="keep the k likeliest tokens, 0: off", group="sampling")
     top_p: float | None = option(None, help="keep this much probability", group="sampling")

@@ -39,6 +39,7 @@ class Reply:
     """Iterate it for pieces of text; it is made as it is read.
 
     ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
+    ``adapter``: the name of the one it is made with, None for the model alone.
     """
 
     def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
@@ -49,10 +50,13 @@ class Reply:
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.stats = ReplyStats(prompt_tokens)
+        self.adapter: str | None = None
+        self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
     def events(self) -> Iterator[Event]:
         """The rest of the reply with its tokens and timings."""
+        self.on_begin()
         for event in self._events:
             self._take(event)
             yield event

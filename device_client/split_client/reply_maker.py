@@ -69,7 +69,7 @@ class ReplyMaker:
         Of more ids than the model has room for the first are taken. Raises the backend's errors.
         """
         self._cancel.clear()
-        extended = sequence.extend(ids[: sequence.max_context], request)
+        extended = sequence.cache(ids[: sequence.max_context], request)
         if extended.attention is None:
             raise RuntimeError("the backend left out the attention that it was asked for")
         return extended.attention

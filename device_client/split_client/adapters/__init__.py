@@ -1,1 +1,1 @@
-"""Adapters as a device sees them: what there is, and which one a message asks for."""
+"""Adapters as the device sees them: which there are, which one a message wants, how it is used."""

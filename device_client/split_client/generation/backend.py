@@ -54,11 +54,14 @@ class Backend(Protocol):
         start: int,
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
+        adapter: str | None = None,
     ) -> StepOutput:
         """Keep ``start`` cached positions and append ``embeddings`` float32 [n, H].
 
-        Raises CacheLost; afterwards a step with start 0 may follow at once. A backend that cannot
-        tell the ``attention`` that is asked for raises, and has then appended nothing.
+        ``adapter``: the name of one that is applied to the hidden state; the cache does not depend
+        on it. Raises CacheLost; afterwards a step with start 0 may follow at once. A backend that
+        cannot tell the ``attention`` that is asked for, or has no such adapter, raises, and has
+        then appended nothing.
         """
 
     def close(self) -> None:

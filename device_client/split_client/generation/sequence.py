@@ -1,13 +1,13 @@
 """The tokens of one session, as the backend has cached them.
 
-:meth:`Sequence.extend` is the only way to move: prefill, the next token, a later turn, an edit, a
-retry and a lost cache are all "make the cache hold exactly these tokens".
+Extending is the only way to move: prefill, the next token, a later turn, an edit, a retry and a
+lost cache are all "make the cache hold exactly these tokens".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from split_wire.attention import AttentionRequest, AttentionWeights
 MAX_RESENDS = 3
 
 Embed = Callable[[list[int]], NDArray[np.float32]]
+Correct = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 @dataclass(slots=True)
@@ -53,12 +54,20 @@ class Extended:
 
 
 class Sequence:
-    """``embed`` maps n token ids to float32 rows [n, H]."""
+    """``embed`` maps n token ids to float32 rows [n, H].
+
+    ``adapter``: the name of one that the backend applies, sent with every step from now on.
+    ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
+    for an adapter that the backend does not see. Both may change at any time: they come after the
+    layers, so what is cached does not depend on them.
+    """
 
     def __init__(self, backend: Backend, embed: Embed) -> None:
         self._backend = backend
         self._embed = embed
         self._cached: list[int] = []
+        self.adapter: str | None = None
+        self.correct: Correct | None = None
         self.counters = SequenceCounters()
 
     @property
@@ -80,9 +89,16 @@ class Sequence:
         """Make the cache hold ``tokens`` and return the hidden state after the last one.
 
         Sends only what differs from the cache. ``attention``: which of the last token's attention
-        to return as well. Raises PromptEmpty, PromptTooLong, the backend's
-        errors.
+        to return as well. Raises PromptEmpty, PromptTooLong, the backend's errors and those of
+        ``correct``; after the latter the cache holds ``tokens`` all the same.
         """
+        extended = self.cache(tokens, attention)
+        if self.correct is None:
+            return extended
+        return replace(extended, hidden=self.correct(extended.hidden))
+
+    def cache(self, tokens: list[int], attention: AttentionRequest | None = None) -> Extended:
+        """:meth:`extend` without ``correct``, for whoever does not need the hidden state."""
         if not tokens:
             raise PromptEmpty
         for _ in range(1 + MAX_RESENDS):
@@ -129,10 +145,7 @@ class Sequence:
         # Until the answer is here it is unknown what the backend holds; an interruption must not
         # leave a belief.
         self._cached = []
-        if attention is None:
-            output = self._backend.step(start, embeddings)
-        else:
-            output = self._backend.step(start, embeddings, attention)
+        output = self._backend.step(start, embeddings, attention, self.adapter)
         del kept[start:]
         kept.extend(chunk)
         self._cached = kept

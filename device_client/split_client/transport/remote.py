@@ -83,11 +83,13 @@ class RemoteBackend:
         start: int,
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
+        adapter: str | None = None,
     ) -> StepOutput:
         """Append ``embeddings`` [n, H] after ``start`` cached positions.
 
         ``attention``: which attention of the last row to return as well; a server that does not
         offer it is not asked (ServerRefused, ``unsupported`` or ``attention_too_large``).
+        ``adapter``: the name of one that the server applies (ServerRefused, ``unknown_adapter``).
         Raises CacheLost, ServerRefused, AnswerInvalid and the channel's errors.
         """
         self.open()
@@ -96,7 +98,9 @@ class RemoteBackend:
         if attention is not None:
             self._make_room(attention, start + len(embeddings))
         self._waited = 0.0
-        event = self._ask(lambda: self._protocol.step(start, embeddings, attention=attention))
+        event = self._ask(
+            lambda: self._protocol.step(start, embeddings, attention=attention, adapter=adapter)
+        )
         if not isinstance(event, StepCompleted):
             raise self._untrue("the answer to a step is not its result")
         waited = round(1e6 * self._waited)

@@ -16,7 +16,7 @@ MAX_RANK = 64
 MAX_HIDDEN = 1 << 16
 MAX_SCALE = 1e4
 MAX_TEXT = 1000
-MAX_KEYWORDS, MAX_KEYWORD = 1000, 64
+MAX_KEYWORDS, MAX_KEYWORD = 250, 64
 # Names travel in URLs, file names and the fields of both protocols.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 # Words that a device has for no adapter and for choosing one by the text.

@@ -20,7 +20,7 @@ from split_server.engine.job import Abandoned, EngineResult, Outcome
 from split_server.kv.session import Session
 from split_server.local import LocalSessions, LocalStep
 from split_wire.attention import AttentionRequest, weights_of
-from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownSession
+from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
 from split_wire.tensor import Tensor, WireDtype
 
 _T = TypeVar("_T")
@@ -72,12 +72,16 @@ class EngineBackend:
         start: int,
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
+        adapter: str | None = None,
     ) -> StepOutput:
         """Keep ``start`` positions, append ``embeddings`` [n, H].
 
         Raises CacheLost when the session was given up for another one, Cancelled, ContextOverflow,
-        AttentionTooLarge, CacheFull, Overloaded, ShuttingDown, NonFinite and HiddenOverflow.
+        AttentionTooLarge, CacheFull, Overloaded, ShuttingDown, NonFinite and HiddenOverflow;
+        UnknownAdapter for any ``adapter``: texts on the server are the base model's.
         """
+        if adapter is not None:
+            raise UnknownAdapter(adapter)
         session = self._opened()
         rows = Tensor.from_f32(embeddings, self.dtype)
         step = LocalStep(start, rows, attention, BUFFERED)

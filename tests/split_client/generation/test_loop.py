@@ -34,8 +34,8 @@ class Letters:
 class CountingBackend(ListBackend):
     """The state after token t is the unit vector of token t + 1."""
 
-    def step(self, start: int, embeddings: np.ndarray) -> object:  # type: ignore[override]
-        output = super().step(start, embeddings)
+    def step(self, *args: Any, **options: Any) -> Any:
+        output = super().step(*args, **options)
         hidden = np.zeros(VOCAB, np.float32)
         hidden[(self.cached[-1] + 1) % VOCAB] = 1
         return replace(output, hidden=hidden)

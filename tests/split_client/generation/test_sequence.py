@@ -32,7 +32,13 @@ class ListBackend:
     def open(self) -> None:
         pass
 
-    def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+        adapter: str | None = None,
+    ) -> StepOutput:
         if len(self.steps) in self.losses:
             self.losses.remove(len(self.steps))
             self.cached = []
@@ -111,7 +117,13 @@ def test_a_lost_cache_is_sent_again_whole() -> None:
 
 def test_a_cache_that_is_lost_every_time_is_given_up() -> None:
     class Forgetful(ListBackend):
-        def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+        def step(
+            self,
+            start: int,
+            embeddings: NDArray[np.float32],
+            attention: AttentionRequest | None = None,
+            adapter: str | None = None,
+        ) -> StepOutput:
             raise CacheLost
 
     sequence = sequence_over(Forgetful())
@@ -122,7 +134,13 @@ def test_a_cache_that_is_lost_every_time_is_given_up() -> None:
 
 def test_an_interrupted_step_leaves_no_belief_about_the_cache() -> None:
     class Interrupted(ListBackend):
-        def step(self, start: int, embeddings: NDArray[np.float32]) -> StepOutput:
+        def step(
+            self,
+            start: int,
+            embeddings: NDArray[np.float32],
+            attention: AttentionRequest | None = None,
+            adapter: str | None = None,
+        ) -> StepOutput:
             if len(self.steps) == 1:
                 super().step(start, embeddings)
                 raise KeyboardInterrupt
@@ -176,6 +194,7 @@ class AttentiveBackend(ListBackend):
         start: int,
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
+        adapter: str | None = None,
     ) -> StepOutput:
         output = super().step(start, embeddings)
         self.asked.append(attention)
@@ -206,3 +225,61 @@ def test_attention_is_asked_for_again_after_a_lost_cache() -> None:
 
 def test_a_backend_that_knows_no_attention_serves_those_who_ask_for_none() -> None:
     assert sequence_over(ListBackend()).extend([1, 2]).attention is None
+
+
+@dataclass
+class AdaptedBackend(ListBackend):
+    """``named`` is the adapter of each step."""
+
+    named: list[str | None] = field(default_factory=list)
+
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+        adapter: str | None = None,
+    ) -> StepOutput:
+        self.named.append(adapter)
+        return super().step(start, embeddings)
+
+
+def test_every_step_names_the_adapter_of_the_moment_and_the_cache_stays() -> None:
+    backend = AdaptedBackend()
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2])
+    sequence.adapter = "banking"
+    sequence.extend(list(range(1, 9)))
+    sequence.adapter = None
+    sequence.extend(list(range(1, 10)))
+    assert backend.named == [None, "banking", "banking", None]
+    assert backend.steps == [(0, 2), (2, 4), (6, 2), (8, 1)]
+
+
+def test_the_state_of_the_last_token_alone_is_corrected_and_only_where_it_is_wanted() -> None:
+    corrected: list[NDArray[np.float32]] = []
+
+    def correct(hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+        corrected.append(hidden)
+        return -hidden
+
+    sequence = sequence_over(ListBackend())
+    sequence.correct = correct
+    tokens = list(range(1, 9))
+    np.testing.assert_array_equal(sequence.extend(tokens).hidden, -truth(tokens))
+    np.testing.assert_array_equal(sequence.cache([*tokens, 9]).hidden, truth([*tokens, 9]))
+    assert len(corrected) == 1
+
+
+def test_a_correction_that_fails_leaves_the_cache_as_it_is_believed() -> None:
+    def fail(hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+        raise TimeoutError
+
+    backend = ListBackend()
+    sequence = sequence_over(backend)
+    sequence.correct = fail
+    with pytest.raises(TimeoutError):
+        sequence.extend([1, 2, 3])
+    sequence.correct = None
+    np.testing.assert_array_equal(sequence.extend([1, 2, 3]).hidden, truth([1, 2, 3]))
+    assert backend.steps == [(0, 3), (2, 1)]

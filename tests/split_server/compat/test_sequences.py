@@ -20,7 +20,7 @@ class Positions:
     def open(self) -> None:
         """Nothing to do."""
 
-    def step(self, start: int, embeddings: np.ndarray) -> StepOutput:
+    def step(self, start: int, embeddings: np.ndarray, *_: object) -> StepOutput:
         return StepOutput(np.zeros(1, np.float32), 0, 0)
 
     def close(self) -> None:
