@@ -21,7 +21,7 @@ from split_server.config import ComputeConfig, ServerConfig
 from split_server.engine.delta import Delta
 from split_server.engine.engine import Engine
 from split_server.engine.loader import Backbone, load_backbone, resolve_device, resolve_dtype
-from split_server.engine.memory_allocator import give_back_large_blocks
+from split_server.engine.memory_allocator import give_back_large_blocks, share_one_heap
 from split_server.engine.memory_limit import Room, memory_limit_of
 from split_server.engine.memory_plan import MemoryPlan, shape_of
 from split_server.engine.memory_planner import MemoryPlanner
@@ -51,6 +51,7 @@ def load_parts(config: ServerConfig) -> Parts:
 
     Raises the errors of ``split_server.errors``.
     """
+    share_one_heap()
     checkpoint = open_checkpoint(config.model)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)

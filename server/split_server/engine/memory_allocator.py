@@ -1,4 +1,4 @@
-"""The heap of the C library, which keeps what is freed, where memory is scarce."""
+"""The heap of the C library, which keeps what is freed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,18 @@ _OWN_MAPPING = 256 << 10
 _KEPT_AT_END = 4 << 20
 
 
+def share_one_heap() -> bool:
+    """Let all threads allocate from one heap; whether the C library can.
+
+    Otherwise the GNU library makes a heap for every thread that finds the others in use
+    (mallopt(3), M_ARENA_MAX), up to eight per core, and what one thread frees in its own is of no
+    use to the others: memory grows for hours with messages that one thread makes and another one
+    drops. A heap that exists stays, so this comes before the threads.
+    """
+    libc = _gnu_library()
+    return libc is not None and bool(libc.mallopt(_M_ARENA_MAX, 1))
+
+
 def give_back_large_blocks() -> bool:
     """Map every block of 256 KiB or more on its own; whether the C library can.
 
@@ -23,14 +35,9 @@ def give_back_large_blocks() -> bool:
     libc = _gnu_library()
     if libc is None:
         return False
-    wanted = {
-        _M_MMAP_THRESHOLD: _OWN_MAPPING,
-        _M_TRIM_THRESHOLD: _KEPT_AT_END,
-        # What is freed in the heap of another thread stays mapped for it alone.
-        _M_ARENA_MAX: 1,
-    }
+    wanted = {_M_MMAP_THRESHOLD: _OWN_MAPPING, _M_TRIM_THRESHOLD: _KEPT_AT_END}
     taken = [libc.mallopt(name, value) for name, value in wanted.items()]
-    return all(taken)
+    return all(taken) and share_one_heap()
 
 
 def give_back_free_blocks() -> None:

@@ -39,6 +39,37 @@ give_back_free_blocks()
 print(*(after - then for after, then in zip(held(), before)))
 """
 
+_HEAPS = """
+import ctypes
+import sys
+import threading
+from split_server.engine.memory_allocator import share_one_heap
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+libc.fopen.restype = ctypes.c_void_p
+libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
+libc.fclose.argtypes = [ctypes.c_void_p]
+if sys.argv[1] == "one":
+    assert share_one_heap()
+barrier = threading.Barrier(8)
+
+def work():
+    barrier.wait()
+    for _ in range(2000):
+        libc.free(libc.malloc(4000))
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+report = libc.fopen(b"/dev/stdout", b"w")
+libc.malloc_info(0, report)
+libc.fclose(report)
+"""
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the GNU C library's heap")
 def test_the_workspace_of_another_thread_goes_back_to_the_system() -> None:
@@ -49,3 +80,17 @@ def test_the_workspace_of_another_thread_goes_back_to_the_system() -> None:
     # 100 MB were freed; the stack of a thread may stay mapped.
     assert private < 8 << 20
     assert data < 20 << 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the GNU C library's heap")
+def test_threads_allocate_from_one_heap_when_they_are_told_to_share_it() -> None:
+    assert _heaps_of_eight_threads("own") > 1
+    assert _heaps_of_eight_threads("one") == 1
+
+
+def _heaps_of_eight_threads(kind: str) -> int:
+    """Heaps that malloc_info(3) reports."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _HEAPS, kind], capture_output=True, text=True, check=True
+    )
+    return ran.stdout.count("<heap nr=")
