@@ -1,0 +1,86 @@
+"""Adapters of a host that computes on ciphertexts; the model's server is told nothing of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from split_client.adapters.choice import AdapterInfo
+from split_client.adapters.errors import UnknownAdapter
+from split_client.adapters.listing import MAX_BYTES, parse_listing
+from split_client.crypto.adapter import HostedAdapter
+from split_client.crypto.errors import AdapterHostInvalid
+from split_client.crypto.link import HOST_PATIENCE, HostLink
+from split_client.generation.sequence import Sequence
+from split_client.transport.channel import Patience
+from split_client.transport.endpoint import Endpoint
+
+
+class Model(Protocol):
+    """What of the model's manifest decides which adapters fit."""
+
+    @property
+    def hidden_size(self) -> int: ...
+
+
+class HostedAdapters:
+    """Implements :class:`split_client.adapters.choice.Adapters`.
+
+    Adapters for another hidden size than the model's are left out. ``pause`` waits and may raise
+    Cancelled. Raises UrlInvalid, TokenInvalid, and what asking for the list raises
+    (``crypto.errors``, AdapterListInvalid).
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        model: Model,
+        *,
+        patience: Patience = HOST_PATIENCE,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._link = HostLink(Endpoint.parse(url), token, patience, pause=pause)
+        self._adapters: dict[str, HostedAdapter] = {}
+        try:
+            self.available = self._fitting(model)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def traffic(self) -> tuple[int, int]:
+        """Bytes of bodies sent to the host and received from it."""
+        return self._link.traffic.sent, self._link.traffic.received
+
+    def use(self, name: str | None, sequence: Sequence) -> None:
+        """Have ``sequence`` correct its hidden states with that adapter, or (None) with none.
+
+        Raises UnknownAdapter and, where keys or B are still missing, ``crypto.errors``.
+        """
+        sequence.adapter = None
+        sequence.correct = None
+        if name is None:
+            return
+        adapter = self._adapters.get(name) or self._new(name)
+        adapter.prepare()
+        self._adapters[name] = adapter
+        sequence.correct = adapter.correct
+
+    def close(self) -> None:
+        """Forget keys and matrices, close the connection; safe to call twice."""
+        self._adapters.clear()
+        self._link.close()
+
+    def _new(self, name: str) -> HostedAdapter:
+        for about in self.available:
+            if about.name == name:
+                return HostedAdapter(self._link, about)
+        raise UnknownAdapter(name, [about.name for about in self.available])
+
+    def _fitting(self, model: Model) -> tuple[AdapterInfo, ...]:
+        offered = parse_listing(self._link.ask("GET", "", MAX_BYTES))
+        if not all(about.encrypted for about in offered):
+            raise AdapterHostInvalid("it offers adapters in the clear, so it is no adapter host")
+        return tuple(about for about in offered if about.hidden_size == model.hidden_size)

@@ -1,0 +1,122 @@
+"""Requests to an adapter host: sent again after a lost connection, waited for while it is full.
+
+Sending the same bytes twice is safe: the host answers a query's number once and from memory after
+that. Redirects are not followed and answers are bounded.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Literal
+
+import httpx
+
+from split_client.crypto.errors import (
+    AdapterHostInvalid,
+    AdapterHostRefused,
+    AdapterHostUnreachable,
+)
+from split_client.errors import ServerRefused
+from split_client.transport.base import Traffic
+from split_client.transport.channel import Patience
+from split_client.transport.endpoint import Endpoint
+from split_client.transport.http import http_client
+from split_client.transport.refusal import read_refusal
+
+PATH = "/api/v1/adapters"
+_OCTETS = {"Content-Type": "application/octet-stream"}
+_REFUSAL_BYTES = 64 * 1024
+_OK = (200, 204)
+_BETWEEN = (502, 503, 504)
+# A reply waits meanwhile: shorter than for the server, which loses a whole conversation.
+HOST_PATIENCE = Patience(exchange=20.0, total=15.0)
+
+
+class HostLink:
+    """``pause`` waits and may raise Cancelled. Not for use by several threads."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        token: str | None,
+        patience: Patience = HOST_PATIENCE,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._endpoint, self._patience = endpoint, patience
+        self._clock, self._pause, self._chance = clock, pause, chance
+        self._client = http_client(endpoint, token, patience.connect)
+        self.traffic = Traffic()
+
+    def ask(
+        self, method: Literal["GET", "POST"], path: str, limit: int, body: bytes | None = None
+    ) -> bytes:
+        """The answer of at most ``limit`` bytes to ``path`` below the adapters.
+
+        Raises AdapterHostUnreachable, AdapterHostRefused, AdapterHostInvalid.
+        """
+        deadline: float | None = None
+        final: AdapterHostUnreachable | AdapterHostRefused
+        for attempt in count():
+            try:
+                return self._once(method, path, limit, body)
+            except httpx.HTTPError as error:
+                least, final = 0.0, self._unreachable(error)
+            except ServerRefused as refused:
+                if not refused.retryable:
+                    raise AdapterHostRefused(refused.code, str(refused)) from None
+                least = refused.retry_after or 0.0
+                final = AdapterHostRefused(refused.code, str(refused))
+            deadline = deadline or self._clock() + self._patience.total
+            delay = max(least, self._patience.delay(attempt, self._chance()))
+            if self._clock() + delay > deadline:
+                raise final
+            self._pause(delay)
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _once(self, method: str, path: str, limit: int, body: bytes | None) -> bytes:
+        request = self._client.build_request(
+            method, self._endpoint.url + PATH + path, content=body, headers=_OCTETS if body else {}
+        )
+        request.extensions["timeout"]["read"] = self._patience.exchange
+        response = self._client.send(request, stream=True)
+        try:
+            answer = _bounded(response, max(limit, _REFUSAL_BYTES))
+        finally:
+            response.close()
+        if response.status_code not in _OK:
+            raise self._refusal(response, answer)
+        if len(answer) > limit:
+            raise AdapterHostInvalid(f"it is longer than {limit} bytes")
+        self.traffic.count(len(body or b""), len(answer))
+        return answer
+
+    def _refusal(self, response: httpx.Response, body: bytes) -> Exception:
+        refused = read_refusal(body, response.headers.get("Retry-After"))
+        if refused is not None:
+            return refused
+        if response.status_code in _BETWEEN:
+            return httpx.RemoteProtocolError(f"HTTP status {response.status_code}")
+        return AdapterHostInvalid(f"HTTP status {response.status_code}: this is no adapter host")
+
+    def _unreachable(self, error: httpx.HTTPError) -> AdapterHostUnreachable:
+        reason = str(error) or type(error).__name__
+        return AdapterHostUnreachable(self._endpoint.authority, reason)
+
+
+def _bounded(response: httpx.Response, limit: int) -> bytes:
+    body = bytearray()
+    for part in response.iter_raw():
+        body += part
+        if len(body) > limit:
+            raise AdapterHostInvalid(f"it is longer than {limit} bytes")
+    return bytes(body)

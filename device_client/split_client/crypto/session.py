@@ -1,0 +1,108 @@
+"""A session with an adapter host: keys made for it alone, and numbered queries.
+
+The secret key never leaves the object that holds it. The uniform half of the public key follows
+from a nonce of the host and one of the device, so that neither side chooses it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.adapters.choice import AdapterInfo
+from split_client.crypto.errors import (
+    AdapterHostInvalid,
+    AdapterOutOfRange,
+    EncryptionUnavailable,
+)
+from split_client.crypto.link import HostLink
+from split_he.device import decrypt, encrypt
+from split_he.errors import HeError, HeUnavailable, InputOutOfRange, MalformedCiphertext
+from split_he.keys import DeviceKeys
+from split_he.layout import Packing
+from split_he.params import SEED_BYTES
+from split_he.wire import reply_bytes
+
+_SESSION_BYTES = 16
+_OPENED_BYTES = 4096
+
+
+class HostSession:
+    """``id`` is the host's; ``number`` counts the queries."""
+
+    def __init__(
+        self, link: HostLink, adapter: str, session: bytes, plan: Packing, keys: DeviceKeys
+    ) -> None:
+        self._link, self._adapter, self._id = link, adapter, session
+        self._plan, self._keys = plan, keys
+        self._number = 0
+
+    @classmethod
+    def open(
+        cls,
+        link: HostLink,
+        adapter: AdapterInfo,
+        entropy: Callable[[int], bytes] = os.urandom,
+    ) -> HostSession:
+        """Agree on nonces, make keys, send the public one.
+
+        Raises EncryptionUnavailable, AdapterHostInvalid and what asking raises.
+        """
+        answer = link.ask("POST", f"/{adapter.name}/session", _OPENED_BYTES)
+        session, host_nonce, plan = _opened(answer, adapter)
+        nonce = entropy(SEED_BYTES)
+        try:
+            keys = DeviceKeys.generate(host_nonce, nonce)
+        except HeUnavailable as error:
+            raise EncryptionUnavailable(str(error)) from error
+        link.ask("POST", f"/{adapter.name}/key", 0, session + nonce + keys.public)
+        return cls(link, adapter.name, session, plan, keys)
+
+    def product(self, hidden: NDArray[np.float32]) -> NDArray[np.float64]:
+        """A h [r] of hidden state h [H], which the host does not see.
+
+        Raises AdapterOutOfRange, AdapterHostInvalid and what asking raises.
+        """
+        try:
+            query = encrypt(hidden, self._keys, self._plan)
+        except InputOutOfRange as error:
+            raise AdapterOutOfRange(str(error)) from error
+        self._number += 1
+        body = self._id + self._number.to_bytes(8, "little") + query
+        reply = self._link.ask("POST", f"/{self._adapter}/evaluate", reply_bytes(self._plan), body)
+        try:
+            return decrypt(reply, self._keys, self._plan)
+        except MalformedCiphertext as error:
+            raise AdapterHostInvalid(str(error)) from error
+
+
+def _opened(answer: bytes, adapter: AdapterInfo) -> tuple[bytes, bytes, Packing]:
+    """Session id, host nonce and packing of a ``session`` answer, distrusted."""
+    match _unpacked(answer):
+        case {"session": bytes(session), "host_nonce": bytes(nonce), "packing": dict(document)}:
+            if len(session) == _SESSION_BYTES and len(nonce) == SEED_BYTES:
+                return session, nonce, _packing(document, adapter)
+    raise AdapterHostInvalid("it is not the beginning of a session")
+
+
+def _unpacked(answer: bytes) -> object:
+    try:
+        fields: object = msgpack.unpackb(answer, strict_map_key=True)
+    except (ValueError, msgpack.UnpackException) as error:
+        raise AdapterHostInvalid("it is not msgpack") from error
+    return fields
+
+
+def _packing(document: Mapping[str, Any], adapter: AdapterInfo) -> Packing:
+    try:
+        plan = Packing.parse(document)
+    except HeError as error:
+        raise AdapterHostInvalid(str(error)) from error
+    if (plan.hidden, plan.rank) != (adapter.hidden_size, adapter.rank):
+        raise AdapterHostInvalid("its packing is for another shape than its list says")
+    return plan
