@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from scripts.bench import hostile_mutations as mutations
 from split_wire.messages import (
     CONTENT_TYPE,
     Close,
@@ -28,7 +29,6 @@ from split_wire.messages import (
     decode_server_message,
     encode_message,
 )
-from tests.end_to_end import mutations
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import Session, line_to, some_rows
 from tests.server_process import FORWARD_PATH, STREAM_PATH, RunningServer, running_server

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from scripts.bench.hostile_mutations import mutated_frame
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol, Ignored, SessionOpened, StepCompleted, StepFailed
 from split_wire.errors import (
@@ -25,7 +26,6 @@ from split_wire.messages import (
     decode_server_message,
     encode_message,
 )
-from tests.end_to_end.mutations import mutated_frame
 from tests.split_wire.peer import HEADS, LAYERS, WIDTH, Peer, attention_of
 
 ALL = AttentionRequest()
