@@ -177,11 +177,12 @@ class CompactLMHead:
             return _Shortlist(ids, products, estimates, float(np.sqrt(np.mean(misses**2))))
 
     def _stands_apart(self, listed: _Shortlist, k: int) -> bool:
-        """Whether the k-th product lies errors above all estimates that were left out."""
+        """Whether whatever ranks with the k-th lies errors above all estimates left out."""
         biased = self.spec.biased(listed.products, listed.ids)
-        last_wanted = float(np.partition(biased, -k)[-k])
-        first_left_out = float(listed.estimates[listed.ids].min())  # or this one's equal
-        return last_wanted - first_left_out > _ERRORS_APART * listed.error
+        # A saturated cap makes ties of distant rows, and ties rank by id.
+        lowest_wanted = self.spec.lowest_rival(float(np.partition(biased, -k)[-k]))
+        highest_left_out = float(listed.estimates[listed.ids].min())
+        return lowest_wanted - highest_left_out > _ERRORS_APART * listed.error
 
 
 def _plane(rows: WeightRows, path: Path, source: bytes) -> Plane:
