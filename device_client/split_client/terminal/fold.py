@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import textwrap
 from typing import TextIO
+
+from split_client.terminal.markdown.layout import Layout
+from split_client.terminal.theme import Style
+from split_client.terminal.width import measure
 
 _NARROWEST = 20
 
@@ -20,6 +23,11 @@ def rows(stream: TextIO) -> int:
     return _size(stream).lines or shutil.get_terminal_size().lines
 
 
+def room(stream: TextIO) -> int:
+    """Columns that a line of ours may take; the last one stays free."""
+    return max(_NARROWEST, columns(stream) - 1)
+
+
 def fold(text: str, stream: TextIO, hang: int = 0) -> str:
     """``text`` for ``stream``, unchanged unless that is a terminal.
 
@@ -28,13 +36,23 @@ def fold(text: str, stream: TextIO, hang: int = 0) -> str:
     """
     if not stream.isatty():
         return text
-    return textwrap.fill(
-        text,
-        max(_NARROWEST, columns(stream) - 1),
-        subsequent_indent=" " * hang,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    layout = Layout(room(stream), measure)
+    layout.begin([], [(" " * hang, Style())])
+    layout.put(" ".join(text.splitlines()), Style())
+    layout.place()
+    return "".join(shown for shown, _ in layout.take())
+
+
+def cut(text: str, columns_left: int) -> str:
+    """The beginning of ``text`` that fits, with an ellipsis where something is left out."""
+    if measure(text) <= columns_left:
+        return text
+    taken = 1
+    for at, character in enumerate(text):
+        taken += measure(character)
+        if taken > columns_left:
+            return text[:at].rstrip() + "…"
+    return text
 
 
 def _size(stream: TextIO) -> os.terminal_size:

@@ -37,7 +37,7 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
         if request.as_json:
             _print_json(client, reply, screen)
         else:
-            print_text(reply, config.max_tokens, screen)
+            print_text(reply, config.max_tokens, screen, verbatim=request.raw)
         return reply.finish_reason != "cancelled"
 
 
@@ -68,9 +68,9 @@ def _begin(client: SplitClient, config: ReplyConfig, prompt: str, *, raw: bool) 
     return client.chat(messages, params, max_tokens=config.max_tokens, stop=config.stop)
 
 
-def print_text(reply: Reply, max_tokens: int, screen: Screen) -> None:
+def print_text(reply: Reply, max_tokens: int, screen: Screen, *, verbatim: bool = False) -> None:
     """The reply's text, and for a person what it cost or that it was cut."""
-    screen.begin_reply()
+    screen.begin_reply(verbatim=verbatim)
     try:
         for piece in reply:
             screen.reply(piece)

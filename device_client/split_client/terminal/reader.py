@@ -6,6 +6,7 @@ import sys
 from typing import Protocol, TextIO
 
 from split_client.terminal.screen import Screen
+from split_client.terminal.theme import PLAIN, Style, Theme
 
 PROMPT = "> "
 CONTINUED = "… "
@@ -43,8 +44,9 @@ class PipeReader:
 class PromptReader:
     """Line editing with the history of this chat, which is kept in memory only."""
 
-    def __init__(self) -> None:
+    def __init__(self, theme: Theme = PLAIN) -> None:
         from prompt_toolkit import PromptSession
+        from prompt_toolkit.formatted_text import ANSI
         from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
         keys = KeyBindings()
@@ -63,7 +65,7 @@ class PromptReader:
             event.current_buffer.newline(copy_margin=False)
 
         self._session: PromptSession[str] = PromptSession(
-            PROMPT,
+            ANSI(theme.paint(PROMPT, Style("you"))),
             multiline=True,
             key_bindings=keys,
             prompt_continuation=CONTINUED,
@@ -80,4 +82,6 @@ class PromptReader:
 
 def reader_for(screen: Screen) -> Reader:
     """A person gets line editing, a pipe does not."""
-    return PromptReader() if sys.stdin.isatty() and screen.interactive else PipeReader(sys.stdin)
+    if sys.stdin.isatty() and screen.interactive:
+        return PromptReader(screen.theme)
+    return PipeReader(sys.stdin)

@@ -6,38 +6,16 @@ from itertools import pairwise
 import pytest
 
 from split_client.terminal.brightness import BEGINNINGS, legend, level, styled
+from tests.split_client.terminal.colours import contrast, rgb, seen
 
 LEVELS = range(len(BEGINNINGS) + 1)
 SGR = re.compile(r"\x1b\[48;5;(\d+);38;5;(\d+)m(.*?)\x1b\[0m")
 
 
-def rgb(colour: int) -> tuple[int, int, int]:
-    """xterm's 256 colours from 16 on: a cube of 6 x 6 x 6, then 24 greys."""
-    if colour >= 232:
-        grey = 8 + 10 * (colour - 232)
-        return grey, grey, grey
-    steps = (0, 95, 135, 175, 215, 255)
-    cube = colour - 16
-    return steps[cube // 36], steps[cube // 6 % 6], steps[cube % 6]
-
-
-def luminance(colour: int) -> float:
-    """WCAG 2.1's relative luminance."""
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (channel / 255 for channel in rgb(colour))
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 def colours(at: int) -> tuple[float, float]:
     found = SGR.fullmatch(styled("x", at))
     assert found is not None
-    return luminance(int(found[1])), luminance(int(found[2]))
-
-
-def contrast(one: float, other: float) -> float:
-    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+    return seen(rgb(int(found[1])), "usual"), seen(rgb(int(found[2])), "usual")
 
 
 @pytest.mark.parametrize(

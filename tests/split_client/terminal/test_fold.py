@@ -7,7 +7,7 @@ import termios
 
 import pytest
 
-from split_client.terminal.fold import columns, fold, rows
+from split_client.terminal.fold import columns, cut, fold, rows
 from split_client.terminal.screen import Screen
 from tests.split_client.terminal.consoles import FakeTty
 
@@ -21,6 +21,19 @@ def test_a_terminal_gets_whole_words_and_a_hanging_indent(monkeypatch: pytest.Mo
         "  elsewhere",
         "  /a/path/that/is/longer/than-the/line",
     ]
+
+
+def test_wide_characters_count_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "21")
+    assert fold("東京は日本の首都です。人口は多い", FakeTty(), 2).splitlines() == [
+        "東京は日本の首都で",
+        "  す。人口は多い",
+    ]
+    assert (cut("東京は日本", 7), cut("Tokyo", 5), cut("Tokyo Rome", 7)) == (
+        "東京は…",
+        "Tokyo",
+        "Tokyo…",
+    )
 
 
 def test_a_pipe_gets_one_line() -> None:
@@ -47,7 +60,7 @@ def test_the_size_of_a_terminal_is_asked_from_itself(monkeypatch: pytest.MonkeyP
 
 def test_notes_and_errors_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
     err = FakeTty()
     screen = Screen(io.StringIO(), err)
     screen.note("some words that do not fit on one line")

@@ -4,6 +4,7 @@ import pytest
 
 from split_client.terminal.screen import Screen
 from tests.split_client.terminal.consoles import FakeTty, RecordingScreen
+from tests.split_client.terminal.markdown.streams import SGR
 
 
 def test_replies_go_to_one_stream_and_everything_else_to_the_other() -> None:
@@ -42,17 +43,54 @@ def test_a_notice_in_the_middle_of_a_reply_stands_on_its_own_line(
     screen.note("lost")
     screen.reply("reply")
     screen.end_reply()
-    assert screen.shown == "half a\n reply\n"
+    assert screen.shown == "half a\nreply\n"
 
 
 @pytest.mark.parametrize(("no_color", "styled"), [("", True), ("1", False)])
 def test_colours_are_for_terminals_that_want_them(
     no_color: str, styled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("NO_COLOR", no_color)
     err = FakeTty()
     Screen(FakeTty(), err).note("note")
-    assert err.getvalue().startswith("\x1b[2m") is styled
+    assert ("38;5;" in err.getvalue()) is styled
+
+
+def test_a_dumb_terminal_gets_no_escape_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    err = FakeTty()
+    screen = Screen(FakeTty(), err)
+    screen.begin_reply()
+    screen.reply("**a** `b`")
+    screen.end_reply()
+    screen.error("broken", "code")
+    assert screen.out.getvalue() == "**a** `b`\n"  # type: ignore[attr-defined]
+    assert "\x1b" not in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("markdown", "verbatim", "shown"),
+    [(True, False, "a b\n"), (False, False, "**a** b\n"), (True, True, "**a** b\n")],
+)
+def test_markdown_is_rendered_for_a_person_who_wants_it(
+    markdown: bool, verbatim: bool, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    screen = RecordingScreen(interactive=True)
+    screen.markdown = markdown
+    screen.begin_reply(verbatim=verbatim)
+    screen.reply("**a** b")
+    screen.end_reply()
+    assert SGR.sub("", screen.shown) == shown
+
+
+def test_a_pipe_gets_the_text_as_the_model_wrote_it() -> None:
+    screen = RecordingScreen()
+    screen.begin_reply()
+    screen.reply("# A\n\n| **a** |\n|---|\n")
+    screen.end_reply()
+    assert screen.shown == "# A\n\n| **a** |\n|---|\n\n"
 
 
 @pytest.mark.parametrize(
