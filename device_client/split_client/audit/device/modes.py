@@ -1,0 +1,96 @@
+"""The modes that are audited: split mode, fewer bits on the wire, noise of several strengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.audit.attacks.knowledge import Mechanism
+from split_client.audit.device.rows import ClearRows, NoisedRows, RowSource
+from split_client.ends import DeviceEnds
+from split_privacy.mechanism import RowMechanism
+from split_privacy.sensitivity import largest_distance, norms
+from split_wire.tensor import WireDtype
+
+Kind: TypeAlias = Literal["split", "fewer bits", "noised"]
+DELTA = 1e-5
+# Parts of the clipping norm, which is that of the longest row.
+SIGMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+# A table of so many rows is searched for its largest distance; else twice the norm is taken.
+_SEARCHED_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a noised mode promises at ``delta``."""
+
+    release: RowMechanism
+    delta: float = DELTA
+
+    @property
+    def mu(self) -> float:
+        """Of one token that is replaced in a prompt that is sent once."""
+        return self.release.mu
+
+    def epsilon(self, tokens: int = 1) -> float:
+        """Where so many tokens are replaced."""
+        return self.release.epsilon(self.delta, tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How a device sends rows.
+
+    ``dtype`` None is the server's own; ``claim`` None promises nothing.
+    """
+
+    name: str
+    kind: Kind
+    dtype: WireDtype | None
+    rows: RowSource
+    mechanism: Mechanism
+    claim: Claim | None = None
+
+
+def clear_modes(ends: DeviceEnds) -> list[Mode]:
+    """Split mode in the server's own dtype, and in ones with fewer bits."""
+    rows, none = ClearRows(ends), Mechanism()
+    fewer: tuple[WireDtype, ...] = ("f16", "bf16", "i8")
+    split = Mode("split", "split", None, rows, none)
+    return [split, *(Mode(f"split {dtype}", "fewer bits", dtype, rows, none) for dtype in fewer)]
+
+
+def noised_modes(ends: DeviceEnds, sigmas: tuple[float, ...] = SIGMAS) -> list[Mode]:
+    """Noise of ``sigmas`` times the clipping norm, and as much as epsilon 1 for a token takes."""
+    clip, sensitivity = _reach(ends)
+    width = ends.manifest.hidden_size
+    releases = [RowMechanism(part * clip, clip, sensitivity, width) for part in sigmas]
+    releases.append(RowMechanism.for_epsilon(1.0, DELTA, clip, sensitivity, width))
+    return [noised_mode(ends, release) for release in releases]
+
+
+def noised_mode(ends: DeviceEnds, release: RowMechanism) -> Mode:
+    """The mode that releases rows by ``release``."""
+    return Mode(
+        f"noised {release.sigma / release.clip:.2g} C",
+        "noised",
+        None,
+        NoisedRows(ends, release),
+        Mechanism(release.sigma, release.clip),
+        Claim(release),
+    )
+
+
+def _reach(ends: DeviceEnds) -> tuple[float, float]:
+    """The clipping norm that leaves every row whole, and how far apart two rows can be."""
+    count, width = ends.manifest.embedding.rows, ends.manifest.hidden_size
+
+    def rows(first: int, last: int) -> NDArray[np.float32]:
+        return ends.embedder.lookup(list(range(first, last)), "f32")
+
+    clip = float(norms(rows, count).max())
+    searched = count <= _SEARCHED_ROWS
+    return clip, largest_distance(rows, count, width, clip) if searched else 2.0 * clip

@@ -1,0 +1,86 @@
+"""Conversations of the device under attack, over the product's own transport, sequence and loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.audit.device.rows import Rows
+from split_client.audit.reach import Reach
+from split_client.audit.recording import Recorder, Recording
+from split_client.ends import DeviceEnds
+from split_client.generation.loop import Limits, TokenEvent, decode
+from split_client.generation.sampler import Sampler
+from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sequence import Sequence
+from split_client.transport.channel import Channel
+from split_client.transport.remote import RemoteBackend
+from split_wire.limits import frame_limit
+from split_wire.tensor import WireDtype
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A recorded conversation, and the reply's tokens, which only the device knows."""
+
+    recording: Recording
+    reply: tuple[int, ...]
+
+
+class Victim:
+    """A device that talks to ``server`` and has its frames recorded."""
+
+    def __init__(self, ends: DeviceEnds, server: Reach) -> None:
+        self._ends = ends
+        self._recorder = Recorder()
+        connect = server.connect(frame_limit(ends.manifest.hidden_size, 1))
+        self._channel = Channel(self._recorder.wrap(connect), server.mode)
+
+    def ask(
+        self, ids: tuple[int, ...], rows: Rows, dtype: WireDtype | None, reply_tokens: int
+    ) -> Release:
+        """Send a prompt in a session of its own; a greedy reply of at most ``reply_tokens``."""
+        recording = self._recorder.start()
+        sequence = self._sequence(rows, dtype)
+        try:
+            reply = self._reply(sequence, ids, reply_tokens)
+        finally:
+            sequence.close()
+        return Release(recording, reply)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+    def _sequence(self, rows: Rows, dtype: WireDtype | None) -> Sequence:
+        manifest = self._ends.manifest
+        backend = RemoteBackend(
+            self._channel, manifest.hidden_size, manifest.digest, manifest.max_context, dtype
+        )
+        return Sequence(backend, _Placed(rows, backend))
+
+    def _reply(self, sequence: Sequence, ids: tuple[int, ...], count: int) -> tuple[int, ...]:
+        if count == 0:
+            sequence.extend(list(ids))
+            return ()
+        sampler = Sampler(self._ends.head, SamplingParams(temperature=0.0))
+        limits = Limits(self._ends.manifest.eos_token_ids, count)
+        events = decode(sequence, sampler, self._ends.tokenizer, list(ids), limits)
+        return tuple(event.token for event in events if isinstance(event, TokenEvent))
+
+
+class _Placed:
+    """``rows`` as a sequence asks for them: piece by piece from the beginning of the session."""
+
+    def __init__(self, rows: Rows, backend: RemoteBackend) -> None:
+        self._rows, self._backend = rows, backend
+        self._session, self._position = 0, 0
+
+    def __call__(self, ids: list[int]) -> NDArray[np.float32]:
+        if self._session != self._backend.sessions_opened:
+            self._session, self._position = self._backend.sessions_opened, 0
+        start = self._position
+        self._position += len(ids)
+        return self._rows.lookup(ids, start, self._backend.dtype)

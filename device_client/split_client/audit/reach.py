@@ -1,0 +1,22 @@
+"""How to get to the server that is audited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from split_client.transport.channel import Connect, Mode
+from split_client.transport.connect import connector
+from split_client.transport.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """An address, the token that it asks for, what carries frames."""
+
+    endpoint: Endpoint
+    token: str | None = None
+    mode: Mode = "auto"
+
+    def connect(self, longest: int) -> Connect:
+        """Makes transports that accept answers of ``longest`` bytes."""
+        return connector(self.endpoint, self.token, longest)

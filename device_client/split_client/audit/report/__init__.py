@@ -1,0 +1,1 @@
+"""The audit's figures as a table for people, a document for programs, a picture."""

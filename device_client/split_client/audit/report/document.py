@@ -1,0 +1,93 @@
+"""The document of ``--json``: what the seed repeats, and apart from it what it cannot."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from split_client.audit.effort import Effort
+from split_client.audit.figures import ModeFigures
+from split_client.audit.scoring.bootstrap import Figure
+from split_client.audit.whole import Extraction
+
+VERSION = 1
+_DIGITS = 6
+
+
+def document(
+    model: str,
+    seed: int,
+    effort: Effort,
+    modes: list[ModeFigures],
+    extraction: Extraction | None,
+) -> dict[str, Any]:
+    """``model``: digest of the manifest. Under ``timing`` stands what differs between runs."""
+    return {
+        "version": VERSION,
+        "model": model,
+        "seed": seed,
+        "effort": dataclasses.asdict(effort),
+        "holds": all(one.verdict is None or one.verdict.holds for one in modes),
+        "modes": [_mode(one) for one in modes],
+        "adapter_extraction": None if extraction is None else _extraction(extraction),
+        "timing": {one.name: {"device_ms": one.counts.device_ms} for one in modes},
+    }
+
+
+def _mode(one: ModeFigures) -> dict[str, Any]:
+    mode, counts, verdict = one.studied.mode, one.counts, one.verdict
+    return {
+        "name": mode.name,
+        "kind": mode.kind,
+        "dtype": mode.dtype,
+        "sigma": _number(mode.mechanism.sigma),
+        "clip": _number(mode.mechanism.clip),
+        "epsilon_token": _number(one.epsilon_token),
+        "epsilon_message": _number(one.epsilon_message),
+        "prior": one.prior,
+        "strongest": one.strongest,
+        "strongest_of_many": one.strongest_of_many,
+        "attacks": {name: _figures(recovery) for name, recovery in one.attacks.items()},
+        "accuracy": _figure(one.accuracy),
+        "perplexity": _figure(one.perplexity),
+        "resends": dataclasses.asdict(one.resends),
+        "lengths": {
+            "prompts_right": counts.prompts_right,
+            "replies_right": counts.replies_right,
+            "identified": _number(counts.identified),
+            "by_chance": _number(counts.by_chance),
+        },
+        "game": None
+        if verdict is None
+        else {
+            **{key: _number(value) for key, value in dataclasses.asdict(verdict).items()},
+            "epsilon_bound_gaussian": _number(verdict.epsilon_bound_gaussian),
+            "holds": verdict.holds,
+        },
+    }
+
+
+def _figures(of: Any) -> dict[str, Any]:
+    return {
+        field.name: _figure(value) if isinstance(value, Figure) else value
+        for field in dataclasses.fields(of)
+        for value in [getattr(of, field.name)]
+    }
+
+
+def _figure(figure: Figure) -> list[float | None]:
+    """Value, lower and upper end."""
+    return [_number(figure.value), _number(figure.low), _number(figure.high)]
+
+
+def _extraction(found: Extraction) -> dict[str, Any]:
+    points = [[count, _number(error)] for count, error in found.points]
+    return {"adapter": found.adapter, "rank": found.rank, "queries_and_error": points}
+
+
+def _number(value: float | None) -> float | None:
+    """JSON has no infinity: what no number bounds is null."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{_DIGITS}g}")

@@ -1,0 +1,112 @@
+"""The picture: what is left of the use against what the strongest attack recovers, by mode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from split_client.audit.errors import OutputFailed, PlotUnavailable
+
+_STYLE = {
+    "svg.fonttype": "none",
+    # Element ids come from this instead of a random number, so that equal figures are equal files.
+    "svg.hashsalt": "gatelink",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#8a8f98",
+    "axes.labelcolor": "#30343b",
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "axes.titlepad": 12,
+    "xtick.color": "#5b616b",
+    "ytick.color": "#5b616b",
+    "text.color": "#30343b",
+    "axes.grid": True,
+    "grid.color": "#e4e6ea",
+}
+_SIZE = (7.6, 5.0)
+_ONE, _MANY, _PRIOR = "#2563a8", "#d1651a", "#8a8f98"
+
+
+def require_matplotlib() -> None:
+    """Raises PlotUnavailable where it is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise PlotUnavailable from error
+
+
+def draw(made: dict[str, Any], target: Path) -> None:
+    """Draw the document of an audit as SVG. Raises PlotUnavailable, OutputFailed."""
+    require_matplotlib()
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    from matplotlib import pyplot
+
+    with pyplot.rc_context(_STYLE):
+        figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
+        _points(axes, made["modes"])
+        axes.set_xlabel("use: held-out questions answered exactly (%)")
+        axes.set_ylabel("message tokens recovered, strongest attack (%)")
+        axes.set_title("What a mode leaves of the use, and what it hides")
+        axes.set_xlim(-4, 108)
+        axes.set_ylim(-4, 108)
+        axes.legend(frameon=False, loc="center right")
+        try:
+            figure.savefig(target, format="svg", metadata={"Date": None})
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise OutputFailed(str(target), reason) from error
+        finally:
+            pyplot.close(figure)
+
+
+def _points(axes: Any, modes: list[dict[str, Any]]) -> None:
+    for colour, marker, key, label in (
+        (_ONE, "o", "strongest", "one conversation"),
+        (_MANY, "s", "strongest_of_many", "the same message in many conversations"),
+    ):
+        shown = [mode for mode in modes if mode[key] is not None]
+        if not shown:
+            continue
+        x = [mode["accuracy"] for mode in shown]
+        y = [mode["attacks"][mode[key]]["top1"] for mode in shown]
+        axes.errorbar(
+            [100 * value for value, *_ in x],
+            [100 * value for value, *_ in y],
+            xerr=_bars(x),
+            yerr=_bars(y),
+            fmt=marker,
+            color=colour,
+            elinewidth=1,
+            label=label,
+        )
+    prior = max(mode["attacks"][mode["prior"]]["top1"][0] for mode in modes)
+    axes.axhline(100 * prior, color=_PRIOR, linestyle="--", linewidth=1, label="without any row")
+    _labels(axes, modes)
+
+
+def _bars(figures: list[list[float]]) -> list[list[float]]:
+    below = [100 * max(0.0, value - low) for value, low, _ in figures]
+    above = [100 * max(0.0, high - value) for value, _, high in figures]
+    return [below, above]
+
+
+def _labels(axes: Any, modes: list[dict[str, Any]]) -> None:
+    """Names beside the points; those of modes that lie together share one label."""
+    places: dict[tuple[int, int], list[str]] = {}
+    for mode in modes:
+        x, y = 100 * mode["accuracy"][0], 100 * mode["attacks"][mode["strongest"]]["top1"][0]
+        places.setdefault((round(x / 4), round(y / 4)), []).append(mode["name"])
+    for (x, y), names in places.items():
+        axes.annotate(
+            ", ".join(names),
+            (4 * x, 4 * y),
+            xytext=(6, 8),
+            textcoords="offset points",
+            fontsize=9,
+            ha="right" if x > 12 else "left",
+        )

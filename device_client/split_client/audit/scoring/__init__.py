@@ -1,0 +1,1 @@
+"""Attacks' guesses against the truth: recovery, its spread, and bounds on epsilon."""
