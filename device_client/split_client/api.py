@@ -24,8 +24,9 @@ from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
 from split_client.chat_session import ChatSession
 from split_client.conversation import Conversation, Message
-from split_client.ends import DeviceEnds, lacks_screen
+from split_client.ends import DeviceEnds, derives
 from split_client.errors import Cancelled, MessageInvalid
+from split_client.generation.head import HeadKind
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.reply import Reply
@@ -70,10 +71,11 @@ class ClientStats:
 class SplitClient:
     """A model whose ends are here and whose middle is at ``url``.
 
-    ``cache``: folder for weights. ``screened``: use the int8 screen of the LM head.
+    ``cache``: folder for weights. ``lm_head``: "exact" (an int8 screen), "compact" (a
+    4-bit shortlist, for small devices; its top is not proven) or "full" (every row each time).
     ``on_manifest`` sees what the server offers and whether it is here already, before anything is
     pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_prepare`` comes before the
-    LM head's screen is derived, which happens once per model and takes seconds for a large one,
+    LM head's file is derived, which happens once per model and takes seconds for a large one,
     ``on_notice`` tells of lost connections.
 
     ``adapter``: a name, "auto" (by the words of the newest message, chosen here) or None. The
@@ -88,7 +90,7 @@ class SplitClient:
         token: str | None = None,
         cache: Path | None = None,
         transport: Mode = "auto",
-        screened: bool = True,
+        lm_head: HeadKind = "exact",
         patience: Patience | None = None,
         adapter: str | None = None,
         adapter_host: str | None = None,
@@ -102,7 +104,7 @@ class SplitClient:
         self._token = token
         self._store = ModelStore(cache)
         self._mode: Mode = transport
-        self._screened = screened
+        self._lm_head: HeadKind = lm_head
         self._patience = patience or Patience()
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
@@ -135,9 +137,9 @@ class SplitClient:
         stored = self._stored_model()
         self._lock = self._store.use(stored.manifest.digest)
         try:
-            if self._screened and lacks_screen(stored):
+            if derives(stored, self._lm_head):
                 self._on_prepare()
-            self._ends = DeviceEnds.open(stored, screened=self._screened)
+            self._ends = DeviceEnds.open(stored, lm_head=self._lm_head)
             if self._ends.chat_template is not None:
                 self._ends.chat_template.start()
             self._channel = self._new_channel(stored.manifest)

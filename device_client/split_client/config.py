@@ -94,7 +94,8 @@ class ReplyConfig(ConnectionConfig):
     )
     lm_head: str = option(
         "exact",
-        help="exact: int8 screen and exact rescoring; full: every row each time, same results",
-        choices=("exact", "full"),
+        help="exact: int8 screen and exact rescoring; compact: 4-bit shortlist rescored, half the "
+        "bytes per token, not proven; full: every row each time, results of exact",
+        choices=("exact", "compact", "full"),
         group="sampling",
     )

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import ManifestInvalid, TemplateFailed, TemplateMissing
+from split_client.generation.compact import CompactLMHead
+from split_client.generation.compact_file import PLANE_FILE
 from split_client.generation.embedding import Embedding
 from split_client.generation.errors import InvalidSamplingParameter
+from split_client.generation.head import HeadKind, LMHead
 from split_client.generation.head_spec import HeadSpec
 from split_client.generation.lm_head import ExactLMHead
 from split_client.generation.rows import WeightRows
@@ -24,6 +27,7 @@ from split_wire.floats import FloatName
 from split_wire.tensor import WireDtype
 
 _LARGE_HEAD = 32 << 20  # bytes
+_DERIVED: dict[HeadKind, str | None] = {"exact": SCREEN_FILE, "compact": PLANE_FILE, "full": None}
 
 
 class Embedder:
@@ -48,12 +52,12 @@ class DeviceEnds:
     manifest: Manifest
     tokenizer: ModelTokenizer
     embedder: Embedder
-    head: ExactLMHead
+    head: LMHead
     defaults: SamplingParams
     chat_template: ChatTemplate | None
 
     @classmethod
-    def open(cls, stored: StoredModel, *, screened: bool = True) -> DeviceEnds:
+    def open(cls, stored: StoredModel, *, lm_head: HeadKind = "exact") -> DeviceEnds:
         """Map the weights and read the texts of a pulled model.
 
         Raises ManifestInvalid, TokenizerInvalid, TemplateFailed and what the generation rooms
@@ -70,7 +74,7 @@ class DeviceEnds:
             manifest,
             ModelTokenizer.open(stored.path(manifest.tokenizer), manifest.vocab_size),
             Embedder(embedding, manifest.embedding.scale),
-            _open_head(stored, screened),
+            _open_head(stored, lm_head),
             _defaults(manifest),
             _open_template(stored),
         )
@@ -87,26 +91,27 @@ class DeviceEnds:
             self.chat_template.close()
 
 
-def lacks_screen(stored: StoredModel) -> bool:
-    """Whether opening will derive a screen that takes a noticeable time."""
+def derives(stored: StoredModel, lm_head: HeadKind) -> bool:
+    """Whether opening will derive a file of the LM head, which takes a noticeable time."""
+    name = _DERIVED[lm_head]
     size = stored.manifest.file(stored.manifest.head.file).size
-    return size >= _LARGE_HEAD and not stored.path(SCREEN_FILE).exists()
+    return name is not None and size >= _LARGE_HEAD and not stored.path(name).exists()
 
 
-def _open_head(stored: StoredModel, screened: bool) -> ExactLMHead:
+def _open_head(stored: StoredModel, kind: HeadKind) -> LMHead:
     manifest, entry = stored.manifest, stored.manifest.head
     rows = WeightRows.open(stored.path(entry.file), entry.dtype, entry.rows, manifest.hidden_size)
-    return ExactLMHead.open(
-        rows,
-        HeadSpec(
-            bias=None if entry.bias is None else np.fromfile(stored.path(entry.bias), "<f4"),
-            softcap=entry.softcap,
-            scale=entry.logit_scale,
-            divide=entry.divide,
-        ),
-        screen_path=stored.folder / SCREEN_FILE if screened else None,
-        source=bytes.fromhex(manifest.file(entry.file).sha256),
+    spec = HeadSpec(
+        bias=None if entry.bias is None else np.fromfile(stored.path(entry.bias), "<f4"),
+        softcap=entry.softcap,
+        scale=entry.logit_scale,
+        divide=entry.divide,
     )
+    source = bytes.fromhex(manifest.file(entry.file).sha256)
+    if kind == "compact":
+        return CompactLMHead.open(rows, spec, plane_path=stored.folder / PLANE_FILE, source=source)
+    screen_path = stored.folder / SCREEN_FILE if kind == "exact" else None
+    return ExactLMHead.open(rows, spec, screen_path=screen_path, source=source)
 
 
 def _defaults(manifest: Manifest) -> SamplingParams:

@@ -1,12 +1,15 @@
 """What the sampler needs of a LM head, however it finds the top k."""
 
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from split_client.generation.candidates import Interval
 from split_client.generation.rows import WeightRows
+
+# How the top k are found: by an int8 screen, by a 4-bit shortlist (not proven), from every row.
+HeadKind = Literal["exact", "compact", "full"]
 
 
 class TopLogits(NamedTuple):

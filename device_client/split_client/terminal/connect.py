@@ -8,6 +8,7 @@ from typing import cast
 
 from split_client.api import SplitClient
 from split_client.config import ReplyConfig
+from split_client.generation.head import HeadKind
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -39,7 +40,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         adapter=config.adapter,
         adapter_host=config.adapter_host,
         adapter_token=config.adapter_token,
-        screened=config.lm_head == "exact",
+        lm_head=cast(HeadKind, config.lm_head),
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
