@@ -95,9 +95,9 @@ class RowStreams:
         return digest
 
 
-def histories(tokens: list[int]) -> list[bytes]:
-    """For each position the digest of the tokens before it."""
-    digests, digest = [], NO_HISTORY
+def histories(tokens: list[int], before: bytes = NO_HISTORY) -> list[bytes]:
+    """For each of ``tokens`` the digest of all tokens before it; ``before``: the first one's."""
+    digests, digest = [], before
     for token in tokens:
         digests.append(digest)
         digest = hashlib.blake2b(

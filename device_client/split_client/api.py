@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 from weakref import WeakSet
@@ -29,6 +29,11 @@ from split_client.errors import Cancelled, MessageInvalid
 from split_client.generation.head import HeadKind
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.noise.calibration import Table
+from split_client.noise.conversation import NoisedConversation, bound, never_plain
+from split_client.noise.mode import NoiseMode
+from split_client.noise.rules import require_blind_adapter, without_penalty
+from split_client.noise.settings import NoiseSettings
 from split_client.reply import Reply
 from split_client.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.transport.base import Traffic
@@ -51,6 +56,7 @@ __all__ = [
     "ChatSession",
     "ClientStats",
     "Message",
+    "NoiseSettings",
     "Reply",
     "SamplingParams",
     "SplitClient",
@@ -81,6 +87,8 @@ class SplitClient:
     ``adapter``: a name, "auto" (by the words of the newest message, chosen here) or None. The
     server applies it in the clear and sees its name, unless ``adapter_host`` is the URL of a host
     that evaluates it on ciphertexts, with the token ``adapter_token``.
+
+    ``noise``: rows are sent with noise, counted and bounded as the settings say; None: as they are.
     """
 
     def __init__(
@@ -95,6 +103,7 @@ class SplitClient:
         adapter: str | None = None,
         adapter_host: str | None = None,
         adapter_token: str | None = None,
+        noise: NoiseSettings | None = None,
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -109,6 +118,9 @@ class SplitClient:
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
         self._chooser = AdapterChooser(self._load_adapters)
+        self._noise_settings = noise
+        self._noise: NoiseMode | None = None
+        self._last_noised: NoisedConversation | None = None
         self._on_manifest, self._on_progress = on_manifest, on_progress
         self._on_prepare, self._on_notice = on_prepare, on_notice
         self._cancel = threading.Event()
@@ -130,16 +142,21 @@ class SplitClient:
         """Find out which model is served, pull its ends if they are not here, open them.
 
         Raises the errors of ``split_client.errors``, ``split_client.generation.errors`` and, for an
-        adapter that is not there, ``split_client.adapters.errors``.
+        adapter that is not there, ``split_client.adapters.errors``, and with noise those of
+        ``split_client.noise.errors``.
         """
         if self._ends is not None:
             return
+        if self._noise_settings is not None:
+            require_blind_adapter(self._adapter)
         stored = self._stored_model()
         self._lock = self._store.use(stored.manifest.digest)
         try:
             if derives(stored, self._lm_head):
                 self._on_prepare()
             self._ends = DeviceEnds.open(stored, lm_head=self._lm_head)
+            if self._noise_settings is not None:
+                self._ends = self._with_noise(self._ends, stored, self._noise_settings)
             if self._ends.chat_template is not None:
                 self._ends.chat_template.start()
             self._channel = self._new_channel(stored.manifest)
@@ -161,7 +178,10 @@ class SplitClient:
             self._ends.close()
         if self._lock is not None:
             self._lock.release()
-        self._channel, self._ends, self._lock = None, None, None
+        if self._noise is not None:
+            self._noise.close()
+        self._channel, self._ends, self._lock, self._noise = None, None, None, None
+        self._last_noised = None
 
     def chat(
         self,
@@ -201,8 +221,13 @@ class SplitClient:
 
     def conversation(self, system: str | None = None) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens."""
+        sequence = self._new_sequence()
         chat = ChatSession(
-            self._maker(), self._new_conversation(system), self._new_sequence(), self._chooser
+            self._maker(),
+            self._new_conversation(system),
+            sequence,
+            self._chooser,
+            self._last_noised,
         )
         chat.adapter = self._adapter
         return chat
@@ -236,6 +261,16 @@ class SplitClient:
     def default_params(self) -> SamplingParams:
         """The sampling that the model's makers recommend."""
         return self.ends.defaults
+
+    def privacy_lines(self, chat: ChatSession | None = None) -> list[str]:
+        """What noise promises and has cost so far, of ``chat`` or the newest; none without noise.
+
+        Raises the ledger's errors.
+        """
+        self.connect()
+        if self._noise is None:
+            return []
+        return self._noise.lines(self._last_noised if chat is None else chat.noise)
 
     @property
     def stats(self) -> ClientStats:
@@ -278,7 +313,8 @@ class SplitClient:
         return self._channel
 
     def _maker(self) -> ReplyMaker:
-        return ReplyMaker(self.ends, self._connected_channel().traffic, self._cancel)
+        traffic, noised = self._connected_channel().traffic, self._noise is not None
+        return ReplyMaker(self.ends, traffic, self._cancel, noised=noised)
 
     def _reply(
         self,
@@ -317,9 +353,23 @@ class SplitClient:
             busy_patience=min(BUSY_PATIENCE, self._patience.total),
             pause=self._pause,
         )
-        sequence = TokenSequence(backend, lambda ids: ends.embedder.lookup(ids, backend.dtype))
+        if self._noise is None:
+            sequence = TokenSequence(backend, lambda ids: ends.embedder.lookup(ids, backend.dtype))
+        else:
+            self._last_noised = self._noise.conversation()
+            rows = bound(self._last_noised, lambda: backend.dtype)
+            sequence = TokenSequence(backend, never_plain, rows)
         self._sequences.add(sequence)
         return sequence
+
+    def _with_noise(
+        self, ends: DeviceEnds, stored: StoredModel, settings: NoiseSettings
+    ) -> DeviceEnds:
+        """The ends as noise lets them be used."""
+        table = Table.of(stored, lambda ids: ends.embedder.lookup(ids, "f32"))
+        defaults = ends.defaults
+        self._noise = NoiseMode.open(settings, table, stored, defaults.repetition_penalty)
+        return replace(ends, defaults=without_penalty(defaults))
 
     def _session(self) -> TokenSequence:
         if self._shared is None:

@@ -8,6 +8,8 @@ from split_client.adapters.chooser import AdapterChooser
 from split_client.conversation import Conversation, Message, Prompt
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.noise.conversation import NoisedConversation
+from split_client.noise.rules import require_blind_adapter
 from split_client.reply import Reply
 from split_client.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_wire.attention import AttentionRequest, AttentionWeights
@@ -28,7 +30,8 @@ class ChatSession:
     ``params`` (None: the model's own), ``max_tokens``, ``stop`` and ``attention`` (which attention
     the events of a reply's tokens bring; None: none) may be changed at any time, and so may
     ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None.
-    ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters.
+    ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
+    ``noise`` has the key and the spending of a chat that is sent with noise.
     """
 
     def __init__(
@@ -37,10 +40,12 @@ class ChatSession:
         conversation: Conversation,
         sequence: Sequence,
         chooser: AdapterChooser | None = None,
+        noise: NoisedConversation | None = None,
     ) -> None:
         self._maker = maker
         self._sequence = sequence
         self._chooser = chooser
+        self.noise = noise
         self.conversation = conversation
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
@@ -82,7 +87,8 @@ class ChatSession:
     def answer(self) -> Reply:
         """Reply to the last message of the user, again if need be.
 
-        ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter.
+        ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter,
+        NoiseForbids.
         """
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
@@ -102,6 +108,8 @@ class ChatSession:
     def _choice(self) -> str | None:
         if self._chooser is None:
             return None
+        if self.noise is not None:
+            require_blind_adapter(self.adapter)
         return self._chooser.choice(self.adapter, self.messages[-1].content)
 
     def _use(self, adapter: str | None) -> None:

@@ -11,6 +11,7 @@ from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampler import Sampler
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.noise.rules import require_blind_sampling
 from split_client.reply import Reply
 from split_client.transport.base import Traffic
 from split_wire.attention import AttentionRequest, AttentionWeights
@@ -19,10 +20,16 @@ DEFAULT_MAX_TOKENS = 1024
 
 
 class ReplyMaker:
-    """Makes replies of one model; setting ``cancel`` ends the one that is being made."""
+    """Makes replies of one model; setting ``cancel`` ends the one that is being made.
 
-    def __init__(self, ends: DeviceEnds, traffic: Traffic, cancel: threading.Event) -> None:
+    ``noised``: the prompt is sent with noise, so nothing else may tell of it.
+    """
+
+    def __init__(
+        self, ends: DeviceEnds, traffic: Traffic, cancel: threading.Event, *, noised: bool = False
+    ) -> None:
         self.ends = ends
+        self._noised = noised
         self._traffic = traffic
         self._cancel = cancel
 
@@ -39,15 +46,18 @@ class ReplyMaker:
 
         ``attention``: which attention the events of its tokens bring.
 
-        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter at once, and while it is read
-        the errors of the decode loop.
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
+        it is read the errors of the decode loop.
         """
         manifest = self.ends.manifest
         if not prompt:
             raise PromptEmpty
         if len(prompt) > manifest.max_context:
             raise PromptTooLong(len(prompt), manifest.max_context)
-        sampler = Sampler(self.ends.head, self.ends.defaults if params is None else params)
+        params = self.ends.defaults if params is None else params
+        if self._noised:
+            require_blind_sampling(params)
+        sampler = Sampler(self.ends.head, params)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         self._cancel.clear()
         events = decode(

@@ -19,6 +19,7 @@ from split_wire.attention import AttentionRequest, AttentionWeights
 MAX_RESENDS = 3
 
 Embed = Callable[[list[int]], NDArray[np.float32]]
+Rows = Callable[[list[int], int, int], NDArray[np.float32]]
 Correct = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
@@ -56,15 +57,18 @@ class Extended:
 class Sequence:
     """``embed`` maps n token ids to float32 rows [n, H].
 
+    ``rows``: in its place, where a row depends on more than its token: maps tokens, start and stop
+    to those rows [stop - start, H].
+
     ``adapter``: the name of one that the backend applies, sent with every step from now on.
     ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
     for an adapter that the backend does not see. Both may change at any time: they come after the
     layers, so what is cached does not depend on them.
     """
 
-    def __init__(self, backend: Backend, embed: Embed) -> None:
+    def __init__(self, backend: Backend, embed: Embed, rows: Rows | None = None) -> None:
         self._backend = backend
-        self._embed = embed
+        self._rows: Rows = rows or (lambda tokens, start, stop: embed(tokens[start:stop]))
         self._cached: list[int] = []
         self.adapter: str | None = None
         self.correct: Correct | None = None
@@ -126,7 +130,7 @@ class Sequence:
         while True:
             chunk = tokens[start : start + self._backend.max_rows]
             wanted = attention if start + len(chunk) == len(tokens) else None
-            output = self._step(start, chunk, self._embed(chunk), wanted)
+            output = self._step(start, chunk, self._rows(tokens, start, start + len(chunk)), wanted)
             exchange += output.exchange_us
             compute, queue = compute + output.compute_us, queue + output.queue_us
             start += len(chunk)

@@ -1,1 +1,1 @@
-"""Noised embeddings and the ledger of what they have spent."""
+"""Noised mode: rows leave the device with noise whose privacy is stated, counted and bounded."""

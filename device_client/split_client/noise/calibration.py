@@ -1,0 +1,114 @@
+"""How far apart two rows of a model's table can be, searched once and kept beside its weights."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.noise.errors import NoiseSettingInvalid
+from split_client.noise.files import write_whole
+from split_client.weights.store import StoredModel
+from split_privacy.sensitivity import largest_distance, norms
+
+QUANTILE = 0.99
+FILE_NAME = "noise-table.json"
+# Multiplications that a search may take: some ten seconds of two cores.
+MOST_PRODUCTS = 5e11
+_FORMAT = 1
+_MOST_KEPT = 64
+
+Clean = Callable[[list[int]], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows as a model without noise would see them; ``sha256`` names the file and ``scale``."""
+
+    clean: Clean
+    rows: int
+    width: int
+    sha256: str
+    scale: float | None
+
+    @classmethod
+    def of(cls, stored: StoredModel, clean: Clean) -> Table:
+        """That of a model, whose rows ``clean`` looks up."""
+        manifest, entry = stored.manifest, stored.manifest.embedding
+        sha256 = manifest.file(entry.file).sha256
+        return cls(clean, entry.rows, manifest.hidden_size, sha256, entry.scale)
+
+    def block(self, start: int, stop: int) -> NDArray[np.float32]:
+        """Rows start..stop-1 [n, width]."""
+        return self.clean(list(range(start, stop)))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """``sensitivity``: the largest distance of two clipped rows; ``exact``: searched, else 2C."""
+
+    clip: float
+    sensitivity: float
+    exact: bool
+
+
+def calibrate(
+    table: Table, clip: float | None, folder: Path, most_products: float = MOST_PRODUCTS
+) -> Calibration:
+    """The clip norm, where None is given, and the sensitivity; kept in ``folder``.
+
+    Raises NoiseSettingInvalid for a table of which no noise can be made.
+    """
+    kept = _Kept.read(folder / FILE_NAME, table)
+    if clip is None:
+        clip = kept.get("quantile", lambda: _quantile(table))
+    if not 0.0 < clip < math.inf:
+        raise NoiseSettingInvalid("the embedding table is all zeros; give a clip norm")
+    if table.rows**2 * table.width / 2 > most_products:
+        return Calibration(clip, 2.0 * clip, exact=False)
+    norm = clip
+    distance = kept.get(
+        f"distance {norm.hex()}",
+        lambda: largest_distance(table.block, table.rows, table.width, norm),
+    )
+    if distance <= 0.0:
+        raise NoiseSettingInvalid("all rows of the embedding table are equal; noise hides nothing")
+    return Calibration(clip, distance, exact=True)
+
+
+def _quantile(table: Table) -> float:
+    return float(np.quantile(norms(table.block, table.rows), QUANTILE, method="higher"))
+
+
+class _Kept:
+    """Numbers of one table by name; a file of another table or that is damaged counts as none."""
+
+    def __init__(self, path: Path, table: str, numbers: dict[str, float]) -> None:
+        self._path, self._table, self._numbers = path, table, numbers
+
+    @classmethod
+    def read(cls, path: Path, table: Table) -> _Kept:
+        name = f"{_FORMAT} {table.sha256} {table.rows} {table.width} {table.scale}"
+        try:
+            document = json.loads(path.read_bytes())
+            numbers = document["numbers"] if document["table"] == name else {}
+            found = {str(k): float(v) for k, v in numbers.items() if 0 < float(v) < math.inf}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            found = {}
+        return cls(path, name, found)
+
+    def get(self, name: str, compute: Callable[[], float]) -> float:
+        if name not in self._numbers:
+            self._numbers[name] = compute()
+            kept = dict(list(self._numbers.items())[-_MOST_KEPT:])
+            document = {"table": self._table, "numbers": kept}
+            # Without the file the search is made again, which costs time and nothing else.
+            with contextlib.suppress(OSError):
+                write_whole(self._path, json.dumps(document).encode())
+        return self._numbers[name]

@@ -1,0 +1,101 @@
+"""Errors of noised mode, a branch of the client's tree::
+
+    NoiseError
+    ├── NoiseSettingInvalid   a setting with which no noise can be made
+    ├── NoiseForbids          something asked for that would undo what the noise promises
+    ├── NoiseOverflows        noise so large that the wire's dtype cannot hold it
+    ├── BudgetExhausted       the release would exceed the budget; nothing was sent
+    └── LedgerError
+        ├── LedgerDamaged     the record of what was spent cannot be trusted
+        ├── LedgerBusy        another process holds it
+        └── LedgerFailed      it cannot be read or written
+
+``code`` is stable: programs compare it, people read the message.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_client.errors import ClientError
+
+
+class NoiseError(ClientError):
+    """Base of the branch."""
+
+    code = "noise_error"
+
+
+class NoiseSettingInvalid(NoiseError):
+    code = "noise_setting_invalid"
+
+
+class NoiseForbids(NoiseError):
+    """``what`` was asked for, ``reason`` it cannot go with noise, ``instead`` what to do."""
+
+    code = "noise_forbids"
+
+    def __init__(self, what: str, reason: str, instead: str) -> None:
+        self.what = what
+        super().__init__(f"{what} cannot go with noise: {reason}; {instead}")
+
+
+class NoiseOverflows(NoiseError):
+    code = "noise_overflows"
+
+    def __init__(self, sigma: float, dtype: str) -> None:
+        super().__init__(
+            f"rows with noise of sigma {sigma:.3g} overflow {dtype}, in which this server takes "
+            "them; use less noise or a server that computes in another dtype"
+        )
+
+
+class BudgetExhausted(NoiseError):
+    """Nothing was sent. epsilons are those of everything replaced.
+
+    ``rows``: how many were asked for, ``room`` how many the budget still has room for.
+    """
+
+    code = "budget_exhausted"
+
+    def __init__(self, budget: float, spent: float, delta: float, rows: int, room: int) -> None:
+        self.budget, self.spent, self.rows, self.room = budget, spent, rows, room
+        self.remaining = max(0.0, budget - spent)
+        super().__init__(
+            f"the noise budget does not allow this and nothing was sent: of epsilon {budget:g} "
+            f"(everything replaced, delta {delta:g}) {spent:.2f} is spent and {self.remaining:.2f} "
+            f"remains, room for {room} of the {rows} new tokens; send fewer tokens, use more noise "
+            "(--noise-sigma), or accept a larger loss (--noise-budget)"
+        )
+
+
+class LedgerError(NoiseError):
+    code = "ledger_error"
+
+
+class LedgerDamaged(LedgerError):
+    code = "ledger_damaged"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"the noise ledger {path} cannot be trusted: {reason}; it is left as it is, and "
+            "nothing is sent with noise until it is restored or moved away (what it counted is "
+            "then forgotten, not unspent)"
+        )
+
+
+class LedgerBusy(LedgerError):
+    code = "ledger_busy"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"another process holds the noise ledger {path}; try again")
+
+
+class LedgerFailed(LedgerError):
+    code = "ledger_failed"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"the noise ledger {path} cannot be used: {reason}; nothing is sent with noise without "
+            "it (--noise-ledger names another place)"
+        )
