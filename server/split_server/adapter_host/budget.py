@@ -34,8 +34,15 @@ class StateFile:
     def read(self) -> Counts:
         """The counts by principal and adapter; none where there is no file yet.
 
-        Raises HostStateUnusable.
+        Raises HostStateUnusable; then another host may have the folder.
         """
+        try:
+            return self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self) -> Counts:
         try:
             if self._path.stat().st_size > _MAX_BYTES:
                 raise HostStateUnusable(self._path, "it is too large")

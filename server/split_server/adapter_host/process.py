@@ -22,7 +22,7 @@ from split_server.adapter_host.messages import (
     unpack_answer,
 )
 
-EVALUATOR = "split_server.adapter_host.evaluator:CkksEvaluator"
+EVALUATOR = "split_server.adapter_host.ckks:CkksEvaluator"
 _MODULE = "split_server.adapter_host.worker"
 _END_SECONDS = 5.0
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -17,8 +17,8 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
 
+from split_server.adapter_host.evaluator import Evaluator, Refused
 from split_server.adapter_host.messages import (
     Job,
     JobAnswer,
@@ -29,33 +29,6 @@ from split_server.adapter_host.messages import (
 )
 
 _log = logging.getLogger(__name__)
-
-
-class Refused(Exception):
-    """A job's bytes are refused; ``code`` travels."""
-
-    def __init__(self, code: str) -> None:
-        self.code = code
-        super().__init__(code)
-
-
-class Evaluator(Protocol):
-    """What computes. Used by one thread."""
-
-    def load(self, name: str, packing: dict[str, Any], a: bytes) -> None:
-        """Prepare an adapter: the document of its packing, A float32 [r, H] little endian."""
-
-    def key(self, session: bytes, name: str, nonces: tuple[bytes, bytes], public: bytes) -> None:
-        """Begin a session with its key; ``nonces`` of host and device. Raises Refused."""
-
-    def evaluate(self, session: bytes, query: bytes) -> bytes:
-        """The reply to one query. Raises Refused."""
-
-    def drop(self, session: bytes) -> None:
-        """Forget a session; nothing for one that is unknown."""
-
-    def idle(self) -> bool:
-        """Do a piece of work for later, a few milliseconds long; False when there is none."""
 
 
 def serve(source: socket.socket, evaluator: Evaluator, cpu_seconds: float) -> None:

@@ -1,0 +1,113 @@
+"""A real adapter host over a real socket, with real workers: in a thread of the test's process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
+
+from split_server.adapter_app import MAX_MESSAGE_BYTES, AdapterHostApp
+from split_server.adapter_config import AdapterHostConfig
+from split_server.adapter_host.budget import QueryBudget, StateFile
+from split_server.adapter_host.host import AdapterHost
+from split_server.adapter_host.limits import HostLimits
+from split_server.adapter_host.process import WorkerProgram
+from split_server.adapter_host.shapes import ckks_terms
+from split_server.adapters.adapter_file import AdapterFile
+from split_server.http.server import GracefulServer, listen, uvicorn_config
+from split_server.security.access import access_policy
+
+_START_SECONDS = 60.0
+_ROOT = Path(__file__).parents[1]
+# Evaluators of tests are found from the repository's root.
+TEST_ENVIRON = {"PYTHONPATH": str(_ROOT)}
+
+
+@dataclass
+class RunningHost:
+    """``url`` without a trailing slash."""
+
+    port: int
+    host: AdapterHost
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def adapters_url(self) -> str:
+        return f"{self.url}/api/v1/adapters"
+
+    @property
+    def worker_pids(self) -> list[int]:
+        return [place.pid for place in self.host.pool.places if place.pid is not None]
+
+    def client(self, **options: Any) -> httpx.Client:
+        """An HTTP client below the adapters; close it or use it in a ``with``."""
+        return httpx.Client(base_url=self.adapters_url, trust_env=False, timeout=20, **options)
+
+    def open(self, client: httpx.Client, name: str) -> dict[str, Any]:
+        """A new session's answer."""
+        answer = client.post(f"/{name}/session").raise_for_status()
+        opened: dict[str, Any] = msgpack.unpackb(answer.content)
+        return opened
+
+
+def made_adapter(
+    name: str = "made", hidden: int = 64, rank: int = 4, scale: float = 1.0, seed: int = 0
+) -> AdapterFile:
+    """An adapter of random numbers."""
+    draw = np.random.default_rng(seed)
+    a: NDArray[np.float32] = draw.normal(size=(rank, hidden)).astype(np.float32)
+    b: NDArray[np.float32] = draw.normal(size=(hidden, rank)).astype(np.float32)
+    return AdapterFile(name, "made", rank, hidden, scale, a, b, ("word",), None, "CC0-1.0")
+
+
+def made_host(
+    adapters: Mapping[str, AdapterFile],
+    *,
+    budget: int = 0,
+    state: Path | None = None,
+    evaluator: str | None = None,
+    **limits: Any,
+) -> AdapterHost:
+    """A host that is not started; one worker unless ``limits`` say otherwise."""
+    program = None if evaluator is None else WorkerProgram(evaluator, TEST_ENVIRON)
+    return AdapterHost(
+        adapters,
+        lambda file: ckks_terms(file, 64.0),
+        QueryBudget(budget, None if state is None else StateFile(state)),
+        HostLimits(**({"workers": 1} | limits)),
+        program,
+    )
+
+
+@contextmanager
+def running_host(host: AdapterHost, *, port: int = 0, **settings: Any) -> Iterator[RunningHost]:
+    """Serve ``host``; ``settings`` as in AdapterHostConfig. Stopped at the end of the ``with``."""
+    config = AdapterHostConfig(port=port, **settings)
+    policy = access_policy(
+        config.host, token=config.token, token_file=config.token_file, auth=config.auth
+    )
+    sockets = listen(config.host, config.port)
+    app = AdapterHostApp(host, config, policy)
+    started = threading.Event()
+    uvicorn = uvicorn_config(app.asgi, MAX_MESSAGE_BYTES, config.shutdown_grace)
+    server = GracefulServer(uvicorn, app.drain, started.set)
+    thread = threading.Thread(target=server.run, args=(sockets,), name="host", daemon=True)
+    thread.start()
+    assert started.wait(_START_SECONDS)
+    try:
+        yield RunningHost(sockets[0].getsockname()[1], host)
+    finally:
+        server.should_exit = True
+        thread.join(_START_SECONDS)
+        assert not thread.is_alive()
