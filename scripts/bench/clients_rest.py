@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import psutil
 
 from bench.churn_memory import unique_bytes
@@ -76,8 +75,7 @@ def _busy(server: LoggedServer) -> bool:
 
 
 def _stats(server: LoggedServer) -> dict[str, Any]:
-    answer = httpx.get(f"{server.url}/v1/stats", trust_env=False, timeout=30)
-    document: dict[str, Any] = answer.raise_for_status().json()
+    document: dict[str, Any] = server.get("/v1/stats").json()
     return document
 
 

@@ -20,17 +20,29 @@ _START_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class LoggedServer:
-    """``log``: what it has written."""
+    """``log``: what it has written; ``token``: what lets the bench in, None: nobody is asked."""
 
     url: str
     process: subprocess.Popen[bytes]
     log: Path
+    token: str | None = None
+
+    def get(self, path: str) -> httpx.Response:
+        """What the server answers at ``path``. Raises httpx.HTTPError."""
+        headers = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        answer = httpx.get(self.url + path, headers=headers, trust_env=False, timeout=30)
+        return answer.raise_for_status()
 
     def memory(self) -> dict[str, Any]:
         """What the server itself says of its memory."""
-        answer = httpx.get(f"{self.url}/api/v1/memory", trust_env=False, timeout=30)
-        document: dict[str, Any] = answer.raise_for_status().json()
+        document: dict[str, Any] = self.get("/api/v1/memory").json()
         return document
+
+    def gauge(self, name: str) -> int:
+        """A whole number without labels among its metrics."""
+        found = re.search(rf"^{name} (\S+)$", self.get("/metrics").text, re.MULTILINE)
+        assert found is not None, name
+        return int(float(found[1]))
 
     def cache_bytes(self) -> int:
         """Bytes of K/V buffers, those that wait for their next user included."""
@@ -44,9 +56,14 @@ class LoggedServer:
 
 
 def start_server(
-    log: Path, *arguments: str, port: int = 0, environ: Mapping[str, str] | None = None
+    log: Path,
+    *arguments: str,
+    port: int = 0,
+    environ: Mapping[str, str] | None = None,
+    token: str | None = None,
 ) -> LoggedServer:
-    """``split-server serve`` once it listens; ``environ`` instead of this process's.
+    """``split-server serve`` once it listens; ``environ`` instead of this process's, ``token``: one
+    of those that its arguments name.
 
     Raises RuntimeError when it does not start; ending it is the caller's.
     """
@@ -58,7 +75,7 @@ def start_server(
             env=environ,
         )
     try:
-        return LoggedServer(_address(process, log), process, log)
+        return LoggedServer(_address(process, log), process, log, token)
     except BaseException:
         process.kill()
         process.wait()
@@ -74,9 +91,9 @@ def end_in_order(server: LoggedServer) -> None:
 
 
 @contextlib.contextmanager
-def logged_server(log: Path, *arguments: str) -> Iterator[LoggedServer]:
+def logged_server(log: Path, *arguments: str, token: str | None = None) -> Iterator[LoggedServer]:
     """``split-server serve`` on a free port. Raises RuntimeError when it does not end in order."""
-    server = start_server(log, *arguments)
+    server = start_server(log, *arguments, token=token)
     try:
         yield server
     except BaseException:

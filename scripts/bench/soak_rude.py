@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from bench.hostile_messages import websocket_frame
 from bench.workers import serve
 from split_wire.messages import SUBPROTOCOL, Ping, encode_message
 
@@ -33,12 +34,6 @@ _PATIENCE = 30.0
 _SIPS, _SIP = 100, 256
 _UNREAD_PINGS = 2000
 _SMALLEST_BUFFER = 4096
-
-
-def websocket_frame(payload: bytes) -> bytes:
-    """A masked binary frame (RFC 6455, 5.2) of at most 125 bytes."""
-    masked = bytes(byte ^ b"mask"[index % 4] for index, byte in enumerate(payload))
-    return bytes([0x82, 0x80 | len(payload)]) + b"mask" + masked
 
 
 class Rude:

@@ -11,14 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
-
 from bench.churn_memory import MB, MemoryWatch, Sample, slope
 from bench.logged_server import LoggedServer, end_in_order, start_server
 
 _MINUTE = 60.0
 _ERRORS = re.compile(r"^split_errors_total\{(.*)\} (\S+)$", re.MULTILINE)
-_SESSIONS = re.compile(r"^split_sessions (\S+)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -108,21 +105,11 @@ class Servers:
         life.told = self._told()
         life.faults = self.now.faults()
 
-    def sessions(self) -> int:
-        """Sessions that are open."""
-        found = _SESSIONS.search(self._metrics())
-        assert found is not None
-        return int(float(found[1]))
-
     def _told(self) -> Counter[str]:
         told: Counter[str] = Counter()
-        for labels, count in _ERRORS.findall(self._metrics()):
+        for labels, count in _ERRORS.findall(self.now.get("/metrics").text):
             told[dict(re.findall(r'(\w+)="([^"]*)"', labels))["code"]] += int(float(count))
         return told
-
-    def _metrics(self) -> str:
-        answer = httpx.get(f"{self.url}/metrics", trust_env=False, timeout=30)
-        return answer.raise_for_status().text
 
 
 def _free_port() -> int:

@@ -1,4 +1,4 @@
-"""What a reply is when nobody else is there: ``python -m bench.soak_solo URL CACHE``.
+"""What a reply is when nobody else is there: ``python -m bench.soak_solo URL CACHE [TOKEN]``.
 
 Requests: ``reply`` to prompt ids, over a session of its own, on a connection that nothing disturbs.
 """
@@ -26,10 +26,10 @@ from split_wire.limits import frame_limit
 class Solo:
     """Answers the requests with one connection."""
 
-    def __init__(self, url: str, cache: Path) -> None:
-        self._client = SplitClient(url, cache=cache)
+    def __init__(self, url: str, cache: Path, token: str | None) -> None:
+        self._client = SplitClient(url, token=token, cache=cache)
         self._ends, manifest = self._client.ends, self._client.manifest
-        connect = connector(Endpoint.parse(url), None, frame_limit(manifest.hidden_size, 1))
+        connect = connector(Endpoint.parse(url), token, frame_limit(manifest.hidden_size, 1))
         self._channel, self._manifest = Channel(connect), manifest
         self._maker = ReplyMaker(self._ends, Traffic(), threading.Event())
 
@@ -48,4 +48,5 @@ class Solo:
 
 
 if __name__ == "__main__":
-    serve(Solo(sys.argv[1], Path(sys.argv[2])).handle)
+    given = sys.argv[3] if len(sys.argv) > 3 else None
+    serve(Solo(sys.argv[1], Path(sys.argv[2]), given).handle)
