@@ -88,7 +88,7 @@ def _soaked(
     for worker in crowd.clients:
         worker.ask(op="leave")
     rest = rest_of(servers.now, _SETTLE_SECONDS, options.session_ttl)
-    sessions = servers.sessions()
+    sessions = servers.now.gauge("split_sessions")
     servers.end()
     tally = together([*tallies, full.tally])
     return Soak(tally, servers.lives, peers, full.refusals, rest, sessions, 60 * options.settled)
