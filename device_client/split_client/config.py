@@ -38,10 +38,56 @@ class ConnectionConfig:
 
 
 @settings("client")
-class ReplyConfig(ConnectionConfig):
+class NoiseConfig(ConnectionConfig):
+    """Noise on what is sent; none unless an epsilon or a sigma is given."""
+
+    noise_epsilon: float | None = option(
+        None,
+        help="noise such that one replaced token is (epsilon, delta), each time that it is sent",
+        metavar="E",
+        group="noise",
+    )
+    noise_sigma: float | None = option(
+        None, help="instead: the noise of every value", metavar="S", group="noise"
+    )
+    noise_delta: float = option(1e-5, help="delta of every epsilon", metavar="D", group="noise")
+    noise_clip: float | None = option(
+        None,
+        help="rows are scaled down to this norm (default: that of which 1% of the table's are "
+        "longer)",
+        metavar="C",
+        group="noise",
+    )
+    noise_budget: float | None = option(
+        None,
+        help="send nothing beyond this epsilon, everything replaced that was ever sent with noise",
+        metavar="EPS",
+        group="noise",
+    )
+    noise_ledger: Path | None = option(
+        None,
+        help="file that counts what was sent (default: in the platform's state folder)",
+        metavar="FILE",
+        group="noise",
+    )
+    noise_identity: str = option(
+        "default", help="whose losses the ledger adds up", metavar="NAME", group="noise"
+    )
+
+
+@settings("client")
+class ReplyConfig(NoiseConfig):
     """How replies are made; what is not given is the model's own default."""
 
-    system: str | None = option(None, help="system message", metavar="TEXT", group="reply")
+    system: str | None = option(
+        None, help="system message, or @NAME of a preset", metavar="TEXT", group="reply"
+    )
+    presets: Path | None = option(
+        None,
+        help="folder of your presets (default: beside the configuration file)",
+        metavar="DIR",
+        group="reply",
+    )
     max_tokens: int = option(
         1024, help="longest reply, in tokens", minimum=1, maximum=LONGEST_REPLY, group="reply"
     )
@@ -99,3 +145,23 @@ class ReplyConfig(ConnectionConfig):
         choices=("exact", "compact", "full"),
         group="sampling",
     )
+    markdown: bool = option(True, help="render markdown on a terminal", group="screen")
+    theme: str = option(
+        "auto",
+        help="colours; auto: by COLORFGBG, else some that fit dark and light",
+        choices=("auto", "dark", "light", "mono"),
+        group="screen",
+    )
+
+
+@settings("client")
+class ChatConfig(ReplyConfig):
+    """What only a chat has."""
+
+    chats: Path | None = option(
+        None,
+        help="folder for saved chats (default: SPLIT_DATA, else the platform's data folder)",
+        metavar="DIR",
+        group="chat",
+    )
+    autosave: bool = option(False, help="save the chat after every reply", group="chat")

@@ -9,6 +9,7 @@ from typing import cast
 from split_client.api import SplitClient
 from split_client.config import ReplyConfig
 from split_client.generation.head import HeadKind
+from split_client.terminal.noise import noise_from
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -41,6 +42,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         adapter_host=config.adapter_host,
         adapter_token=config.adapter_token,
         lm_head=cast(HeadKind, config.lm_head),
+        noise=noise_from(config),
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
@@ -50,6 +52,12 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         client.connect()
     finally:
         bar.close()
+    try:
+        for line in client.privacy_lines():
+            screen.note(line)
+    except BaseException:
+        client.close()
+        raise
     return client
 
 
