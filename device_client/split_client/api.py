@@ -245,6 +245,11 @@ class SplitClient:
         return self._ends
 
     @property
+    def endpoint(self) -> Endpoint:
+        """Where the server is."""
+        return self._endpoint
+
+    @property
     def manifest(self) -> Manifest:
         """What the server serves."""
         return self.ends.manifest

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from split_client.config import ConnectionConfig, ReplyConfig
+from split_client.audit.arguments import AuditRequest, add_audit_arguments
+from split_client.config import ChatConfig, ConnectionConfig, ReplyConfig
 from split_client.errors import ClientError
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
@@ -67,12 +68,14 @@ def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
         return _pull(options, screen)
     if options.command == "doctor":
         return _doctor(options, screen)
-    config = load(ReplyConfig, options)
+    if options.command == "audit":
+        return _audit(options, screen)
     if options.command == "chat":
         from split_client.terminal.chat import run_chat
 
-        run_chat(config, screen)
+        run_chat(load(ChatConfig, options), screen)
         return 0
+    config = load(ReplyConfig, options, also=(ChatConfig,))
     from split_client.terminal.generate import GenerateRequest, run_generate
 
     request = GenerateRequest(options.prompt, options.raw, options.json)
@@ -82,7 +85,7 @@ def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
 def _pull(options: argparse.Namespace, screen: Screen) -> int:
     from split_client.terminal.pull import run_list, run_pull, run_remove
 
-    config = load(ConnectionConfig, options, also=(ReplyConfig,))
+    config = load(ConnectionConfig, options, also=(ChatConfig,))
     if options.list:
         run_list(config, screen)
     elif options.remove is not None:
@@ -95,8 +98,15 @@ def _pull(options: argparse.Namespace, screen: Screen) -> int:
 def _doctor(options: argparse.Namespace, screen: Screen) -> int:
     from split_client.doctor.report import run_doctor
 
-    config = load(ConnectionConfig, options, also=(ReplyConfig,))
+    config = load(ConnectionConfig, options, also=(ChatConfig,))
     return 0 if run_doctor(config, screen, as_json=options.json) else 1
+
+
+def _audit(options: argparse.Namespace, screen: Screen) -> int:
+    from split_client.audit.run import run_audit
+
+    config = load(ConnectionConfig, options, also=(ChatConfig,))
+    return 0 if run_audit(config, AuditRequest.of(options), screen) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -108,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chat = commands.add_parser("chat", help="talk to the model", epilog=_EPILOG)
-    add_arguments(chat, ReplyConfig)
+    add_arguments(chat, ChatConfig)
     generate = commands.add_parser("generate", help="one prompt, one reply", epilog=_EPILOG)
     generate.add_argument("prompt", nargs="?", help="the prompt; '-' or nothing: standard input")
     form = generate.add_mutually_exclusive_group()
@@ -129,6 +139,9 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="find out why no chat works", epilog=_EPILOG)
     doctor.add_argument("--json", action="store_true", help="one JSON document")
     add_arguments(doctor, ConnectionConfig)
+    audit = commands.add_parser("audit", help="measure what the server learns", epilog=_EPILOG)
+    add_audit_arguments(audit)
+    add_arguments(audit, ConnectionConfig)
     shell = commands.add_parser("completion", help="print what completes commands in a shell")
     shell.add_argument("shell", choices=SHELLS)
     return parser

@@ -6,15 +6,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from split_client.conversation import Message
 from split_client.errors import ConversationFileInvalid
+from split_client.owner_file import reason, write_whole
 
 FORMAT = "gatelink.conversation"
 VERSION = 1
@@ -36,6 +34,14 @@ def save_conversation(path: Path, saved: SavedConversation) -> None:
     Raises ConversationFileInvalid.
     """
     _require_replaceable(path)
+    try:
+        write_whole(path, document_of(saved))
+    except OSError as error:
+        raise ConversationFileInvalid(str(path), reason(error)) from error
+
+
+def document_of(saved: SavedConversation) -> bytes:
+    """The bytes of a file that holds ``saved``."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -43,26 +49,33 @@ def save_conversation(path: Path, saved: SavedConversation) -> None:
         "messages": [message.as_dict() for message in saved.messages],
     }
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    try:
-        _write_atomically(path, text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise ConversationFileInvalid(str(path), _reason(error)) from error
+    return text.encode("utf-8", "replace")
 
 
 def load_conversation(path: Path) -> SavedConversation:
     """Read a saved chat. Raises ConversationFileInvalid."""
+    return conversation_in(read_bounded(path), str(path))
+
+
+def read_bounded(path: Path) -> bytes:
+    """The bytes of a file that is not too large. Raises ConversationFileInvalid."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ConversationFileInvalid(str(path), _reason(error)) from error
+        raise ConversationFileInvalid(str(path), reason(error)) from error
     if len(data) > MAX_BYTES:
         raise ConversationFileInvalid(str(path), f"it is larger than {MAX_BYTES} bytes")
+    return data
+
+
+def conversation_in(data: bytes, path: str) -> SavedConversation:
+    """What the bytes of the file ``path`` say. Raises ConversationFileInvalid."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ConversationFileInvalid(str(path), "it is not JSON") from error
-    return _read(document, str(path))
+        raise ConversationFileInvalid(path, "it is not JSON") from error
+    return _read(document, path)
 
 
 def _require_replaceable(path: Path) -> None:
@@ -74,7 +87,7 @@ def _require_replaceable(path: Path) -> None:
             load_conversation(path)
             return
     except OSError as error:
-        raise ConversationFileInvalid(str(path), _reason(error)) from error
+        raise ConversationFileInvalid(str(path), reason(error)) from error
     except ConversationFileInvalid:
         pass
     raise ConversationFileInvalid(
@@ -105,21 +118,3 @@ def _message(item: object, index: int, path: str) -> Message:
     raise ConversationFileInvalid(
         path, f"message {index} has no 'role' ({', '.join(_ROLES)}) and 'content'"
     )
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.absolute().parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)

@@ -33,12 +33,13 @@ _ROWS_AROUND = 9
 
 @dataclass(slots=True)
 class AttentionView:
-    """Whether it is on, and one chat's way to the screen."""
+    """Whether it is on, how often the server was ``asked``, and one chat's way to the screen."""
 
     client: SplitClient
     chat: ChatSession
     screen: Screen
     on: bool = False
+    asked: int = 0
 
     def command(self, text: str) -> None:
         """Toggle, or with ``now`` show it once. Raises SettingInvalid and what showing raises."""
@@ -64,6 +65,7 @@ class AttentionView:
         transcript = Transcript(pieces, answered.prompt_tokens, answered.messages)
         if not transcript.read:
             return False
+        self.asked += 1
         try:
             with stops_reply(self.client.cancel):
                 weights = self.chat.attend(answered.ids[: transcript.read], MEAN_ROWS)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 from split_client.api import ChatSession, SplitClient
-from split_client.config import ReplyConfig
+from split_client.config import ChatConfig
 from split_client.errors import ClientError, PromptTooLong
+from split_client.generation.loop import TokenEvent
+from split_client.presets.folder import PresetFolder
 from split_client.reply import Reply
+from split_client.saved_chats.folder import ChatFolder
+from split_client.terminal.adapter import AdapterView
 from split_client.terminal.attention import AttentionView
-from split_client.terminal.commands import CommandLine
+from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
 from split_client.terminal.interrupt import stops_reply
 from split_client.terminal.reader import Reader, reader_for
@@ -20,26 +25,44 @@ from split_client.terminal.words import status_line
 from split_wire.errors import SplitError
 
 
-def run_chat(config: ReplyConfig, screen: Screen) -> None:
-    """Chat until the end of input. Raises what connecting raises."""
+def run_chat(config: ChatConfig, screen: Screen) -> None:
+    """Chat until the end of input. Raises PresetError and what connecting raises."""
+    screen.markdown = config.markdown
+    screen.use_theme(config.theme)
+    folders = Folders(ChatFolder(config.chats), PresetFolder(config.presets))
+    system = folders.presets.text(config.system) if config.system else None
     with connected(config, screen) as client:
-        chat = client.conversation(config.system)
+        chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
         chat.max_tokens, chat.stop = config.max_tokens, config.stop
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
-        ChatLoop(client, chat, reader_for(screen), screen).run()
+        loop = ChatLoop(client, chat, reader_for(screen), screen, folders)
+        loop.autosave = config.autosave
+        loop.run()
 
 
 class ChatLoop:
-    """Reads, answers, and survives every error of a single turn."""
+    """Reads, answers, and survives every error of a single turn.
+
+    ``autosave``: keep the chat after every reply.
+    """
 
     def __init__(
-        self, client: SplitClient, chat: ChatSession, reader: Reader, screen: Screen
+        self,
+        client: SplitClient,
+        chat: ChatSession,
+        reader: Reader,
+        screen: Screen,
+        folders: Folders | None = None,
     ) -> None:
         self._client, self._chat, self._reader, self._screen = client, chat, reader, screen
         self._attention = AttentionView(client, chat, screen)
-        self._commands = CommandLine(client, chat, screen, self._attention)
+        self._adapter = AdapterView(client, chat, screen)
+        self._commands = CommandLine(
+            client, chat, screen, self._attention, self._adapter, folders or Folders()
+        )
+        self.autosave = False
         self._leaving = False
 
     def run(self) -> None:
@@ -55,7 +78,8 @@ class ChatLoop:
                 self._screen.note("broken off; /retry answers again")
 
     def _read(self) -> str | None:
-        draft, self._commands.draft = self._commands.draft, ""
+        turns = self._commands.turns
+        draft, turns.draft = turns.draft, ""
         while True:
             try:
                 message = self._reader.read(draft)
@@ -92,11 +116,16 @@ class ChatLoop:
         with stops_reply(self._client.cancel):
             reply = begin()
             try:
-                for piece in reply:
-                    screen.reply(piece)
+                for event in reply.events():
+                    if isinstance(event, TokenEvent):
+                        self._commands.server.rows += event.rows
+                    screen.reply(event.text)
             finally:
                 screen.end_reply()
         if screen.interactive:
             screen.note(status_line(reply, self._chat.max_tokens))
+            self._adapter.note_used()
+        if self.autosave and reply.token_ids:
+            self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":
             self._attention.show()

@@ -10,6 +10,7 @@ from split_client.api import SplitClient
 from split_client.config import ReplyConfig
 from split_client.errors import PromptEmpty
 from split_client.generation.loop import TokenEvent
+from split_client.presets.folder import PresetFolder
 from split_client.reply import Reply
 from split_client.terminal.connect import connected
 from split_client.terminal.interrupt import stops_reply
@@ -30,10 +31,16 @@ class GenerateRequest:
 
 
 def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) -> bool:
-    """Print the reply; false when it was stopped by Ctrl-C. Raises what connecting raises."""
+    """Print the reply; false when it was stopped by Ctrl-C.
+
+    Raises PresetError and what connecting raises.
+    """
     prompt = _prompt(request)
+    screen.markdown = config.markdown
+    screen.use_theme(config.theme)
+    system = PresetFolder(config.presets).text(config.system) if config.system else None
     with connected(config, screen) as client, stops_reply(client.cancel):
-        reply = _begin(client, config, prompt, raw=request.raw)
+        reply = _begin(client, config, prompt, system, raw=request.raw)
         if request.as_json:
             _print_json(client, reply, screen)
         else:
@@ -58,13 +65,15 @@ def _given(request: GenerateRequest) -> str:
     return text if request.raw else text.rstrip("\n")
 
 
-def _begin(client: SplitClient, config: ReplyConfig, prompt: str, *, raw: bool) -> Reply:
+def _begin(
+    client: SplitClient, config: ReplyConfig, prompt: str, system: str | None, *, raw: bool
+) -> Reply:
     params = sampling_from(config, client.default_params)
     if raw:
         return client.generate(prompt, params, max_tokens=config.max_tokens, stop=config.stop)
     messages = [{"role": "user", "content": prompt}]
-    if config.system:
-        messages.insert(0, {"role": "system", "content": config.system})
+    if system:
+        messages.insert(0, {"role": "system", "content": system})
     return client.chat(messages, params, max_tokens=config.max_tokens, stop=config.stop)
 
 

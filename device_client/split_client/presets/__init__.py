@@ -1,0 +1,1 @@
+"""System messages with names: a few that come along, and one's own."""

@@ -1,0 +1,176 @@
+"""Keeping chats: by name in a folder, or in a file of one's own choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from split_client.api import ChatSession, SplitClient
+from split_client.conversation_file import (
+    SavedConversation,
+    load_conversation,
+    save_conversation,
+)
+from split_client.saved_chats.errors import ChatExists
+from split_client.saved_chats.folder import ChatFolder, Kept
+from split_client.saved_chats.names import folded, is_path, title_of
+from split_client.saved_chats.search import Found, look
+from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.commands.turns import Turns
+from split_client.terminal.fold import cut, room
+from split_client.terminal.sampling import SettingInvalid
+from split_client.terminal.sanitise import one_line
+from split_client.terminal.screen import Screen
+from split_client.terminal.words import counted
+
+_LISTED = 30
+_INDENT = 2
+_WHO = {"user": "you: ", "assistant": "model: ", "system": "system: "}
+_TRIES = 100
+
+
+@dataclass(slots=True)
+class Chats:
+    """``turns`` knows which file the chat is in."""
+
+    client: SplitClient
+    chat: ChatSession
+    screen: Screen
+    folder: ChatFolder
+    turns: Turns
+
+    def group(self) -> Group:
+        return Group(
+            "Saved chats",
+            (
+                Command(("save",), "save [NAME]", "keep the chat by name, or in a FILE", self.save),
+                Command(("load",), "load NAME", "go on with a saved chat or a FILE", self.load),
+                Command(("chats",), "chats [WORDS]", "list saved chats, or search", self.list),
+                Command(
+                    ("rename",), "rename NAME = NEW", "give a saved chat a new name", self.rename
+                ),
+                Command(("delete",), "delete NAME", "delete the chat of that name", self.delete),
+            ),
+        )
+
+    def save(self, text: str) -> Next:
+        text = unquoted(text)
+        kept = self.turns.kept
+        if not text and kept is None:
+            raise SettingInvalid("/save needs a name, such as /save Trip to Rome")
+        messages = self.chat.messages
+        if is_path(text):
+            path = expanded(text)
+            save_conversation(path, self._saved())
+            self.screen.note(f"saved {counted(len(messages), 'message')} to {path}")
+            return "stay"
+        self.turns.kept = self.folder.save(text or _name(kept), self._saved(), kept)
+        self.screen.note(
+            f"saved {counted(len(messages), 'message')} as “{self.turns.kept.name}”; "
+            f"/load brings it back"
+        )
+        return "stay"
+
+    def load(self, text: str) -> Next:
+        text = unquoted(text)
+        if not text:
+            raise SettingInvalid("/load needs the name of a chat; /chats lists them")
+        kept: Kept | None = None
+        if is_path(text):
+            saved, source = load_conversation(path := expanded(text)), f"from {path}"
+        else:
+            kept, saved = self.folder.load(text)
+            source = f"of “{kept.name}”"
+        self.chat.conversation.replace(saved.messages)
+        self.turns.kept = kept
+        self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
+        if saved.model and saved.model != self.client.manifest.name:
+            self.screen.note(f"they were another model's: {one_line(saved.model)}")
+        return "stay"
+
+    def list(self, text: str) -> Next:
+        seen = look(self.folder, text.split(), _LISTED)
+        for found in seen.found:
+            self._show(found)
+        for damaged in seen.damaged:
+            self.screen.note(f"skipped {one_line(str(damaged.file.path))}: {damaged.reason}")
+        if not seen.found:
+            self.screen.note(f"no saved chat has “{one_line(text, 60)}”" if text else "no chats")
+        if seen.left_out:
+            self.screen.note(f"{counted(seen.left_out, 'older chat')} not looked at")
+        return "stay"
+
+    def rename(self, text: str) -> Next:
+        old, separator, new = (part.strip() for part in text.partition("="))
+        kept = self.turns.kept
+        if not separator and kept is not None:
+            old, new = kept.name, text
+        if not old or not new:
+            raise SettingInvalid("/rename needs two names, such as /rename Rome = Trip to Rome")
+        was, name = self.folder.rename(unquoted(old), unquoted(new))
+        if kept is not None and kept.name == was:
+            self.turns.kept = Kept(name, kept.digest)
+        self.screen.note(f"“{was}” is now “{name}”")
+        return "stay"
+
+    def delete(self, text: str) -> Next:
+        if not text:
+            raise SettingInvalid("/delete needs the whole name of a chat; /chats lists them")
+        name = self.folder.delete(unquoted(text))
+        kept = self.turns.kept
+        if kept is not None and folded(kept.name) == folded(name):
+            self.turns.kept = None
+        self.screen.note(f"deleted “{name}”")
+        return "stay"
+
+    def autosave(self, now: datetime) -> None:
+        """Keep the chat where it is kept already, else under a name made of its first words.
+
+        Raises SavedChatError.
+        """
+        kept = self.turns.kept
+        if kept is not None:
+            self.turns.kept = self.folder.save(kept.name, self._saved(), kept)
+            return
+        first = next((m.content for m in self.chat.messages if m.role == "user"), "")
+        title = title_of(first, now)
+        for number in range(1, _TRIES):
+            name = title if number == 1 else f"{title} ({number})"
+            try:
+                self.turns.kept = self.folder.save(name, self._saved())
+            except ChatExists:
+                continue
+            self.screen.note(f"kept as “{name}”")
+            return
+        raise ChatExists(title)
+
+    def _saved(self) -> SavedConversation:
+        return SavedConversation(self.client.manifest.name, self.chat.messages)
+
+    def _show(self, found: Found) -> None:
+        facts = f"{found.file.changed:%Y-%m-%d %H:%M} · {counted(found.messages, 'message')}"
+        self.screen.paragraph(one_line(found.file.name), _INDENT, "you")
+        self.screen.paragraph(" " * _INDENT + facts, _INDENT)
+        if found.line:
+            line = f"{' ' * _INDENT}{_WHO.get(found.role or '', '')}{one_line(found.line, 200)}"
+            width = room(self.screen.out)
+            self.screen.line(cut(line, width) if self.screen.interactive else line)
+
+
+def expanded(text: str) -> Path:
+    """A path as it was typed, ``~`` included. Raises SettingInvalid."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise SettingInvalid(f"{text!r}: there is no such account") from None
+
+
+def unquoted(text: str) -> str:
+    """What a shell would take that was written between quotes."""
+    quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _name(kept: Kept | None) -> str:
+    return kept.name if kept is not None else ""

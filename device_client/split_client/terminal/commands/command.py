@@ -1,0 +1,28 @@
+"""What a command is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Next: TypeAlias = Literal["stay", "answer", "edit", "quit"]
+"""What the chat does when a command is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``usage`` as ``/help`` shows it, without the slash; ``names`` are all that call it."""
+
+    names: tuple[str, ...]
+    usage: str
+    what: str
+    run: Callable[[str], Next]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands that ``/help`` lists under one heading."""
+
+    title: str
+    commands: tuple[Command, ...]

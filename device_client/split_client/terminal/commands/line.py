@@ -1,0 +1,85 @@
+"""From a line that begins with a slash to its command."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+
+from split_client.api import ChatSession, SplitClient
+from split_client.presets.folder import PresetFolder
+from split_client.saved_chats.folder import ChatFolder
+from split_client.terminal.adapter import AdapterView
+from split_client.terminal.attention import AttentionView
+from split_client.terminal.commands.chats import Chats
+from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.commands.help import show_help
+from split_client.terminal.commands.server import Server
+from split_client.terminal.commands.settings import Settings
+from split_client.terminal.commands.system import System
+from split_client.terminal.commands.turns import Turns
+from split_client.terminal.commands.views import Views
+from split_client.terminal.sampling import SettingInvalid
+from split_client.terminal.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where chats and presets are kept."""
+
+    chats: ChatFolder = field(default_factory=ChatFolder)
+    presets: PresetFolder = field(default_factory=PresetFolder)
+
+
+class CommandLine:
+    """Runs one command at a time on one chat."""
+
+    def __init__(
+        self,
+        client: SplitClient,
+        chat: ChatSession,
+        screen: Screen,
+        attention: AttentionView,
+        adapter: AdapterView,
+        folders: Folders,
+    ) -> None:
+        self._screen = screen
+        self.turns = Turns(chat, screen)
+        self.chats = Chats(client, chat, screen, folders.chats, self.turns)
+        self.server = Server(client, chat, screen, attention)
+        self._groups = (
+            self.turns.group(),
+            System(chat, screen, folders.presets).group(),
+            Settings(client, chat, screen).group(),
+            Views(attention, adapter).group(),
+            self.chats.group(),
+            self.server.group(),
+            Group(
+                "This program",
+                (
+                    Command(("help", "?"), "help", "this list", self._help),
+                    Command(("quit", "exit"), "quit", "leave", lambda _: "quit"),
+                ),
+            ),
+        )
+        self._commands = {
+            name: command
+            for group in self._groups
+            for command in group.commands
+            for name in command.names
+        }
+
+    def run(self, line: str) -> Next:
+        """Carry out ``line``, which begins with a slash. Raises ClientError."""
+        name, _, rest = line[1:].partition(" ")
+        command = self._commands.get(name.lower())
+        if command is None:
+            raise SettingInvalid(f"there is no /{name[:40]}; {self._hint(name.lower())}")
+        return command.run(rest.strip())
+
+    def _hint(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._commands, 1)
+        return f"did you mean /{near[0]}? /help lists all" if near else "see /help"
+
+    def _help(self, _: str) -> Next:
+        show_help(self._screen, self._groups)
+        return "stay"

@@ -1,0 +1,65 @@
+"""Taking turns back and making them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from split_client.api import ChatSession
+from split_client.saved_chats.folder import Kept
+from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.sanitise import one_line
+from split_client.terminal.screen import Screen
+
+_SHORT = 60
+
+
+@dataclass(slots=True)
+class Turns:
+    """``draft`` is the text that ``/edit`` gives back; ``kept`` the file that the chat is in."""
+
+    chat: ChatSession
+    screen: Screen
+    draft: str = ""
+    kept: Kept | None = None
+
+    def group(self) -> Group:
+        return Group(
+            "The chat",
+            (
+                Command(("new",), "new", "begin a new chat, keep the system message", self.new),
+                Command(("undo",), "undo", "take back your last message and its answer", self.undo),
+                Command(("retry",), "retry", "answer your last message again", self.retry),
+                Command(("edit",), "edit [TEXT]", "change your last message", self.edit),
+            ),
+        )
+
+    def new(self, _: str) -> Next:
+        self.chat.conversation.clear()
+        self.kept = None
+        self.screen.note("a new chat")
+        return "stay"
+
+    def undo(self, _: str) -> Next:
+        taken = self.chat.conversation.undo()
+        if taken is None:
+            self.screen.note("nothing to take back")
+        else:
+            self.screen.note(f"took back: {one_line(taken, _SHORT)}")
+        return "stay"
+
+    def retry(self, _: str) -> Next:
+        if self.chat.conversation.drop_reply():
+            return "answer"
+        self.screen.note("nothing to answer yet")
+        return "stay"
+
+    def edit(self, text: str) -> Next:
+        taken = self.chat.conversation.undo()
+        if taken is None:
+            self.screen.note("nothing to edit yet")
+            return "stay"
+        if not text:
+            self.draft = taken
+            return "edit"
+        self.chat.conversation.say(text)
+        return "answer"

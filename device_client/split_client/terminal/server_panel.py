@@ -1,0 +1,93 @@
+"""What the server sees of a chat, in words that claim no more than is so (docs/privacy.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from split_client.api import ClientStats
+from split_client.terminal.sanitise import one_line
+from split_client.terminal.words import counted, size
+from split_client.transport.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """``rows`` of ``width`` numbers went up; ``cached``: positions that the server holds.
+
+    ``attention``: how often it was asked for; ``adapter``: which one, and who sees it; ``noise``:
+    what noised mode says of itself, empty where it is off.
+    """
+
+    endpoint: Endpoint
+    stats: ClientStats
+    rows: int
+    width: int
+    cached: int
+    attention: int
+    adapter: str | None
+    noise: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands below it."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def panel(seen: Observed) -> tuple[Section, ...]:
+    """The panel, section by section."""
+    return (
+        Section("Connection", tuple(_connection(seen))),
+        Section("What travelled so far", tuple(_travelled(seen))),
+        Section("What the server can learn", tuple(_learns(seen))),
+        Section(
+            "What stays on this device",
+            (
+                "Saved chats, presets, the seed, sampling settings and logit biases are never "
+                "sent. The system message is part of the prompt.",
+                "Tokenizer, LM head, sampler and penalties run here.",
+            ),
+        ),
+    )
+
+
+def _connection(seen: Observed) -> Iterator[str]:
+    over = seen.stats.transport or "not connected yet"
+    yield f"{seen.endpoint.url} ({over})"
+    if seen.endpoint.secure:
+        yield "TLS as far as this address; what stands there can read on."
+    elif seen.endpoint.is_loopback:
+        yield "Without TLS, within this machine."
+    else:
+        yield "WITHOUT TLS: whoever is on the way can read what the server can, and the token."
+    if seen.stats.reconnects:
+        yield counted(seen.stats.reconnects, "reconnect")
+
+
+def _travelled(seen: Observed) -> Iterator[str]:
+    stats = seen.stats
+    yield f"up {size(stats.bytes_up)} in {counted(stats.exchanges, 'exchange')}"
+    yield f"down {size(stats.bytes_down)}"
+    yield f"{counted(seen.rows, 'embedding row')} of {seen.width} numbers"
+    held = counted(seen.cached, "position")
+    yield f"1 session, whose KV cache holds {held}" if seen.cached else "no open session"
+    asked = f"asked for {counted(seen.attention, 'time')}" if seen.attention else "not asked for"
+    yield f"attention: {asked}"
+    yield f"adapter: {one_line(seen.adapter) if seen.adapter else 'none'}"
+
+
+def _learns(seen: Observed) -> Iterator[str]:
+    yield ("It knows all weights and our code, can keep all traffic, and sees sizes and timing.")
+    if seen.noise:
+        yield from (one_line(line) for line in seen.noise)
+        return
+    yield (
+        "Split mode: assume that it can recover the prompt and the reply. Embedding rows are "
+        "invertible by table look-up, and it could run the LM head itself."
+    )
+    yield (
+        "Split mode moves work and control to the device; it is not confidentiality. Noise: off."
+    )
