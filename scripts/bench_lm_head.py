@@ -1,23 +1,24 @@
-"""The exact LM head against a float32 product in numpy: equality first, then time and memory.
+"""The LM heads against a float32 product in numpy: equality first, then time and memory.
 
     python scripts/bench_lm_head.py [--rows 151936] [--hidden 896] [--dtype bf16] [--top 50]
-        [--vectors 1000] [--pairs 31] [--threads N]
+        [--vectors 1000] [--pairs 31] [--threads N] [--kinds exact compact ...]
 
-Weights are random; rows of the "varied" set differ in norm by up to 16, their hidden states lean
-towards a row and have eight outlier dimensions. Memory is RssAnon of a process that holds only the
-head. Run it on an idle machine: both sides use all the cores they are given.
+Weights are random. "identical": ids and order are those of the peer (exact, full) or of the exact
+head (compact). "deepest": how far down the compact head's estimates a row of
+the top was found; the shortlist has 512. Private memory is RssAnon of a process that holds only the
+head, and what that is of the weights. Run it on an idle machine: both sides use all the cores they
+are given. Ends with an error where a screened top differs beyond float32 rounding, or a compact one
+on more than 1 of 200.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,14 +29,33 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.head_spec import HeadSpec
-from split_client.generation.lm_head import ExactLMHead
+from bench.lm_head_inputs import BLOCK, Inputs
+from bench.lm_head_kinds import KINDS, held, open_head
+from bench.report import heading, median, table
+from split_client.generation.compact import CompactLMHead
+from split_client.generation.head import LMHead
 from split_client.generation.onnx_session import default_threads
 from split_client.generation.ranking import rank_all
-from split_client.generation.rows import WeightRows
-from split_wire.floats import FloatName, f32_to_bf16
 
-BLOCK = 4096
+HEADINGS = (
+    "rows",
+    "LM head",
+    "numpy float32",
+    "top-k",
+    "ratio",
+    "CPU",
+    "CPU ratio",
+    "identical",
+    "deepest",
+    "private memory",
+    "of the weights",
+    "first start",
+    "second",
+)
+MOST_DIFFERENT = 0.005
+
+
+Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 class Spent(NamedTuple):
@@ -45,71 +65,66 @@ class Spent(NamedTuple):
     cpu: float
 
 
-def write_weights(path: Path, arguments: argparse.Namespace, varied: bool) -> None:
-    """Random rows in the checkpoint dtype, block by block."""
-    rng = np.random.default_rng(7)
-    columns = np.ones(arguments.hidden, np.float32)
-    if varied:
-        columns[:: arguments.hidden // 8] = 2.0**-6
-    with path.open("wb") as file:
-        for start in range(0, arguments.rows, BLOCK):
-            count = min(BLOCK, arguments.rows - start)
-            block = rng.standard_normal((count, arguments.hidden), dtype=np.float32) * columns
-            if varied:
-                block *= 2 ** rng.uniform(-2, 2, (count, 1)).astype(np.float32)
-            block *= np.float32(0.02)
-            file.write(stored(block, arguments.dtype))
+class Agreement(NamedTuple):
+    """Of ``vectors``: tops with the same ids in the same order, and tops that differ otherwise than
+    in a tie below float32 rounding; ``deepest`` place of a row of the top among the estimates.
+    """
+
+    vectors: int
+    identical: int
+    different: int
+    deepest: int | None
+
+    def cells(self) -> tuple[str, str]:
+        deepest = "-" if self.deepest is None else str(self.deepest)
+        return f"{self.identical} of {self.vectors}", deepest
 
 
-def stored(block: NDArray[np.float32], dtype: FloatName) -> bytes:
-    if dtype == "bf16":
-        return f32_to_bf16(block).tobytes()
-    return block.astype({"f32": "<f4", "f16": "<f2"}[dtype]).tobytes()
+def reference(
+    kind: str,
+    full: NDArray[np.float32],
+    folder: Path,
+    inputs: Inputs,
+    arguments: argparse.Namespace,
+) -> Callable[[NDArray[np.float32]], Ranked]:
+    """What ``kind`` is compared with: numpy's product, for a compact head the exact head."""
+    if kind.startswith("compact"):
+        exact = open_head("exact", folder, inputs, arguments.threads)
+        return lambda state: exact.top(state, arguments.top)[:2]
+    return lambda state: rank_all(full @ state, arguments.top)
 
 
-def states(rows: WeightRows, count: int, varied: bool) -> Iterator[NDArray[np.float32]]:
-    """Hidden states; varied ones lean towards a row, with outliers where columns are small."""
-    rng = np.random.default_rng(11)
-    for _ in range(count):
-        state = rng.standard_normal(rows.hidden, dtype=np.float32)
-        if varied:
-            state[:: rows.hidden // 8] *= 64
-            row = rows.take([int(rng.integers(rows.rows))])[0]
-            state += row * np.float32(np.sqrt(rows.hidden) / np.linalg.norm(row))
-        yield state
-
-
-def check_equal(head: ExactLMHead, full: NDArray[np.float32], arguments: argparse.Namespace) -> str:
-    """Compare ids and logits with numpy's; exits where a set of ids differs beyond rounding."""
-    same, reordered, worst = 0, 0, 0.0
-    for state in states(head.rows, arguments.vectors, arguments.varied):
-        logits = full @ state
-        ids, expected = rank_all(logits, arguments.top)
+def agreement(
+    head: LMHead,
+    expected_top: Callable[[NDArray[np.float32]], Ranked],
+    inputs: Inputs,
+    arguments: argparse.Namespace,
+) -> Agreement:
+    """Compare ids and logits with those that ``expected_top`` gives of a hidden state."""
+    identical, different, deepest = 0, 0, None
+    for state in inputs.states(head.rows, arguments.vectors):
+        ids, expected = expected_top(state)
         found = head.top(state, arguments.top)
-        worst = max(worst, float(np.abs(found.logits / expected - 1).max()))
         if np.array_equal(ids, found.ids):
-            same += 1
-        elif np.allclose(found.logits, expected, rtol=1e-5):
-            reordered += 1
-        else:
-            sys.exit(f"ids differ: {ids} and {found.ids}")
-    if not head.screened:
-        sys.exit("the screen was abandoned")
-    return (
-        f"{same} of {arguments.vectors} identical top-{arguments.top}, {reordered} differ in a tie "
-        f"below float32 rounding, largest relative difference of a logit {worst:.1e}"
-    )
+            identical += 1
+        elif not np.allclose(found.logits, expected, rtol=1e-5):
+            different += 1
+        if isinstance(head, CompactLMHead) and head.estimator is not None:
+            estimates = head.estimator(state)
+            place = int(np.count_nonzero(estimates >= estimates[ids].min()))
+            deepest = max(place, deepest or 0)
+    return Agreement(arguments.vectors, identical, different, deepest)
 
 
 def times(
-    head: ExactLMHead, full: NDArray[np.float32], arguments: argparse.Namespace
-) -> tuple[list[Spent], list[Spent]]:
-    """What (numpy product, exact top) take, interleaved."""
+    head: LMHead, full: NDArray[np.float32], inputs: Inputs, arguments: argparse.Namespace
+) -> tuple[Spent, Spent]:
+    """Medians of what (numpy product, top of the head) take, interleaved."""
     numpy_times, head_times = [], []
-    for state in states(head.rows, arguments.pairs + 2, arguments.varied):
+    for state in inputs.states(head.rows, arguments.pairs + 2):
         numpy_times.append(timed(partial(np.matmul, full, state)))
         head_times.append(timed(partial(head.top, state, arguments.top)))
-    return numpy_times[2:], head_times[2:]
+    return medians(numpy_times[2:]), medians(head_times[2:])
 
 
 def timed(work: Callable[[], object]) -> Spent:
@@ -118,72 +133,40 @@ def timed(work: Callable[[], object]) -> Spent:
     return Spent(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def median_ms(spent: list[Spent]) -> tuple[float, float]:
-    """Medians of (wall, CPU) in milliseconds."""
-    return (
-        1e3 * statistics.median(one.wall for one in spent),
-        1e3 * statistics.median(one.cpu for one in spent),
-    )
+def medians(spent: list[Spent]) -> Spent:
+    return Spent(median([one.wall for one in spent]), median([one.cpu for one in spent]))
 
 
-def memory(folder: Path, arguments: argparse.Namespace) -> str:
-    """RssAnon and start time of a process that opens the head and decodes 20 tokens."""
-    command = [sys.executable, __file__, "--holding", str(folder)]
-    for name in ("rows", "hidden", "dtype", "top", "threads"):
-        command += [f"--{name}", str(getattr(arguments, name))]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def hold(folder: Path, arguments: argparse.Namespace) -> None:
-    before = private_mb()
+def bench(kind: str, folder: Path, inputs: Inputs, arguments: argparse.Namespace) -> list[str]:
+    """One line of the table. Exits where the head is not as equal as it has to be."""
+    inputs.open(folder)
     start = time.perf_counter()
-    head = open_head(folder, arguments)
-    opened = time.perf_counter() - start
-    for state in states(head.rows, 20, varied=False):
-        head.top(state, arguments.top)
-    weights = head.rows.nbytes / 1e6
-    after = private_mb()
-    print(
-        f"second start {opened:.2f} s; RssAnon {after:.0f} MB ({before:.0f} MB before the head), "
-        f"{(after - before) / weights:.2f}x of {weights:.0f} MB of weights"
-    )
-
-
-def private_mb() -> float:
-    """RssAnon of this process in MB; NaN where /proc is missing."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return float("nan")
-    fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
-    return int(fields["RssAnon"].split()[0]) * 1024 / 1e6
-
-
-def open_head(folder: Path, arguments: argparse.Namespace) -> ExactLMHead:
-    rows = WeightRows.open(folder / "rows", arguments.dtype, arguments.rows, arguments.hidden)
-    screen = folder / "screen-v1"
-    return ExactLMHead.open(rows, HeadSpec(), screen_path=screen, threads=arguments.threads)
-
-
-def bench(arguments: argparse.Namespace, varied: bool) -> None:
-    arguments.varied = varied
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
-        folder = Path(name)
-        write_weights(folder / "rows", arguments, varied)
-        start = time.perf_counter()
-        head = open_head(folder, arguments)
-        built = time.perf_counter() - start
-        full = np.concatenate([block for _, block in head.rows.blocks(BLOCK)])
-        print(f"{'varied' if varied else 'random'}: {check_equal(head, full, arguments)}")
-        numpy_times, head_times = times(head, full, arguments)
-        (numpy_ms, numpy_cpu), (head_ms, head_cpu) = map(median_ms, (numpy_times, head_times))
-        bandwidth = full.nbytes / 4 / head_ms / 1e6
-        print(
-            f"  numpy float32 product {numpy_ms:.2f} ms (CPU {numpy_cpu:.2f}), exact "
-            f"top-{arguments.top} {head_ms:.2f} ms (CPU {head_cpu:.2f}; {bandwidth:.0f} GB/s of "
-            f"int8): {head_ms / numpy_ms:.2f}x, CPU {head_cpu / numpy_cpu:.2f}x"
-        )
-        del full, head
-        print(f"  first start {built:.2f} s; {memory(folder, arguments)}")
+    head = open_head(kind, folder, inputs, arguments.threads)
+    built = time.perf_counter() - start
+    full = np.concatenate([block for _, block in head.rows.blocks(BLOCK)])
+    expected_top = reference(kind, full, folder, inputs, arguments)
+    agreed = agreement(head, expected_top, inputs, arguments)
+    allowed = MOST_DIFFERENT * agreed.vectors if kind.startswith("compact") else 0
+    if agreed.different > allowed:
+        sys.exit(f"{kind}: {agreed}")
+    peer, own = times(head, full, inputs, arguments)
+    weights = head.rows.nbytes
+    del full, head, expected_top
+    memory = held(kind, folder, inputs, arguments.threads)
+    return [
+        "varied" if inputs.varied else "random",
+        kind,
+        f"{1e3 * peer.wall:.2f} ms",
+        f"{1e3 * own.wall:.2f} ms",
+        f"{own.wall / peer.wall:.2f}x",
+        f"{1e3 * own.cpu:.2f} ms",
+        f"{own.cpu / peer.cpu:.2f}x",
+        *agreed.cells(),
+        f"{memory.after / 1e6:.0f} MB ({memory.before / 1e6:.0f} MB before the head)",
+        f"{(memory.after - memory.before) / weights:.2f}x",
+        f"{built:.2f} s",
+        f"{memory.opened_s:.2f} s",
+    ]
 
 
 def main() -> None:
@@ -195,20 +178,19 @@ def main() -> None:
     parser.add_argument("--vectors", type=int, default=1000)
     parser.add_argument("--pairs", type=int, default=31)
     parser.add_argument("--threads", type=int, default=default_threads(), help="of onnxruntime")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--folder", type=Path, help="where the weight file is written")
-    parser.add_argument("--holding", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.holding:
-        hold(arguments.holding, arguments)
-        return
-    import onnxruntime
-
-    print(
-        f"{arguments.rows} x {arguments.hidden} {arguments.dtype}, onnxruntime "
-        f"{onnxruntime.__version__}, {arguments.threads} threads, numpy {np.__version__}"
-    )
+    lines = []
     for varied in (False, True):
-        bench(arguments, varied)
+        inputs = Inputs(arguments.rows, arguments.hidden, arguments.dtype, varied)
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+            for kind in arguments.kinds:
+                lines.append(bench(kind, Path(name), inputs, arguments))
+                print(*lines[-1], sep=" | ", file=sys.stderr)
+    shape = f"{arguments.rows} x {arguments.hidden}, top-{arguments.top}"
+    print(heading(f"LM head of {shape}, {arguments.threads} threads", arguments.dtype))
+    print(table(HEADINGS, lines))
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class CompactLMHead:
         self.spec = spec
         self._exact = ExactLMHead(rows, spec)
         self._products = RowProducts(rows, spec)
-        self._estimator = estimator
+        self.estimator = estimator
 
     @classmethod
     def open(
@@ -102,7 +102,7 @@ class CompactLMHead:
     @property
     def screened(self) -> bool:
         """Whether estimates spare most of the rows."""
-        return self._estimator is not None
+        return self.estimator is not None
 
     def top(self, hidden: NDArray[np.float32], k: int, also: ArrayLike = ()) -> TopLogits:
         """The top ``k`` rows outside ``also``, and the logits of ``also`` [m], exactly.
@@ -154,9 +154,9 @@ class CompactLMHead:
         """A shortlist that stands well apart from what it leaves out, or None."""
         largest = (self.rows.rows - np.unique(also).size) // _LARGEST_PART
         size = max(SHORTLIST, _PER_WANTED * k)
-        if self._estimator is None or k <= 0 or size > largest:
+        if self.estimator is None or k <= 0 or size > largest:
             return None
-        estimates = self.spec.biased(self._estimator(hidden))
+        estimates = self.spec.biased(self.estimator(hidden))
         if not np.isfinite(estimates).all():
             return None
         estimates[also] = -np.inf
