@@ -69,10 +69,11 @@ class HostKey:
 
     def _make(self) -> Integers:
         groups = self.plan.groups
-        noise = errors(self._entropy, 2 * groups).reshape(groups, 2, N)
-        noise[:, 0] += self._masks()
-        secrets = ternary(self._entropy, groups)
-        values = forward(np.concatenate([secrets[:, None], centre(noise)], axis=1))
+        parts = np.empty((groups, 3, N), dtype=np.int64)
+        parts[:, 0] = ternary(self._entropy, groups)
+        parts[:, 1] = self._masks()
+        parts[:, 2] = errors(self._entropy, groups)
+        values = forward(parts)
         blind = np.empty((groups, 2, N), dtype=np.int64)
         for half, (key, key_over_q) in enumerate(self._halves):
             product = times(values[:, 0], key, key_over_q)
@@ -80,8 +81,13 @@ class HostKey:
         return blind
 
     def _masks(self) -> Integers:
-        """[v, N]: uniform where a coefficient carries no result, zero where it does."""
+        """[v, N]: an error where a coefficient carries a result, uniform where it does not.
+
+        An error added to a uniform number is uniform, so the others need none.
+        """
         masks = centred(uniform(self._entropy, self.plan.groups))
+        noise = errors(self._entropy, 1)[0]
         for group in range(self.plan.groups):
-            masks[group, self.plan.used(group)] = 0
+            used = self.plan.used(group)
+            masks[group, used], noise = noise[: used.size], noise[used.size :]
         return masks

@@ -52,8 +52,7 @@ def quotients(values: Integers) -> Floats:
 
 def times(values: Integers, factor: Integers, factor_over_q: Floats) -> Integers:
     """values * factor modulo Q, centred; ``factor`` is centred, ``values`` within 64 Q."""
-    quotient = values * factor_over_q
-    estimate = np.rint(quotient, out=quotient).astype(np.int64)
+    estimate = (values * factor_over_q).astype(np.int64)
     estimate *= Q
     product = values * factor
     product -= estimate
@@ -81,6 +80,5 @@ def _block(left: Integers, floats: Floats, right: Integers, over_q: Floats) -> I
     for j in range(1, len(left)):
         low += np.multiply(left[j], right[j], out=product)
         estimate += np.multiply(floats[j], over_q[j], out=quotient)
-    estimate = np.rint(estimate, out=estimate)
     low -= np.multiply(estimate.astype(np.int64), Q, out=product)
     return centre(low)
