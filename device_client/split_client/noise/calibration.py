@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.noise.errors import NoiseSettingInvalid
-from split_client.noise.files import write_whole
+from split_client.owner_file import write_whole
 from split_client.weights.store import StoredModel
 from split_privacy.sensitivity import largest_distance, norms
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from split_client.noise.errors import LedgerDamaged, LedgerFailed
-from split_client.noise.files import write_whole
 from split_client.noise.spent import Count, Kind, Spent
+from split_client.owner_file import write_whole
 
 FORMAT = "gatelink.noise-ledger"
 VERSION = 1

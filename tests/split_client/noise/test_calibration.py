@@ -1,0 +1,62 @@
+"""The clip norm and the sensitivity of a table, and what is kept of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from split_client.noise.calibration import FILE_NAME, Calibration, Table, calibrate
+from split_client.noise.errors import NoiseSettingInvalid
+from split_privacy.mechanism import clipped
+from tests.split_client.noise.tables import ROWS, VALUES, WIDTH, table
+
+
+def unread(_: list[int]) -> NDArray[np.float32]:
+    raise AssertionError("the table is read again")
+
+
+def all_pairs(clip: float) -> float:
+    rows = clipped(VALUES, clip)
+    return float(np.linalg.norm(rows[:, None] - rows[None], axis=2).max())
+
+
+def test_the_norm_leaves_ninety_nine_rows_of_a_hundred_as_they_are(tmp_path: Path) -> None:
+    found = calibrate(table(), None, tmp_path)
+    lengths = np.linalg.norm(VALUES.astype(np.float64), axis=1)
+    assert 0.99 <= (lengths <= found.clip).mean() < 1.0
+    assert found.exact
+    assert found.sensitivity == pytest.approx(all_pairs(found.clip), rel=1e-6)
+
+
+def test_the_search_is_made_once_for_each_table_and_norm(tmp_path: Path) -> None:
+    first = calibrate(table(), 2.0, tmp_path)
+    known = Table(unread, ROWS, WIDTH, table().sha256, None)
+    assert calibrate(known, 2.0, tmp_path) == first
+    with pytest.raises(AssertionError, match="again"):
+        calibrate(known, 2.0000001, tmp_path)
+    with pytest.raises(AssertionError, match="again"):
+        calibrate(Table(unread, ROWS, WIDTH, "ef" * 32, None), 2.0, tmp_path)
+    with pytest.raises(AssertionError, match="again"):
+        calibrate(Table(unread, ROWS, WIDTH, table().sha256, 2.0), 2.0, tmp_path)
+
+
+def test_a_damaged_file_is_made_again(tmp_path: Path) -> None:
+    first = calibrate(table(), 2.0, tmp_path)
+    for content in (b"", b"[]", b'{"table": 1}', b"\xff", b'{"numbers": {"quantile": -1}}'):
+        (tmp_path / FILE_NAME).write_bytes(content)
+        assert calibrate(table(), 2.0, tmp_path) == first
+
+
+def test_a_table_too_large_to_search_counts_with_twice_the_norm(tmp_path: Path) -> None:
+    assert calibrate(table(), 2.0, tmp_path, most_products=1e3) == Calibration(2.0, 4.0, False)
+
+
+def test_a_table_that_hides_nothing_is_refused(tmp_path: Path) -> None:
+    equal = Table(lambda ids: np.ones((len(ids), 4), np.float32), 10, 4, "a", None)
+    zeros = Table(lambda ids: np.zeros((len(ids), 4), np.float32), 10, 4, "b", None)
+    with pytest.raises(NoiseSettingInvalid, match="zeros"):
+        calibrate(zeros, None, tmp_path)
+    assert calibrate(equal, 1.0, tmp_path).sensitivity < 1e-6
