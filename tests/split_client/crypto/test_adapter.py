@@ -1,0 +1,299 @@
+"""Encrypted adapters from the device: exact, repaired when the host forgets, never skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import msgpack
+import numpy as np
+import pytest
+
+from split_client.adapters.errors import AdapterListInvalid, UnknownAdapter
+from split_client.crypto.errors import (
+    AdapterHostInvalid,
+    AdapterHostRefused,
+    AdapterHostUnreachable,
+    AdapterHostUnstable,
+    AdapterOutOfRange,
+)
+from split_client.crypto.hosted import HostedAdapters
+from split_client.errors import Cancelled
+from split_client.generation.sequence import Sequence
+from split_client.transport.channel import Patience
+from split_server.adapters.listing import listing
+from tests.adapter_hosts import RunningHost, made_adapter, made_host, running_host
+
+_FILE = made_adapter(scale=0.5)
+_SHORT = Patience(connect=5.0, exchange=20.0, total=0.5)
+_HIDDEN = np.random.default_rng(7).normal(size=(20, 64)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class _Model:
+    hidden_size: int = 64
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[RunningHost]:
+    with running_host(made_host({"made": _FILE, "wide": made_adapter("wide", 96)})) as running:
+        yield running
+
+
+def _adapters(url: str, token: str | None = None, **options: object) -> HostedAdapters:
+    return HostedAdapters(url, token, _Model(), **options)  # type: ignore[arg-type]
+
+
+def _sequence() -> Sequence:
+    return Sequence(None, lambda _: _HIDDEN)  # type: ignore[arg-type]
+
+
+def _corrected(adapters: HostedAdapters, hidden: np.ndarray) -> np.ndarray:
+    sequence = _sequence()
+    adapters.use("made", sequence)
+    assert sequence.correct is not None
+    return sequence.correct(hidden)
+
+
+def _reference(hidden: np.ndarray) -> np.ndarray:
+    product = _FILE.a.astype(np.float64) @ hidden.astype(np.float64)
+    return hidden + _FILE.scale * (_FILE.b.astype(np.float64) @ product)
+
+
+def test_the_corrected_state_is_the_adapters_in_float64(served: RunningHost) -> None:
+    adapters = _adapters(served.url)
+    for hidden in _HIDDEN:
+        corrected = _corrected(adapters, hidden)
+        assert corrected.dtype == np.float32
+        expected = _reference(hidden)
+        error = np.linalg.norm(corrected - expected) / np.linalg.norm(expected)
+        assert error < 1e-4
+    adapters.close()
+
+
+def test_only_adapters_that_fit_the_model_are_offered(served: RunningHost) -> None:
+    adapters = _adapters(served.url)
+    assert [about.name for about in adapters.available] == ["made"]
+    with pytest.raises(UnknownAdapter, match="made"):
+        adapters.use("wide", _sequence())
+    adapters.close()
+
+
+def test_none_leaves_the_state_alone_and_the_model_server_is_told_nothing(
+    served: RunningHost,
+) -> None:
+    adapters, sequence = _adapters(served.url), _sequence()
+    adapters.use("made", sequence)
+    assert sequence.adapter is None
+    adapters.use(None, sequence)
+    assert sequence.correct is None
+    adapters.close()
+
+
+def test_keys_are_made_once_for_a_session(served: RunningHost) -> None:
+    adapters = _adapters(served.url)
+    for hidden in _HIDDEN[:3]:
+        _corrected(adapters, hidden)
+    assert adapters._adapters["made"].sessions_opened == 1
+    adapters.close()
+
+
+def test_a_host_that_lost_the_session_is_given_new_keys(served: RunningHost) -> None:
+    adapters = _adapters(served.url)
+    _corrected(adapters, _HIDDEN[0])
+    for session in list(served.host.sessions._held.values()):
+        served.host.sessions.drop(session)
+    np.testing.assert_allclose(
+        _corrected(adapters, _HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
+    )
+    assert adapters._adapters["made"].sessions_opened == 2
+    adapters.close()
+
+
+def test_a_worker_that_dies_is_not_noticed(served: RunningHost) -> None:
+    adapters = _adapters(served.url)
+    _corrected(adapters, _HIDDEN[0])
+    for pid in served.worker_pids:
+        os.kill(pid, signal.SIGKILL)
+    np.testing.assert_allclose(
+        _corrected(adapters, _HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
+    )
+    assert adapters._adapters["made"].sessions_opened == 1
+    adapters.close()
+
+
+def test_a_restarted_host_is_found_again_and_a_dead_one_stops_the_reply() -> None:
+    with running_host(made_host({"made": _FILE})) as first:
+        adapters = _adapters(first.url, patience=_SHORT)
+        _corrected(adapters, _HIDDEN[0])
+        sequence = _sequence()
+        adapters.use("made", sequence)
+    assert sequence.correct is not None
+    with pytest.raises(AdapterHostUnreachable, match="the reply stops") as unreachable:
+        sequence.correct(_HIDDEN[1])
+    assert unreachable.value.code == "adapter_host_unreachable"
+    with running_host(made_host({"made": _FILE}), port=first.port):
+        np.testing.assert_allclose(
+            sequence.correct(_HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
+        )
+    adapters.close()
+
+
+def test_a_spent_budget_stops_the_reply_in_words() -> None:
+    with running_host(made_host({"made": _FILE}, budget=2)) as served:
+        adapters = _adapters(served.url)
+        for hidden in _HIDDEN[:2]:
+            _corrected(adapters, hidden)
+        with pytest.raises(AdapterHostRefused, match="all 2 queries") as refused:
+            _corrected(adapters, _HIDDEN[2])
+        assert refused.value.code == "budget_exhausted"
+        adapters.close()
+
+
+def test_a_wrong_token_is_told_apart_from_the_servers() -> None:
+    with running_host(made_host({"made": _FILE}), token="a-token-of-enough-length") as served:
+        for token in (None, "another-token-of-length"):
+            with pytest.raises(AdapterHostRefused, match="--adapter-token") as refused:
+                _adapters(served.url, token)
+            assert refused.value.code == "adapter_host_unauthorized"
+        adapters = _adapters(served.url, "a-token-of-enough-length")
+        assert adapters.available
+        adapters.close()
+
+
+@pytest.mark.parametrize("value", [1e6, np.inf, np.nan])
+def test_a_state_beyond_the_range_stops_the_reply(served: RunningHost, value: float) -> None:
+    adapters = _adapters(served.url)
+    with pytest.raises(AdapterOutOfRange, match="--activation-rms"):
+        _corrected(adapters, np.full(64, value, dtype=np.float32))
+    adapters.close()
+
+
+def test_a_cancelled_wait_for_the_host_ends_at_once() -> None:
+    def cancel(_: float) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        _adapters("http://127.0.0.1:9", pause=cancel)
+
+
+# What a host that is not honest, or not one at all, may answer.
+
+Answer = Callable[[str, bytes], tuple[int, bytes]]
+
+
+@contextmanager
+def _pretended(answer: Answer) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            status, data = answer(self.path.removeprefix("/api/v1/adapters"), body)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = _answer  # noqa: N815 - names of the base class
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _honest(path: str) -> bytes:
+    host = made_host({"made": _FILE})
+    opened = host.open("ada", "made")
+    host.close()
+    return {
+        "": json.dumps(listing({"made": _FILE}, he=True)).encode(),
+        "/made/b": _FILE.b.tobytes(),
+        "/made/session": msgpack.packb(opened),
+        "/made/key": b"",
+        "/made/evaluate": bytes(host.adapter("made").terms.reply),
+    }[path]
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("/made/b", b""),
+        ("/made/b", bytes(3)),
+        ("/made/b", bytes(4 * 64 * 4 + 1)),
+        ("/made/b", np.full(256, np.nan, "<f4").tobytes()),
+        ("/made/session", b"\xc1"),
+        ("/made/session", msgpack.packb({"session": bytes(3)})),
+        ("/made/session", bytes(5000)),
+        ("/made/session", msgpack.packb([])),
+        ("/made/key", b"more"),
+        ("/made/evaluate", b""),
+        ("/made/evaluate", bytes(100_000)),
+        ("/made/evaluate", None),
+    ],
+)
+def test_answers_that_are_not_what_was_agreed_are_not_used(path: str, data: bytes | None) -> None:
+    def answer(asked: str, _: bytes) -> tuple[int, bytes]:
+        return 200, data if asked == path and data is not None else _honest(asked)
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        with pytest.raises(AdapterHostInvalid):
+            _corrected(adapters, _HIDDEN[0])
+        adapters.close()
+
+
+def test_a_packing_for_another_shape_is_refused() -> None:
+    other = made_host({"made": made_adapter(rank=3)})
+    packing = other.open("ada", "made")
+    other.close()
+
+    def answer(asked: str, _: bytes) -> tuple[int, bytes]:
+        return 200, msgpack.packb(packing) if asked == "/made/session" else _honest(asked)
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        with pytest.raises(AdapterHostInvalid, match="another shape"):
+            _corrected(adapters, _HIDDEN[0])
+        adapters.close()
+
+
+def test_a_host_that_loses_every_session_is_given_up() -> None:
+    def answer(asked: str, _: bytes) -> tuple[int, bytes]:
+        if asked != "/made/evaluate":
+            return 200, _honest(asked)
+        return 404, b'{"error": {"code": "unknown_session", "message": "gone"}}'
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        with pytest.raises(AdapterHostUnstable):
+            _corrected(adapters, _HIDDEN[0])
+        adapters.close()
+
+
+def test_a_list_in_the_clear_or_no_list_is_refused() -> None:
+    clear = json.dumps(listing({"made": _FILE}, he=False)).encode()
+    told: list[tuple[int, bytes, type[Exception]]] = [
+        (200, clear, AdapterHostInvalid),
+        (200, b"<html>", AdapterListInvalid),
+        (404, b"<html>", AdapterHostInvalid),
+        (502, b"", AdapterHostUnreachable),
+    ]
+    for status, data, error in told:
+        with _pretended(lambda *_, s=status, d=data: (s, d)) as url, pytest.raises(error):
+            _adapters(url, patience=_SHORT)
