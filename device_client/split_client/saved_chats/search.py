@@ -14,7 +14,7 @@ from split_client.saved_chats.names import folded
 
 # One look reads no more than that; what is left out is said.
 MOST_BYTES = 256 << 20
-_BEFORE, _AFTER = 24, 60
+_BEFORE, _AFTER = 16, 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from typing import TextIO
 
 from split_client.terminal.markdown.layout import Layout
@@ -11,6 +12,7 @@ from split_client.terminal.theme import Style
 from split_client.terminal.width import measure
 
 _NARROWEST = 20
+_BETWEEN = " · "
 
 
 def columns(stream: TextIO) -> int:
@@ -32,13 +34,30 @@ def fold(text: str, stream: TextIO, hang: int = 0) -> str:
     """``text`` for ``stream``, unchanged unless that is a terminal.
 
     ``hang``: columns by which the second and later lines are moved in. A word that is longer than
-    a line, such as a path, stays whole.
+    a line, such as a path, stays whole, and so do the parts of a text that has dots between them.
     """
     if not stream.isatty():
         return text
-    layout = Layout(room(stream), measure)
+    width = room(stream)
+    lines = packed(" ".join(text.splitlines()).split(_BETWEEN), width)
+    return "\n".join(_folded(line, width, hang) for line in lines)
+
+
+def packed(parts: Sequence[str], width: int) -> list[str]:
+    """``parts`` with dots between them, as many to a line as fit; a part is not divided."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if measure(lines[-1]) + len(_BETWEEN) + measure(part) <= width:
+            lines[-1] += _BETWEEN + part
+        else:
+            lines.append(part)
+    return lines
+
+
+def _folded(text: str, width: int, hang: int) -> str:
+    layout = Layout(width, measure)
     layout.begin([], [(" " * hang, Style())])
-    layout.put(" ".join(text.splitlines()), Style())
+    layout.put(text, Style())
     layout.place()
     return "".join(shown for shown, _ in layout.take())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Protocol, TextIO
 
 from split_client.terminal.screen import Screen
@@ -44,7 +45,7 @@ class PipeReader:
 class PromptReader:
     """Line editing with the history of this chat, which is kept in memory only."""
 
-    def __init__(self, theme: Theme = PLAIN) -> None:
+    def __init__(self, theme: Callable[[], Theme] = lambda: PLAIN) -> None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.formatted_text import ANSI
         from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -65,7 +66,7 @@ class PromptReader:
             event.current_buffer.newline(copy_margin=False)
 
         self._session: PromptSession[str] = PromptSession(
-            ANSI(theme.paint(PROMPT, Style("you"))),
+            lambda: ANSI(theme().paint(PROMPT, Style("you"))),
             multiline=True,
             key_bindings=keys,
             prompt_continuation=CONTINUED,
@@ -83,5 +84,5 @@ class PromptReader:
 def reader_for(screen: Screen) -> Reader:
     """A person gets line editing, a pipe does not."""
     if sys.stdin.isatty() and screen.interactive:
-        return PromptReader(screen.theme)
+        return PromptReader(lambda: screen.theme)
     return PipeReader(sys.stdin)

@@ -47,6 +47,7 @@ class Screen:
 
     def use_theme(self, name: str) -> None:
         """Take the colours of the theme called ``name``, as far as the terminal has them."""
+        self.theme_name = name
         self.theme: Theme = theme_for(name, os.environ) if self.interactive else PLAIN
         self._err_theme = theme_for(name, os.environ) if self.err.isatty() else PLAIN
 
@@ -114,7 +115,8 @@ class Screen:
             self.line()
             if self._shaper is not None:
                 self._shaper.line_broken()
-        self.err.write(_painted(fold(text, self.err), self._err_theme, role) + "\n")
+        indent = len(text) - len(text.lstrip(" "))
+        self.err.write(_painted(fold(text, self.err, indent), self._err_theme, role) + "\n")
         self.err.flush()
 
 

@@ -10,6 +10,8 @@ from split_client.terminal.sanitise import one_line
 from split_client.terminal.words import counted, size
 from split_client.transport.endpoint import Endpoint
 
+_LONGEST_LINE = 600
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:
@@ -58,7 +60,7 @@ def _connection(seen: Observed) -> Iterator[str]:
     over = seen.stats.transport or "not connected yet"
     yield f"{seen.endpoint.url} ({over})"
     if seen.endpoint.secure:
-        yield "TLS as far as this address; what stands there can read on."
+        yield "TLS as far as this address; what stands there reads the frames."
     elif seen.endpoint.is_loopback:
         yield "Without TLS, within this machine."
     else:
@@ -82,7 +84,8 @@ def _travelled(seen: Observed) -> Iterator[str]:
 def _learns(seen: Observed) -> Iterator[str]:
     yield ("It knows all weights and our code, can keep all traffic, and sees sizes and timing.")
     if seen.noise:
-        yield from (one_line(line) for line in seen.noise)
+        yield from (one_line(line, _LONGEST_LINE) for line in seen.noise)
+        yield "How many tokens can be recovered all the same: split-client audit measures it."
         return
     yield (
         "Split mode: assume that it can recover the prompt and the reply. Embedding rows are "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from split_client.api import ChatSession, SplitClient
+from split_client.api import ChatSession, Message, SplitClient
 from split_client.conversation_file import (
     SavedConversation,
     load_conversation,
@@ -19,6 +20,7 @@ from split_client.saved_chats.search import Found, look
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.fold import cut, room
+from split_client.terminal.reader import PROMPT
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -26,6 +28,7 @@ from split_client.terminal.words import counted
 
 _LISTED = 30
 _INDENT = 2
+_LONGEST_ASKED = 500
 _WHO = {"user": "you: ", "assistant": "model: ", "system": "system: "}
 _TRIES = 100
 
@@ -87,6 +90,8 @@ class Chats:
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
+        if self.screen.interactive:
+            show_last(saved.messages, self.screen)
         return "stay"
 
     def list(self, text: str) -> Next:
@@ -156,6 +161,18 @@ class Chats:
             line = f"{' ' * _INDENT}{_WHO.get(found.role or '', '')}{one_line(found.line, 200)}"
             width = room(self.screen.out)
             self.screen.line(cut(line, width) if self.screen.interactive else line)
+
+
+def show_last(messages: Sequence[Message], screen: Screen) -> None:
+    """The last message of the user and what was answered, so that it is known where one is."""
+    asked = max((i for i, m in enumerate(messages) if m.role == "user"), default=len(messages))
+    for message in messages[asked:]:
+        if message.role == "user":
+            screen.paragraph(f"{PROMPT}{one_line(message.content, _LONGEST_ASKED)}", 2, "you")
+        else:
+            screen.begin_reply()
+            screen.reply(message.content)
+            screen.end_reply()
 
 
 def expanded(text: str) -> Path:

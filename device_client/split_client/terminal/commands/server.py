@@ -54,7 +54,6 @@ class Server:
         return "stay"
 
     def _observed(self) -> Observed:
-        lines = getattr(self.client, "privacy_lines", None)
         return Observed(
             endpoint=self.client.endpoint,
             stats=self.client.stats,
@@ -63,7 +62,7 @@ class Server:
             cached=self.chat.cached_tokens,
             attention=self.attention.asked,
             adapter=self._adapter(),
-            noise=tuple(map(str, lines())) if callable(lines) else (),
+            noise=tuple(self.client.privacy_lines(self.chat)),
         )
 
     def _adapter(self) -> str | None:

@@ -59,9 +59,8 @@ class Settings:
         if params.logit_bias:
             shown.append(f"logit_bias of {len(params.logit_bias)} tokens")
         shown.append(f"markdown {'on' if self.screen.markdown else 'off'}")
-        shown.append(f"theme {self.screen.theme.name}")
-        for start in range(0, len(shown), 4):
-            self.screen.note(" · ".join(shown[start : start + 4]))
+        shown.append(f"theme {self.screen.theme_name}")
+        self.screen.note(" · ".join(shown))
 
 
 def _one_of(name: str, value: str, words: tuple[str, ...]) -> str:
