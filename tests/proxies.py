@@ -41,9 +41,13 @@ class CuttingProxy:
         while True:
             try:
                 near, _ = self._listener.accept()
-                far = socket.create_connection(("127.0.0.1", self._target))
             except OSError:
                 return
+            try:
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:
+                near.close()
+                continue
             self.connections += 1
             threading.Thread(target=self._up, args=(near, far), daemon=True).start()
             threading.Thread(target=self._down, args=(far, near), daemon=True).start()

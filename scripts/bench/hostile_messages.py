@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 import httpx
 import numpy as np
 
-from bench import hostile_mutations as mutations
 from split_wire.digest import PrefixChain
 from split_wire.messages import (
     CONTENT_TYPE,
@@ -26,6 +25,8 @@ from split_wire.messages import (
     encode_message,
 )
 from split_wire.tensor import Tensor
+
+from . import hostile_mutations as mutations
 
 Kind: TypeAlias = Literal[
     "split.v1 frames",

@@ -22,10 +22,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
-from bench import hostile_messages as messages
-from bench.hostile_messages import FORWARD_PATH, STREAM_PATH, Target
-from bench.workers import serve
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL, Failure, decode_server_message
+
+from . import hostile_messages as messages
+from .hostile_messages import FORWARD_PATH, STREAM_PATH, Target
+from .workers import serve
 
 _LARGEST = 1 << 22
 # No answer within it is a hang; a generation that strange limits made long is hung up on.
