@@ -9,8 +9,9 @@ compared with the root mean square error seen on the shortlist; where it is belo
 shortlist grows, in the end to a full product. Measured, this has not lost a row
 (``docs/benchmarks.md``); errors that are not like those of the shortlist would.
 
-``logits`` are all exact and read all rows. So does what needs every logit: a log-probability, and a
-draw without top-k where the estimates of the tail leave doubt.
+``logits`` are all exact and read all rows. A log-probability and a draw without top-k need the
+weight of all rows: they take that of the tail from the estimates where the interval of
+``top_and_rest`` leaves no doubt that matters, and read all rows elsewhere.
 """
 
 import logging

@@ -21,8 +21,8 @@ from split_client.generation.token_set import TokenSet
 class Choice(NamedTuple):
     """The token and its probability among the candidates that the filters kept (1 when greedy).
 
-    Without any filter the total weight is known within the screen's bounds only, and so is the
-    probability; the token is always the exact one.
+    Without any filter the total weight is known within the head's bounds only, and so is the
+    probability; the token is the exact one, with a compact head as far as its estimates hold.
     """
 
     token_id: int
