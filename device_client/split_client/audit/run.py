@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from split_client.api import SplitClient
+from split_client.audit.arguments import AuditRequest
 from split_client.audit.device.modes import Mode, clear_modes, noised_modes
 from split_client.audit.device.prompts import built_in_prompts, built_in_questions, read_prompts
 from split_client.audit.effort import FULL, QUICK
@@ -32,35 +30,9 @@ from split_client.transport.endpoint import Endpoint
 _QUICK_SIGMAS = (0.1, 0.3)
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRequest:
-    """What the command's own flags say."""
-
-    prompts: Path | None = None
-    json: Path | None = None
-    plot: Path | None = None
-    seed: int = 0
-    quick: bool = False
-
-    @classmethod
-    def of(cls, options: Namespace) -> AuditRequest:
-        """The flags that :func:`add_audit_arguments` added."""
-        return cls(options.prompts, options.json, options.plot, options.seed, options.quick)
-
-
-def add_audit_arguments(parser: ArgumentParser) -> None:
-    """The command's own flags."""
-    parser.add_argument("--prompts", type=Path, metavar="FILE", help="messages of your own, JSON")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw use against recovery, SVG")
-    parser.add_argument("--seed", type=int, default=0, help="repeats the figures (default: 0)")
-    parser.add_argument("--quick", action="store_true", help="few messages and modes")
-
-
 def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -> bool:
     """Audit the server; whether no claim was found untrue. Raises the client's errors."""
-    if request.plot is not None:
-        require_matplotlib()
+    _require_writable(request)
     given = None if request.prompts is None else read_prompts(request.prompts)
     effort = QUICK if request.quick else FULL
     material = Material(given or built_in_prompts(), built_in_questions())
@@ -110,6 +82,15 @@ def _connect(
     finally:
         bar.close()
     return client, Reach(Endpoint.parse(config.url), token, carrier)
+
+
+def _require_writable(request: AuditRequest) -> None:
+    """What would fail after minutes of work fails before it."""
+    for path in (request.json, request.plot):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise OutputFailed(str(path), "its folder does not exist")
+    if request.plot is not None:
+        require_matplotlib()
 
 
 def _save(request: AuditRequest, made: dict[str, Any], screen: Screen) -> None:

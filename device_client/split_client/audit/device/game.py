@@ -48,7 +48,7 @@ def releases(
         backend = RemoteBackend(channel, model.hidden, model.digest, len(ids), mode.dtype)
         backend.open()
         rows = mode.rows.conversation(audit_key(seed, "game", mode.name, token, number))
-        backend.step(0, rows.lookup(ids, 0, backend.dtype))
+        backend.step(0, rows.rows(ids, 0, len(ids), backend.dtype))
         yield recording
 
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.ends import DeviceEnds
+from split_client.noise.account import Account
+from split_client.noise.conversation import NoisedConversation
+from split_client.noise.spent import Count, Kind
 from split_privacy.mechanism import RowMechanism
-from split_privacy.prf import NoiseContext, RowName, RowStreams, histories
 from split_wire.tensor import WireDtype
+
+_NOWHERE = Path("no-releases-are-kept")
 
 
 class Rows(Protocol):
     """One conversation's way from tokens to rows."""
 
-    def lookup(self, ids: list[int], start: int, dtype: WireDtype) -> NDArray[np.float32]:
-        """Rows [n, H] of ``ids`` at the positions from ``start`` on, as they travel."""
+    def rows(
+        self, tokens: list[int], start: int, stop: int, dtype: WireDtype
+    ) -> NDArray[np.float32]:
+        """Rows [stop - start, H] of a part of ``tokens``, the conversation so far."""
 
 
 class RowSource(Protocol):
@@ -39,38 +46,49 @@ class ClearRows:
         del key
         return self
 
-    def lookup(self, ids: list[int], start: int, dtype: WireDtype) -> NDArray[np.float32]:
-        """As :meth:`Rows.lookup`."""
-        del start
-        return self._ends.embedder.lookup(ids, dtype)
+    def rows(
+        self, tokens: list[int], start: int, stop: int, dtype: WireDtype
+    ) -> NDArray[np.float32]:
+        """As :meth:`Rows.rows`."""
+        return self._ends.embedder.lookup(tokens[start:stop], dtype)
 
 
 class NoisedRows:
-    """Rows as noised mode sends them: clipped, and noised from the conversation's key."""
+    """Rows as noised mode sends them, by the product's own conversation with noise."""
 
     def __init__(self, ends: DeviceEnds, release: RowMechanism) -> None:
         self._ends, self._release = ends, release
+        self._uncounted = _Uncounted(release)
 
     def conversation(self, key: bytes) -> Rows:
         """As :meth:`RowSource.conversation`."""
-        return _NoisedConversation(self._ends, self._release, key)
+        return _Seeded(
+            self._release,
+            lambda ids: self._ends.embedder.lookup(ids, "f32"),
+            self._ends.manifest.digest,
+            self._uncounted,
+            _NOWHERE,
+            key,
+        )
 
 
-class _NoisedConversation:
-    def __init__(self, ends: DeviceEnds, release: RowMechanism, key: bytes) -> None:
-        self._ends, self._release, self._key = ends, release, key
-        self._tokens: list[int] = []
+class _Uncounted(Account):
+    """Nothing is charged: messages of an audit are no secrets of this user."""
 
-    def lookup(self, ids: list[int], start: int, dtype: WireDtype) -> NDArray[np.float32]:
-        """As :meth:`Rows.lookup`."""
-        self._tokens[start:] = ids
-        digests = histories(self._tokens)
-        places = range(start, start + len(ids))
-        names = [RowName(i, self._tokens[i], digests[i]) for i in places]
-        release, digest = self._release, self._ends.manifest.digest
-        context = NoiseContext(self._key, "embedding", release.sigma, release.clip, digest, dtype)
-        rows = self._ends.embedder.lookup(ids, "f32")
-        return release.release(rows, names, RowStreams(context))
+    def __init__(self, release: RowMechanism) -> None:
+        self.kind = Kind.of(release)
+        self.budget = None
+
+    def spend(self, count: Count) -> None:
+        """As :meth:`Account.spend`."""
+
+
+class _Seeded(NoisedConversation):
+    """Its key comes from the audit's seed and is not kept, nor are its releases."""
+
+    def use_key(self, key: bytes) -> None:
+        """As :meth:`NoisedConversation.use_key`, without a file for each of thousands of keys."""
+        self._begin(key)
 
 
 def audit_key(seed: int, *labels: object) -> bytes:

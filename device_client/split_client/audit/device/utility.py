@@ -42,7 +42,8 @@ def answer(
     for number, one in enumerate(questions):
         ids, reply = _tokens(ends, one)
         rows = mode.rows.conversation(audit_key(seed, "utility", mode.name, number))
-        states = session.run(rows.lookup(ids + reply[:-1], 0, session.dtype), 0)
+        tokens = ids + reply[:-1]
+        states = session.run(rows.rows(tokens, 0, len(tokens), session.dtype), 0)
         found.append(_judged(model, states[len(ids) - 1 :], reply, ends.manifest.eos_token_ids))
     return found
 

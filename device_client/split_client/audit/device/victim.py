@@ -76,11 +76,12 @@ class _Placed:
 
     def __init__(self, rows: Rows, backend: RemoteBackend) -> None:
         self._rows, self._backend = rows, backend
-        self._session, self._position = 0, 0
+        self._session = 0
+        self._tokens: list[int] = []
 
     def __call__(self, ids: list[int]) -> NDArray[np.float32]:
         if self._session != self._backend.sessions_opened:
-            self._session, self._position = self._backend.sessions_opened, 0
-        start = self._position
-        self._position += len(ids)
-        return self._rows.lookup(ids, start, self._backend.dtype)
+            self._session, self._tokens = self._backend.sessions_opened, []
+        start = len(self._tokens)
+        self._tokens += ids
+        return self._rows.rows(self._tokens, start, len(self._tokens), self._backend.dtype)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
 
 _HALVINGS = 60
 
@@ -12,7 +14,15 @@ def upper(successes: int, trials: int, alpha: float) -> float:
     """The largest p for which ``successes`` or fewer still have probability ``alpha``."""
     if successes >= trials:
         return 1.0
-    return _solve(lambda p: at_most(successes, trials, p) >= alpha)
+    coefficients = _log_coefficients(successes, trials)
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if _tail(coefficients, trials, middle) >= alpha:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def lower(successes: int, trials: int, alpha: float) -> float:
@@ -21,27 +31,18 @@ def lower(successes: int, trials: int, alpha: float) -> float:
 
 
 def at_most(successes: int, trials: int, p: float) -> float:
-    """P[Binomial(trials, p) <= successes], summed from the logarithms of its terms."""
-    if p <= 0.0:
-        return 1.0
-    if p >= 1.0:
-        return 1.0 if successes >= trials else 0.0
-    term = trials * math.log1p(-p)
-    odds = math.log(p) - math.log1p(-p)
-    terms = [term]
-    for k in range(successes):
-        term += math.log((trials - k) / (k + 1)) + odds
-        terms.append(term)
-    peak = max(terms)
-    return min(1.0, math.exp(peak) * math.fsum(math.exp(one - peak) for one in terms))
+    """P[Binomial(trials, p) <= successes] for ``p`` between 0 and 1, both excluded."""
+    return _tail(_log_coefficients(successes, trials), trials, p)
 
 
-def _solve(holds: Callable[[float], bool]) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
-    return high
+def _log_coefficients(successes: int, trials: int) -> NDArray[np.float64]:
+    """ln(trials choose k) for k up to ``successes``."""
+    k = np.arange(successes, dtype=np.float64)
+    return np.concatenate([[0.0], np.cumsum(np.log((trials - k) / (k + 1)))])
+
+
+def _tail(coefficients: NDArray[np.float64], trials: int, p: float) -> float:
+    k = np.arange(coefficients.size, dtype=np.float64)
+    terms = coefficients + k * math.log(p) + (trials - k) * math.log1p(-p)
+    peak = float(terms.max())
+    return min(1.0, math.exp(peak) * float(np.exp(terms - peak).sum()))

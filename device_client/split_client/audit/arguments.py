@@ -1,0 +1,32 @@
+"""The flags of ``split-client audit``, without what the audit itself needs to be loaded."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRequest:
+    """What the command's own flags say."""
+
+    prompts: Path | None = None
+    json: Path | None = None
+    plot: Path | None = None
+    seed: int = 0
+    quick: bool = False
+
+    @classmethod
+    def of(cls, options: Namespace) -> AuditRequest:
+        """The flags that :func:`add_audit_arguments` added."""
+        return cls(options.prompts, options.json, options.plot, options.seed, options.quick)
+
+
+def add_audit_arguments(parser: ArgumentParser) -> None:
+    """The command's own flags."""
+    parser.add_argument("--prompts", type=Path, metavar="FILE", help="messages of your own, JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw use against recovery, SVG")
+    parser.add_argument("--seed", type=int, default=0, help="repeats the figures (default: 0)")
+    parser.add_argument("--quick", action="store_true", help="few messages and modes")
