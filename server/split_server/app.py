@@ -144,6 +144,7 @@ class SplitApp:
             sweeper.cancel()
             await self.drain()
             self._files.shutdown(wait=False, cancel_futures=True)
+            self.parts.original.close()
             if self.parts.compat is not None:
                 self.parts.compat.close()
 

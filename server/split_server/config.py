@@ -123,6 +123,24 @@ class ServerConfig(ComputeConfig):
         "if it has one",
         metavar="DIR",
     )
+    he: bool = option(
+        True,
+        help="encrypt what original clients want encrypted (use_he), with a key of this server's; "
+        "it hides nothing from the server, and --no-he leaves it out",
+    )
+    adapter_noise_epsilon: float = option(
+        0.0,
+        help="noise on what goes into an adapter of the original protocol: epsilon of one row at "
+        "delta 1e-5; 0 adds none. The server knows the state all the same",
+        minimum=0.0,
+        maximum=1000.0,
+    )
+    adapter_noise_clip: float = option(
+        0.5,
+        help="norm to which a row is clipped before that noise; the sensitivity is twice this",
+        minimum=1e-3,
+        maximum=1e6,
+    )
     compat: bool = option(
         True,
         help="serve the OpenAI and Kobold APIs, whose requests show the server their text; "

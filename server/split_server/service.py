@@ -104,11 +104,6 @@ class SplitService:
         """The sessions of all principals."""
         return self._store
 
-    @property
-    def adapters(self) -> frozenset[str]:
-        """Names of the adapters that a step may name."""
-        return frozenset(self._adapters)
-
     def observe(self, observer: StepObserver) -> None:
         """Have ``observer`` told of the engine's work; before :meth:`start`."""
         self._engine.observer = observer

@@ -33,6 +33,8 @@ from split_server.engine.memory_weights import WeightsNeed, check_weights, weigh
 from split_server.engine.runner import ModelRunner
 from split_server.engine.threads import on_passing_thread
 from split_server.errors import UnusableModel
+from split_server.experts.desk import Experts
+from split_server.experts.input_noise import InputNoise
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
 from split_server.kv.buffers import BufferPool
@@ -78,7 +80,7 @@ def load_parts(config: ServerConfig) -> Parts:
         encoder(catalog.read(TOKENIZER)),
         half_rows(catalog.legacy[LEGACY_EMBEDDING], info.hidden_size),
         allow_tokenize=config.allow_server_tokenize,
-        expert_keywords={name: file.keywords for name, file in adapters.items()},
+        experts=Experts(adapters, encrypt=config.he, noise=_noise(config, info.hidden_size)),
     )
     compat = None if local is None else _compat(checkpoint, local, service, config)
     return Parts(
@@ -117,6 +119,11 @@ def _compat(
     limits = replace(limits, running=min(limits.running, most))
     generator = Generator(local.ends, service.local, limits)
     return Compat(checkpoint, local, generator, Texts(local.ends))
+
+
+def _noise(config: ServerConfig, hidden_size: int) -> InputNoise | None:
+    epsilon, clip = config.adapter_noise_epsilon, config.adapter_noise_clip
+    return InputNoise.for_epsilon(epsilon, clip, hidden_size) if epsilon else None
 
 
 def _model(

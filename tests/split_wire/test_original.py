@@ -26,7 +26,9 @@ from split_wire.errors import (
     WrongShape,
 )
 from split_wire.frame import Frame, encode_frame
+from split_wire.original.experts import adapter_of
 from split_wire.original.replies import (
+    Encrypted,
     ForwardReply,
     config,
     embedding_hash,
@@ -259,6 +261,32 @@ def test_a_binary_reply_has_its_rows_at_a_multiple_of_four(rows: int, incrementa
     assert message["seq_len"] == rows
     assert message["incremental"] is incremental
     np.testing.assert_array_equal(np.frombuffer(data[end:], "<f4"), ROWS[:rows].ravel())
+
+
+def test_a_reply_tells_the_times_of_encryption_and_adds_the_products_to_the_models() -> None:
+    done = ForwardReply(
+        ROWS, False, 0, 24, 2.0, 9.0, "banking", Encrypted(1.5, 0.25, 0.75), dp_sigma=3.73
+    )
+    message = json.loads(done.encode("hidden_states"))
+    assert message["he_active"] is True
+    assert message["he_reason"] is None
+    assert message["adapter"] == "banking"
+    assert (message["encrypt_ms"], message["decrypt_ms"]) == (1.5, 0.75)
+    assert (message["compute_ms"], message["he_compute_ms"]) == (2.25, 0.25)
+    assert message["dp_sigma"] == 3.73
+
+
+def test_an_expert_is_an_adapter_by_its_name_with_or_without_the_suffix() -> None:
+    for expert, adapter in (
+        (None, None),
+        ("banking", "banking"),
+        ("banking_expert", "banking"),
+        ("legal_expert", "legal_expert"),
+        ("gardening", None),
+        ("gardening_expert", None),
+        ("_expert", None),
+    ):
+        assert adapter_of(expert, {"banking", "legal", "legal_expert"}) == adapter
 
 
 def test_a_config_lets_clients_neither_clip_nor_noise_nor_claim_privacy() -> None:

@@ -26,8 +26,21 @@ _HASHED_VALUES = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Encrypted:
+    """Milliseconds that an adapter took under encryption."""
+
+    encrypt_ms: float
+    compute_ms: float
+    decrypt_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class ForwardReply:
-    """``hidden`` [n or 1, H] f32; ``cached_before``: positions cached before the request."""
+    """``hidden`` [n or 1, H] f32; ``cached_before``: positions cached before the request.
+
+    ``compute_ms``: of the model. ``adapter``: the one that was applied. ``encrypted``: None where
+    nothing was, for the reason ``he_reason``. ``dp_sigma``: of noise on what went into the adapter.
+    """
 
     hidden: NDArray[np.float32]
     incremental: bool
@@ -35,6 +48,10 @@ class ForwardReply:
     layers: int
     compute_ms: float
     total_ms: float
+    adapter: str | None = None
+    encrypted: Encrypted | None = None
+    he_reason: str | None = None
+    dp_sigma: float = 0.0
 
     def encode(self, spelling: Spelling) -> str | bytes:
         """The answer to a request in the form ``spelling``: bytes for binary, else text."""
@@ -47,16 +64,20 @@ class ForwardReply:
         return json.dumps(self._describe("forward") | {"pre_activations": encoded})
 
     def _describe(self, kind: str) -> dict[str, Any]:
+        done = self.encrypted or Encrypted(0, 0, 0)
         return {
             "type": kind,
             "seq_len": self.hidden.shape[0],
             "hidden_dim": self.hidden.shape[1],
-            "he_active": False,
-            "encrypt_ms": 0,
-            "compute_ms": round(self.compute_ms, 3),
-            "decrypt_ms": 0,
+            "adapter": self.adapter,
+            "he_active": self.encrypted is not None,
+            "he_reason": self.he_reason,
+            "encrypt_ms": round(done.encrypt_ms, 3),
+            "compute_ms": round(self.compute_ms + done.compute_ms, 3),
+            "he_compute_ms": round(done.compute_ms, 3),
+            "decrypt_ms": round(done.decrypt_ms, 3),
             "total_ms": round(self.total_ms, 3),
-            "dp_sigma": 0,
+            "dp_sigma": self.dp_sigma,
             "incremental": self.incremental,
             "cached_seq_len": self.cached_before,
             "layers_computed": self.layers,
@@ -76,8 +97,15 @@ def config(
     num_layers: int,
     eos_token_ids: Sequence[int],
     expert_keywords: Mapping[str, Sequence[str]],
+    *,
+    he_active: bool = False,
+    dp_sigma: float = 0.0,
+    dp_epsilon: float = 0.0,
 ) -> dict[str, Any]:
     """What the server serves. ``vocab_size``: rows of the embedding table.
+
+    ``he_active``: whether adapters run under encryption, as a rule; ``dp_sigma`` and
+    ``dp_epsilon``: of noise that the server adds to what goes into an adapter.
 
     No noise is written as 0, because clients take null for their default of epsilon 1. Without
     noise ``dp_sensitivity`` bounds nothing; some clients clip rows to it all the same, so it is the
@@ -90,10 +118,10 @@ def config(
         "vocab_size": vocab_size,
         "num_layers": num_layers,
         "eos_token_ids": list(eos_token_ids),
-        "he_active": False,
-        "dp_sigma": 0.0,
+        "he_active": he_active,
+        "dp_sigma": dp_sigma,
         "client_dp_sigma": 0.0,
-        "dp_epsilon": 0.0,
+        "dp_epsilon": dp_epsilon,
         "dp_sensitivity": largest_f16 * float(np.sqrt(hidden_size)),
         "expert_keywords": {name: list(words) for name, words in expert_keywords.items()},
     }

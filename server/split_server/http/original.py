@@ -6,15 +6,17 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from starlette.responses import Response
 
+from split_server.experts.desk import Applied, Experts
+from split_server.experts.encryption import HeTimes
 from split_server.http.sockets import TrackedSocket
+from split_server.named import Appended
 from split_server.noted import note_error
 from split_server.service import SplitService, internal_error
 from split_wire.errors import SplitError, TokenizeDisabled
@@ -44,7 +46,7 @@ _LARGE = 256 * 1024
 
 class OriginalProtocol:
     """``encode``: text to token ids, special tokens included; ``embedding_row``: token id to its
-    row [H] as a client with 16-bit floats has it; ``expert_keywords``: words by loaded expert.
+    row [H] as a client with 16-bit floats has it; ``experts``: the adapters, closed with this.
     """
 
     def __init__(
@@ -54,14 +56,14 @@ class OriginalProtocol:
         embedding_row: Callable[[int], NDArray[np.float32]],
         *,
         allow_tokenize: bool = False,
-        expert_keywords: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        experts: Experts | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._service = service
         self._encode = encode
         self._embedding_row = embedding_row
         self._allow_tokenize = allow_tokenize
-        self._expert_keywords = expert_keywords
+        self._experts = experts or Experts()
         self._clock = clock
         self._parser = RequestParser(service.info.hidden_size)
 
@@ -98,15 +100,23 @@ class OriginalProtocol:
 
     def config(self) -> dict[str, Any]:
         """What the server serves."""
-        info = self._service.info
+        info, experts = self._service.info, self._experts
+        noise = experts.noise
         return replies.config(
             info.name,
             info.hidden_size,
             info.vocab_size,
             info.num_layers,
             info.eos_token_ids,
-            self._expert_keywords,
+            experts.keywords,
+            he_active=experts.encrypts,
+            dp_sigma=0.0 if noise is None else noise.sigma,
+            dp_epsilon=0.0 if noise is None else noise.epsilon,
         )
+
+    def close(self) -> None:
+        """End what the adapters run on."""
+        self._experts.close()
 
     async def tokenize(self, body: bytes) -> dict[str, Any]:
         """Answer ``{"text"}``. Raises TokenizeDisabled, MalformedMessage, FrameTooLarge."""
@@ -176,21 +186,50 @@ class OriginalProtocol:
         self, principal: str, request: Forward, private: str, begun: float
     ) -> str | bytes:
         name = private if request.session is None else request.session
-        adapter = adapter_of(request.expert, self._service.adapters)
-        done = await self._service.append(
-            principal, name, request.embeddings, request.incremental, adapter
-        )
+        adapter = adapter_of(request.expert, self._experts.names)
+        done, applied = await self._stepped(principal, name, request, adapter)
+        noise = None if adapter is None else self._experts.noise
         reply = replies.ForwardReply(
-            hidden=done.hidden,
+            hidden=applied.hidden,
             incremental=done.incremental,
             cached_before=done.cached_before,
             layers=self._service.info.num_layers,
             compute_ms=done.compute_us / 1000,
             total_ms=1000 * (self._clock() - begun),
+            adapter=adapter,
+            encrypted=None if applied.times is None else _milliseconds(applied.times),
+            he_reason=applied.reason,
+            dp_sigma=0.0 if noise is None else noise.sigma,
         )
         if done.hidden.nbytes < _LARGE:
             return reply.encode(request.spelling)
         return await asyncio.to_thread(reply.encode, request.spelling)
+
+    async def _stepped(
+        self, principal: str, name: str, request: Forward, adapter: str | None
+    ) -> tuple[Appended, Applied]:
+        """The step, and its hidden states with the adapter applied.
+
+        The engine applies it, unless that is to be encrypted or noised.
+        """
+        experts, rows = self._experts, request.embeddings
+        reason = experts.refusal(wanted=request.use_he)
+        if adapter is None or (reason is not None and experts.noise is None):
+            done = await self._service.append(principal, name, rows, request.incremental, adapter)
+            reason = reason if adapter is not None else _no_adapter(request.expert)
+            return done, Applied(done.hidden, None, reason)
+        done = await self._service.append(principal, name, rows, request.incremental)
+        return done, await experts.apply(adapter, done.hidden, use_he=request.use_he)
+
+
+def _no_adapter(expert: str | None) -> str:
+    if expert is None:
+        return "the request names no adapter"
+    return "no adapter of that name is loaded; this is the base model"
+
+
+def _milliseconds(times: HeTimes) -> replies.Encrypted:
+    return replies.Encrypted(1000 * times.encrypt, 1000 * times.compute, 1000 * times.decrypt)
 
 
 def _private_name() -> str:

@@ -15,11 +15,13 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
+from split_server.adapters.adapter_file import AdapterFile
 from split_server.app import Parts
 from split_server.checkpoint.catalog import LEGACY_EMBEDDING, build_catalog
 from split_server.checkpoint.folder import EMBEDDED, read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.checkpoint.texts import TOKENIZER
+from split_server.experts.desk import Experts
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
 from tests import oracle
@@ -91,7 +93,9 @@ class Setup:
 @pytest.fixture(scope="module")
 def open_setup(tiny_path: Path) -> Iterator[Setup]:
     """With tokenizing allowed; sessions stay between the tests of this module."""
-    flags: dict[str, Any] = {"allow_tokenize": True, "expert_keywords": {"banking": ["loan"]}}
+    matrices = np.zeros((1, 64), np.float32), np.zeros((64, 1), np.float32)
+    banking = AdapterFile("banking", "", 1, 64, 1.0, *matrices, ("loan",), None, "")
+    flags: dict[str, Any] = {"allow_tokenize": True, "experts": Experts({"banking": banking})}
     with Setup(tiny_path, **flags).serving() as setup:
         yield setup
 

@@ -1,0 +1,1 @@
+"""Adapters of the original protocol: evaluated under the server's own key, or in the clear."""
