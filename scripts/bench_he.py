@@ -70,8 +70,10 @@ def main() -> None:
         runs[f"{hidden}x{rank}"] = measure(Problem.random(hidden, rank), options, progress)
     progress.close()
     print(heading("Encrypted adapters", "float32 adapters"))
-    print(f"Medians of {options.rounds} rounds ({options.peer_rounds} of the peers), processor time.")
-    print(f"ckks_vector.mm: degree {he_mm.DEGREE}, primes {he_mm.BITS}, scale 2^30; one thread each.\n")
+    print(
+        f"Medians of {options.rounds} rounds ({options.peer_rounds} of the peers), processor time of "
+        f"one thread. ckks_vector.mm: degree {he_mm.DEGREE}, primes {he_mm.BITS}, scale 2^30.\n"
+    )
     print(report(runs))
     if options.json:
         options.json.write_text(json.dumps(saved(runs), indent=1))
