@@ -17,10 +17,14 @@ import pytest
 from split_client import cli
 from split_client.api import ChatSession, SplitClient
 from split_client.generation.sampling_params import SamplingParams
+from split_client.presets.builtin import BUILTIN
+from split_client.presets.folder import PresetFolder
 from split_client.terminal.chat import ChatLoop
+from split_client.terminal.commands.line import Folders
 from tests.server_process import RunningServer, running_server
 from tests.split_client.servers import http_server, respond, unused_endpoint
 from tests.split_client.terminal.consoles import RecordingScreen, TypedReader
+from tests.split_client.terminal.markdown.streams import SGR
 
 QUESTION = "What is split inference?"
 TOKEN = "correct-horse-battery-staple"
@@ -40,6 +44,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _environment(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_CACHE", str(cache))
+    monkeypatch.setenv("SPLIT_DATA", str(tmp_path / "data"))
     (tmp_path / "config.toml").write_text("")
     monkeypatch.setenv("SPLIT_CONFIG", str(tmp_path / "config.toml"))
 
@@ -164,10 +169,16 @@ def chat(server: RunningServer, cache: Path) -> Iterator[tuple[SplitClient, Chat
 
 
 def talk(
-    chat: tuple[SplitClient, ChatSession], *lines: str | type[BaseException]
+    chat: tuple[SplitClient, ChatSession],
+    *lines: str | type[BaseException],
+    interactive: bool = False,
+    folders: Folders | None = None,
+    autosave: bool = False,
 ) -> tuple[RecordingScreen, TypedReader]:
-    screen, reader = RecordingScreen(), TypedReader(list(lines))
-    ChatLoop(*chat, reader, screen).run()
+    screen, reader = RecordingScreen(interactive), TypedReader(list(lines))
+    loop = ChatLoop(*chat, reader, screen, folders)
+    loop.autosave = autosave
+    loop.run()
     return screen, reader
 
 
@@ -200,6 +211,131 @@ def test_commands_move_the_chat(
     assert "error" not in screen.noted
 
 
+def test_a_chat_is_kept_by_name_found_and_continued(
+    chat: tuple[SplitClient, ChatSession], answer: str
+) -> None:
+    screen, _ = talk(
+        chat,
+        QUESTION,
+        "/save Split basics",
+        "/new",
+        "/chats HIDDEN states",
+        "/load spl",
+        "/save",
+        "/rename Was ist das",
+        "/chats nothing of that kind",
+        "/delete was",
+        "/delete Was ist das",
+        "/chats",
+    )
+    assert [message.content for message in chat[1].messages] == [QUESTION, answer]
+    listed = screen.shown.removeprefix(f"{answer}\n").splitlines()
+    assert listed[0] == "Split basics"
+    assert listed[1].endswith("2 messages")
+    assert "model: " in listed[2]
+    assert "idden states" in listed[2]
+    assert screen.noted.splitlines() == [
+        "saved 2 messages as “Split basics”; /load brings it back",
+        "a new chat",
+        "loaded 2 messages of “Split basics”",
+        "saved 2 messages as “Split basics”; /load brings it back",
+        "“Split basics” is now “Was ist das”",
+        "no saved chat has “nothing of that kind”",
+        "error: there is no saved chat 'was'; /chats lists them [chat_unknown]",
+        "deleted “Was ist das”",
+        "no chats",
+    ]
+
+
+def test_a_chat_that_was_not_loaded_does_not_replace_a_saved_one(
+    chat: tuple[SplitClient, ChatSession],
+) -> None:
+    chat[1].max_tokens = 2
+    screen, _ = talk(chat, QUESTION, "/save One", "/new", "Hello", "/save One", "/load One")
+    assert "[chat_exists]" in screen.noted
+    assert chat[1].messages[0].content == QUESTION
+
+
+def test_autosave_keeps_every_chat_once(
+    chat: tuple[SplitClient, ChatSession], tmp_path: Path
+) -> None:
+    chat[1].max_tokens = 2
+    screen, _ = talk(chat, "Hello", "Again", "/new", "Hello", autosave=True)
+    assert screen.noted.count("kept as “") == 2
+    names = sorted(path.stem for path in (tmp_path / "data" / "chats").iterdir())
+    assert [name[10:] for name in names] == [" Hello", " Hello (2)"]
+    sizes = [
+        len(json.loads(path.read_text())["messages"])
+        for path in (tmp_path / "data" / "chats").iterdir()
+    ]
+    assert sorted(sizes) == [2, 4]
+
+
+def test_presets_set_the_system_message(
+    chat: tuple[SplitClient, ChatSession], tmp_path: Path
+) -> None:
+    folders = Folders(presets=PresetFolder(tmp_path / "presets"))
+    screen, _ = talk(
+        chat,
+        "/preset save x",
+        "/system @brief",
+        "/system @nope",
+        "/preset save Mine",
+        "/system none",
+        "/system @mine",
+        "/presets",
+        folders=folders,
+    )
+    assert chat[1].conversation.system == BUILTIN["brief"]
+    assert "@mine (yours)" in screen.shown
+    assert "[preset_unknown]" in screen.noted
+    assert "error: there is no system message to keep" in screen.noted
+
+
+def test_a_preset_is_taken_by_flag(
+    server: RunningServer, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ("generate", QUESTION, "--url", server.url, "--temperature=0", "--max-tokens=4")
+    outs = [
+        run(*base, "--system", system, capsys=capsys)[1] for system in ("@brief", BUILTIN["brief"])
+    ]
+    assert outs[0] == outs[1] != ""
+    status, _, err = run(*base, "--system", "@nope", capsys=capsys)
+    assert (status, err.endswith("[preset_unknown]\n")) == (1, True)
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_lists_and_panels_fit_the_terminal(
+    chat: tuple[SplitClient, ChatSession], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    chat[1].max_tokens = 8
+    lines = ["/help", "/server", "/presets", QUESTION, "/save A chat", "/chats", "/set", "/load A"]
+    screen, _ = talk(chat, *lines, interactive=True)
+    shown = SGR.sub("", screen.shown)
+    assert "error" not in screen.noted
+    assert all(len(line) < columns for line in shown.split("\n"))
+    assert "What the server can learn" in shown
+    assert f"> {QUESTION}" in shown
+
+
+def test_the_panel_counts_what_travelled(chat: tuple[SplitClient, ChatSession]) -> None:
+    client, session = chat
+    screen, _ = talk(chat, QUESTION, "/server", "/panel")
+    answered = session.answered
+    assert answered is not None
+    sent = len(answered.ids) - 1
+    assert screen.shown.count(f"{sent} embedding rows of {client.manifest.hidden_size}") == 2
+    assert f"holds {session.cached_tokens} positions" in screen.shown
+
+
+def test_a_mistyped_command_is_guessed(chat: tuple[SplitClient, ChatSession]) -> None:
+    screen, _ = talk(chat, "/chast", "/zzz")
+    assert "did you mean /chats?" in screen.noted
+    assert "there is no /zzz; see /help" in screen.noted
+
+
 def test_settings_are_shown_and_changed(chat: tuple[SplitClient, ChatSession]) -> None:
     screen, _ = talk(
         chat, "/set", "/set temperature 0.5", "/set max-tokens 4", "/set stop END", "/set seed 3"
@@ -222,6 +358,17 @@ def test_settings_are_shown_and_changed(chat: tuple[SplitClient, ChatSession]) -
         ("/set max_tokens 0", "setting_invalid"),
         ("/set max_tokens 99999999", "setting_invalid"),
         ("/save", "setting_invalid"),
+        ("/save a/../b\x00", "setting_invalid"),
+        ("/load ./\ud800.json", "setting_invalid"),
+        ("/save CON", "chat_name_invalid"),
+        ("/load", "setting_invalid"),
+        ("/load nobody", "chat_unknown"),
+        ("/rename x", "setting_invalid"),
+        ("/delete", "setting_invalid"),
+        ("/set markdown maybe", "setting_invalid"),
+        ("/set theme pink", "setting_invalid"),
+        ("/preset", "setting_invalid"),
+        ("/server now", "setting_invalid"),
         ("/load /nowhere/chat.json", "conversation_file_invalid"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -178,7 +179,11 @@ def show_last(messages: Sequence[Message], screen: Screen) -> None:
 def expanded(text: str) -> Path:
     """A path as it was typed, ``~`` included. Raises SettingInvalid."""
     try:
+        if b"\x00" in os.fsencode(text):
+            raise SettingInvalid(f"{text[:60]!r} is no path")
         return Path(text).expanduser()
+    except UnicodeEncodeError:
+        raise SettingInvalid(f"{text[:60]!r} is no path") from None
     except RuntimeError:
         raise SettingInvalid(f"{text!r}: there is no such account") from None
 

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from split_client.api import ClientStats
+from split_client.terminal.server_panel import Observed, panel
+from split_client.transport.endpoint import Endpoint
+
+SEEN = Observed(
+    endpoint=Endpoint.parse("http://127.0.0.1:8095"),
+    stats=ClientStats(48_400, 40_300, 44, "websocket", 0),
+    rows=71,
+    width=192,
+    cached=115,
+    attention=0,
+    adapter=None,
+    noise=(),
+)
+# Claims that docs/privacy.md rules out.
+FORBIDDEN = ("never sees", "cannot see", "private", "secure", "anonymous", "safe", "zero")
+
+
+def text_of(**changes: object) -> str:
+    sections = panel(dataclasses.replace(SEEN, **changes))  # type: ignore[arg-type]
+    return "\n".join(line for section in sections for line in (section.title, *section.lines))
+
+
+def test_what_travelled_is_counted() -> None:
+    text = text_of()
+    assert "up 48.4 kB in 44 exchanges\ndown 40.3 kB\n71 embedding rows of 192 numbers" in text
+    assert "1 session, whose KV cache holds 115 positions" in text
+    assert "attention: not asked for\nadapter: none" in text
+    later = text_of(cached=0, attention=2, adapter="banking; the server sees its name")
+    assert "no open session\nattention: asked for 2 times\nadapter: banking; the" in later
+
+
+def test_the_words_claim_no_more_than_is_so() -> None:
+    text = text_of()
+    assert "assume that it can recover the prompt and the reply" in text
+    assert "it is not confidentiality" in text
+    for noise in ((), ("noised mode: sigma 1",)):
+        assert not [word for word in FORBIDDEN if word in text_of(noise=noise).lower()]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://127.0.0.1:8095", "Without TLS, within this machine"),
+        ("http://192.0.2.1:8095", "WITHOUT TLS: whoever is on the way"),
+        ("https://example.org/x", "TLS as far as this address"),
+    ],
+)
+def test_how_it_travels_is_told(url: str, told: str) -> None:
+    assert told in text_of(endpoint=Endpoint.parse(url))
+
+
+def test_with_noise_its_own_words_stand_instead_of_those_of_split_mode() -> None:
+    text = text_of(noise=("noised mode: epsilon 4 \x1b[2J", "this conversation so far: 8"))
+    assert "noised mode: epsilon 4\nthis conversation so far: 8\n" in text
+    assert "split-client audit" in text
+    assert "Split mode" not in text
