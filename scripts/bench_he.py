@@ -71,8 +71,8 @@ def main() -> None:
     progress.close()
     print(heading("Encrypted adapters", "float32 adapters"))
     print(
-        f"Medians of {options.rounds} rounds ({options.peer_rounds} of the peers), processor time of "
-        f"one thread. ckks_vector.mm: degree {he_mm.DEGREE}, primes {he_mm.BITS}, scale 2^30.\n"
+        f"Medians of {options.rounds} rounds ({options.peer_rounds} of the peers), processor time "
+        f"of one thread. ckks_vector.mm: degree {he_mm.DEGREE}, primes {he_mm.BITS}, scale 2^30.\n"
     )
     print(report(runs))
     if options.json:
