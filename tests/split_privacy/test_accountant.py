@@ -13,7 +13,7 @@ from split_privacy.accountant import Accountant
 from split_privacy.errors import InvalidPrivacyParameter
 
 SCHEDULES = 1000
-QUICK = 12
+QUICK = 6
 
 
 def schedule(seed: int) -> list[tuple[float, float, int]]:

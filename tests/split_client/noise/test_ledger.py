@@ -49,7 +49,9 @@ def test_releases_of_different_noise_add_their_squared_mu(path: Path) -> None:
 
 def test_the_room_of_a_budget_is_what_dp_accounting_allows() -> None:
     def epsilon(rows: int) -> float:
-        mechanism = pld.from_gaussian_mechanism(4.8448 / 2 / rows**0.5, use_connect_dots=True)
+        mechanism = pld.from_gaussian_mechanism(
+            4.8448 / 2 / rows**0.5, value_discretization_interval=1e-3
+        )
         return float(mechanism.get_epsilon_for_delta(1e-5))
 
     assert BUDGET.room(Spent(), KIND, 1000) == FITTING
