@@ -3,8 +3,8 @@
 The full definition (``sampling``) ranks the whole vocabulary. Usually the outcome is decided by the
 first few candidates: their weights are exact, and the weight of all others is known within bounds
 (proven by an exact head, estimated by a compact one). Here the draw is made with the lowest and
-with the highest possible total; if both end at the same
-candidate of the same kept prefix, so does the full computation.
+with the highest possible total; if both end at the same candidate of the same kept prefix, so does
+the full computation.
 """
 
 from typing import Final
