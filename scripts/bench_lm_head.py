@@ -189,7 +189,7 @@ def main() -> None:
                 lines.append(bench(kind, Path(name), inputs, arguments))
                 print(*lines[-1], sep=" | ", file=sys.stderr)
     shape = f"{arguments.rows} x {arguments.hidden}, top-{arguments.top}"
-    print(heading(f"LM head of {shape}, {arguments.threads} threads", arguments.dtype))
+    print(heading(f"LM head of {shape}, onnxruntime threads: {arguments.threads}", arguments.dtype))
     print(table(HEADINGS, lines))
 
 
