@@ -84,10 +84,7 @@ def dot(left: Integers, left_floats: Floats, right: Integers, right_over_q: Floa
 
 
 def _block(left: Integers, floats: Floats, right: Integers, over_q: Floats) -> Integers:
-    low, estimate = left[0] * right[0], floats[0] * over_q[0]
-    product, quotient = np.empty_like(low), np.empty_like(estimate)
-    for j in range(1, len(left)):
-        low += np.multiply(left[j], right[j], out=product)
-        estimate += np.multiply(floats[j], over_q[j], out=quotient)
-    low -= np.multiply(estimate.astype(np.int64), Q, out=product)
+    estimate = np.einsum("jhn,jn->hn", floats, over_q)
+    low = np.einsum("jhn,jn->hn", left, right)
+    low -= estimate.astype(np.int64) * Q
     return centre(low)
