@@ -343,7 +343,13 @@ class SplitClient:
         # Keys and ciphertexts need libraries that a client without a host does not load.
         from split_client.crypto.hosted import HostedAdapters
 
-        return HostedAdapters(self._adapter_host, self._adapter_token, self.manifest)
+        return HostedAdapters(
+            self._adapter_host,
+            self._adapter_token,
+            self.manifest,
+            patience=self._patience,
+            pause=self._pause,
+        )
 
     def _new_conversation(self, system: str | None) -> Conversation:
         return Conversation(self.ends.template(), self.ends.tokenizer, system)

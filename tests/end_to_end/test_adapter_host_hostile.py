@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from scripts.bench.host_hostile import Attacker, Tally
 from tests.adapter_hosts import made_adapter, made_host, running_host
 
-_MESSAGES = 17 * 20
+_MESSAGES = 17 * 12
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from split_client.adapters.errors import UnknownAdapter
 from split_client.adapters.listing import MAX_BYTES, parse_listing
 from split_client.crypto.adapter import HostedAdapter
 from split_client.crypto.errors import AdapterHostInvalid
-from split_client.crypto.link import HOST_PATIENCE, HostLink
+from split_client.crypto.link import HostLink
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
@@ -38,7 +38,7 @@ class HostedAdapters:
         token: str | None,
         model: Model,
         *,
-        patience: Patience = HOST_PATIENCE,
+        patience: Patience | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._link = HostLink(Endpoint.parse(url), token, patience, pause=pause)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from typing import Literal
 
@@ -32,25 +33,28 @@ _REFUSAL_BYTES = 64 * 1024
 _OK = (200, 204)
 _BETWEEN = (502, 503, 504)
 # A reply waits meanwhile: shorter than for the server, which loses a whole conversation.
-HOST_PATIENCE = Patience(exchange=20.0, total=15.0)
+_EXCHANGE_SECONDS = 20.0
+_TOTAL_SECONDS = 15.0
 
 
 class HostLink:
-    """``pause`` waits and may raise Cancelled. Not for use by several threads."""
+    """``patience``: that for the server, of which a host gets at most 15 s in all and 20 s for one
+    answer. ``pause`` waits and may raise Cancelled. Not for use by several threads.
+    """
 
     def __init__(
         self,
         endpoint: Endpoint,
         token: str | None,
-        patience: Patience = HOST_PATIENCE,
+        patience: Patience | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._endpoint, self._patience = endpoint, patience
+        self._endpoint, self._patience = endpoint, _bounded_patience(patience or Patience())
         self._clock, self._pause, self._chance = clock, pause, chance
-        self._client = http_client(endpoint, token, patience.connect)
+        self._client = http_client(endpoint, token, self._patience.connect)
         self.traffic = Traffic()
 
     def ask(
@@ -111,6 +115,14 @@ class HostLink:
     def _unreachable(self, error: httpx.HTTPError) -> AdapterHostUnreachable:
         reason = str(error) or type(error).__name__
         return AdapterHostUnreachable(self._endpoint.authority, reason)
+
+
+def _bounded_patience(given: Patience) -> Patience:
+    return replace(
+        given,
+        exchange=min(given.exchange, _EXCHANGE_SECONDS),
+        total=min(given.total, _TOTAL_SECONDS),
+    )
 
 
 def _bounded(response: httpx.Response, limit: int) -> bytes:
