@@ -199,7 +199,7 @@ def test_nothing_is_sent_when_the_prompt_alone_is_too_much(
     connect: Connect, sent: Sent, ledger: Path
 ) -> None:
     client = connect(epsilon=8.0, budget_epsilon=10.0)
-    with pytest.raises(BudgetExhausted, match="nothing was sent"):
+    with pytest.raises(BudgetExhausted, match="no row of it was sent"):
         ask(client.conversation())
     assert not sent.steps
     assert not ledger.exists()

@@ -29,7 +29,10 @@ Clean = Callable[[list[int]], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows as a model without noise would see them; ``sha256`` names the file and ``scale``."""
+    """Rows as a model without noise would see them, in float32 whatever they travel as.
+
+    So one search holds for every dtype. ``sha256``: of the file, ``scale``: the family's factor.
+    """
 
     clean: Clean
     rows: int

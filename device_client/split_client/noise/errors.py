@@ -4,7 +4,7 @@
     ├── NoiseSettingInvalid   a setting with which no noise can be made
     ├── NoiseForbids          something asked for that would undo what the noise promises
     ├── NoiseOverflows        noise so large that the wire's dtype cannot hold it
-    ├── BudgetExhausted       the release would exceed the budget; nothing was sent
+    ├── BudgetExhausted       the release would exceed the budget and was not made
     └── LedgerError
         ├── LedgerDamaged     the record of what was spent cannot be trusted
         ├── LedgerBusy        another process holds it
@@ -51,7 +51,7 @@ class NoiseOverflows(NoiseError):
 
 
 class BudgetExhausted(NoiseError):
-    """Nothing was sent. epsilons are those of everything replaced.
+    """No row of what was asked for was sent. epsilons are those of everything replaced.
 
     ``rows``: how many were asked for, ``room`` how many the budget still has room for.
     """
@@ -62,8 +62,8 @@ class BudgetExhausted(NoiseError):
         self.budget, self.spent, self.rows, self.room = budget, spent, rows, room
         self.remaining = max(0.0, budget - spent)
         super().__init__(
-            f"the noise budget does not allow this and nothing was sent: of epsilon {budget:g} "
-            f"(everything replaced, delta {delta:g}) {spent:.2f} is spent and {self.remaining:.2f} "
+            "the noise budget does not allow this, and no row of it was sent: of epsilon "
+            f"{budget:g} (everything replaced, delta {delta:g}) {spent:.2f} is spent and {self.remaining:.2f} "
             f"remains, room for {room} of the {rows} new tokens; send fewer tokens, use more noise "
             "(--noise-sigma), or accept a larger loss (--noise-budget)"
         )
