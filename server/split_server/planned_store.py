@@ -39,7 +39,7 @@ class PlannedStore(SessionStore):
         wanted = (cache, positions, max(positions - len(cache), 1), reply_bytes)
         larger = self.planner.grows(cache, positions) or reply_bytes > _SMALL_REPLY
         if larger:
-            self._check(self._others(session), *wanted)
+            self._check(self._spare(session), *wanted)
         super().reserve(session, positions, reply_bytes)
         if larger:
             self._make_room(session, *wanted)
@@ -68,7 +68,7 @@ class PlannedStore(SessionStore):
         """Give up idle sessions, the longest idle first, until the step fits."""
         # Read again: the budget may have had some of them given up.
         forecast = self.planner.forecast(cache, positions, rows, reply_bytes)
-        for other in self._others(session):
+        for other in self._spare(session):
             if forecast.needed <= forecast.free:
                 break
             self.lose(other)
@@ -78,7 +78,3 @@ class PlannedStore(SessionStore):
             super().settle(session)
             raise self.planner.refusal(cache, positions, rows, forecast)
         self.planner.keep_idle(forecast)
-
-    def _others(self, session: Session) -> list[Session]:
-        """The principal's idle sessions but this one, the longest idle first."""
-        return [other for other in self._idle(session.principal) if other is not session]

@@ -120,3 +120,13 @@ def test_two_steps_that_have_taken_nothing_yet_do_not_share_memory() -> None:
     crowd.store.settle(first)
     crowd.store.reserve(second, 600)
     assert crowd.store.reserved == crowd.store.planner.plan.cache_bytes(600)
+
+
+def test_a_session_that_holds_nothing_is_not_given_up_when_memory_is_short() -> None:
+    crowd = Crowd(5_600_000)
+    fresh, held, growing = (crowd.open("ada") for _ in range(3))
+    crowd.step(held, 640)
+    crowd.step(growing, 700)
+    assert crowd.store.get("ada", fresh.key) is fresh
+    with pytest.raises(UnknownSession):
+        crowd.store.get("ada", held.key)

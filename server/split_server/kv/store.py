@@ -135,7 +135,7 @@ class SessionStore:
         self, session: Session, positions: int, cache_bytes: int, reply_bytes: int
     ) -> None:
         growth = cache_bytes + reply_bytes
-        idle = [other for other in self._idle(session.principal) if other is not session]
+        idle = self._spare(session)
         room = max(self._free(session.principal) + sum(other.bytes for other in idle), 0)
         if growth > room:
             left = max(session.reserved + room - reply_bytes, 0)
@@ -214,6 +214,14 @@ class SessionStore:
     def _idle(self, principal: str) -> list[Session]:
         mine = (s for s in self._sessions.values() if s.principal == principal)
         return [session for session in mine if session.running == 0]
+
+    def _spare(self, session: Session) -> list[Session]:
+        """The principal's idle sessions but this one that hold anything, the longest idle first.
+
+        To give up an empty one frees nothing, and its client may just wait for room.
+        """
+        others = self._idle(session.principal)
+        return [other for other in others if other is not session and other.bytes]
 
     def _count_reached(self, principal: str) -> bool:
         mine = sum(session.principal == principal for session in self._all())

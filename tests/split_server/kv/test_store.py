@@ -214,3 +214,16 @@ def test_a_clients_own_name_is_not_reached_as_a_session_id() -> None:
         store.get("ann", mine.key)
     store.close("ann", mine.key)
     assert store.find_named("ann", "chat") is mine
+
+
+def test_a_session_that_holds_nothing_is_not_given_up_for_memory() -> None:
+    store = store_of(max_bytes=2 * UNIT)
+    fresh = store.open("ann", state(), "f32")
+    held = store.open("ann", state(), "f32")
+    fill(store, held, 64)
+    store.get("ann", held.key)
+    growing = store.open("ann", state(), "f32")
+    store.reserve(growing, 64)
+    assert store.get("ann", fresh.key) is fresh
+    with pytest.raises(UnknownSession):
+        store.get("ann", held.key)
