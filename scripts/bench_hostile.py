@@ -112,7 +112,8 @@ def _besieged(
 
 def _target(url: str, token: str, cache: Path) -> Target:
     with SplitClient(url, token=token, cache=cache) as client:
-        return Target(url, token, client.manifest.hidden_size, client.manifest.digest)
+        served = client.manifest
+        return Target(url, token, served.name, served.hidden_size, served.digest)
 
 
 def _worker(stack: contextlib.ExitStack, module: str) -> Worker:

@@ -54,10 +54,13 @@ _FRAMES_PER_SESSION = 25
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``hidden_size`` and ``manifest`` (its digest) of the model at ``url``."""
+    """``model`` (its name), ``hidden_size`` and ``manifest`` (its digest) of what is served at
+    ``url``.
+    """
 
     url: str
     token: str
+    model: str
     hidden_size: int
     manifest: str
 
@@ -134,11 +137,13 @@ def _original(target: Target, rng: random.Random) -> dict[str, Any]:
     return rng.choice([forward, forward, *others])
 
 
-def bodies(rng: random.Random, count: int) -> Iterator[tuple[str, bytes]]:
+def bodies(target: Target, rng: random.Random, count: int) -> Iterator[tuple[str, bytes]]:
     """Paths of OpenAI's and Kobold's APIs with JSON that is broken, or strange in a field."""
     for _ in range(count):
         path, values = _TEXT_REQUESTS[rng.randrange(len(_TEXT_REQUESTS))]
         whole = {key: _strange_inside(rng, value) for key, value in values.items()}
+        if path.startswith("/v1/"):
+            whole = {"model": target.model} | whole
         yield path, mutations.mutated_text(rng, whole).encode("utf-8", "surrogatepass")
 
 
@@ -163,15 +168,15 @@ _SCHEMA = {
         "schema": {"type": "object", "properties": {"a": {"type": "integer"}}},
     },
 }
-_CHAT = {"model": "embedded", "messages": _MESSAGES, "max_tokens": 3}
+_CHAT: dict[str, Any] = {"messages": _MESSAGES, "max_tokens": 3}
 _TEXT_REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/v1/chat/completions", _CHAT | {"temperature": 0.5, "seed": 1, "stop": ["x"]}),
     ("/v1/chat/completions", _CHAT | {"stream": True, "stream_options": {"include_usage": True}}),
     ("/v1/chat/completions", _CHAT | {"logprobs": True, "top_logprobs": 3, "n": 1}),
     ("/v1/chat/completions", _CHAT | {"tools": [_TOOL], "tool_choice": "auto"}),
     ("/v1/chat/completions", _CHAT | {"response_format": _SCHEMA}),
-    ("/v1/completions", {"model": "embedded", "prompt": "Hello", "max_tokens": 3, "echo": True}),
-    ("/v1/completions", {"model": "embedded", "prompt": [5, 6, 7], "max_tokens": 2, "logprobs": 2}),
+    ("/v1/completions", {"prompt": "Hello", "max_tokens": 3, "echo": True}),
+    ("/v1/completions", {"prompt": [5, 6, 7], "max_tokens": 2, "logprobs": 2}),
     ("/v1/warm", _CHAT),
     ("/api/v1/generate", {"prompt": "Hello", "max_length": 3, "temperature": 0.7, "rep_pen": 1.1}),
     ("/api/v1/generate", {"input_ids": [5, 6], "max_length": 2, "return_attention": True}),
@@ -188,7 +193,7 @@ _TEXT_REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
 def requests(target: Target, rng: random.Random, count: int) -> Iterator[bytes]:
     """Raw HTTP requests, handshakes and what follows them among them."""
     frame, head = encode_message(Open(target.manifest)), target.head
-    chat = json.dumps(_CHAT)
+    chat = json.dumps({"model": target.model} | _CHAT)
     posted = f"POST {FORWARD_PATH} HTTP/1.1\r\n{head}Content-Type: {CONTENT_TYPE}\r\n"
     texts = (
         f"{posted}Content-Length: {len(frame)}\r\n\r\n",

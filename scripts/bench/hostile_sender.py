@@ -74,7 +74,7 @@ class Sender:
                 texts = messages.originals(target, rng, count)
                 self._posted((_typed(one) for one in texts), _code_of_json)
             case "JSON of text APIs":
-                self._asked(messages.bodies(rng, count))
+                self._asked(messages.bodies(target, rng, count))
             case "HTTP requests":
                 for request in messages.requests(target, rng, count):
                     self._raw(request, b"")

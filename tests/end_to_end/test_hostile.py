@@ -31,9 +31,9 @@ def server(tiny_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def test_hostile_messages_are_answered_and_leave_a_chat_alone(
     kind: Kind, server: RunningServer, tiny_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    width = server.parts.service.info.hidden_size
+    info = server.parts.service.info
     sender = Sender(
-        Target(server.url, HOSTILE, width, server.manifest),
+        Target(server.url, HOSTILE, info.name, info.hidden_size, server.manifest),
         random.Random(f"hostile/{kind}"),  # noqa: S311 - repeatable, nothing secret
     )
     with undisturbed(server, tiny_path, Authorization=f"Bearer {CHATTER}"):
