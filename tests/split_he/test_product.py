@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tenseal.sealapi as sealapi
+from safetensors.numpy import load
 
 from split_he import device, scales, wire
 from split_he.errors import AdapterOutOfRange, InputOutOfRange, UnsupportedShape
@@ -39,6 +41,16 @@ def test_products_equal_float64_within_the_bounds(hidden: int, rank: int) -> Non
     assert (np.abs(error) < 8 * expected).all()
     if min(hidden, rank) > 1:
         assert np.linalg.norm(error) < 1e-4 * np.linalg.norm(a @ exact)
+
+
+def test_the_embedded_banking_adapter_is_multiplied_exactly_enough() -> None:
+    path = resources.files("split_server.embedded") / "adapters/banking/adapter.safetensors"
+    a = load(path.read_bytes())["A"]
+    side = session(a)
+    for seed in range(5):
+        h = state(a.shape[1], seed, rms=1.7)
+        expected = a.astype(np.float64) @ h.astype(np.float64)
+        assert np.linalg.norm(side.ask(h) - expected) < 2e-5 * np.linalg.norm(expected)
 
 
 def test_the_bytes_of_the_bars_are_kept() -> None:
