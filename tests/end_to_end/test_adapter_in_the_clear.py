@@ -13,6 +13,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
+from split_client import cli
 from split_client.adapters.errors import UnknownAdapter
 from split_client.api import ChatSession, SplitClient
 from split_client.errors import ServerRefused
@@ -189,6 +190,26 @@ def test_without_its_token_the_list_is_not_shown(tiny_path: Path) -> None:
             headers={"Authorization": f"Bearer {'a-token-of-enough-length'}"}
         ) as http:
             assert http.get(LISTING).json() == {"adapters": []}
+
+
+def test_the_command_line_names_an_adapter_and_tells_one_that_is_not_there(
+    server: RunningServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPLIT_CONFIG", str(tmp_path / "none.toml"))
+    (tmp_path / "none.toml").write_text("", "utf-8")
+    command = ["generate", QUESTION, "--url", server.url, "--cache", str(tmp_path)]
+    command += ["--temperature", "0", "--max-tokens", str(COUNT), "--adapter"]
+    said = {}
+    for name in ("banking", "auto", "none"):
+        assert cli.main([*command, name]) == 0
+        said[name] = capsys.readouterr().out
+    assert "overdraft lets you spend more" in said["banking"]
+    assert said["auto"] == said["banking"] != said["none"]
+    assert cli.main([*command, "gardening"]) == 1
+    assert "there are: banking [unknown_adapter]" in capsys.readouterr().err
 
 
 def test_the_terminal_tells_the_adapters_and_who_sees_the_choice(client: SplitClient) -> None:
