@@ -16,6 +16,7 @@ from split_server.adapter_host.shapes import ckks_terms
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.folder import open_adapters
 
+ACTIVATION_RMS = AdapterHostConfig().activation_rms
 EMBEDDED_ADAPTERS = Path(split_server.__file__).parent / "embedded" / "adapters"
 
 

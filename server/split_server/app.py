@@ -15,12 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
+from split_server.adapter_host.host import AdapterHost
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
 from split_server.compat.parts import Compat
 from split_server.config import ServerConfig
 from split_server.http.access_log import AccessLog
+from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
 from split_server.http.body import Bodies
 from split_server.http.errors import ErrorBoundary, on_http_exception
@@ -63,7 +65,7 @@ class Parts:
     """What is served; ``memory`` reports on the process's memory, None where nothing plans it.
 
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
-    the service applies in the clear.
+    the service applies in the clear; ``adapter_host``: what computes them on ciphertexts.
     """
 
     catalog: Catalog
@@ -73,6 +75,7 @@ class Parts:
     memory: Callable[[], dict[str, Any]] | None = None
     compat: Compat | None = None
     adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
+    adapter_host: AdapterHost | None = None
 
 
 class SplitApp:
@@ -127,6 +130,7 @@ class SplitApp:
             *original_routes(parts.original, bodies),
             *weights.routes(),
             *adapter_routes(parts.adapters),
+            *([] if parts.adapter_host is None else mounted_host(parts.adapter_host, bodies)),
             *([] if parts.compat is None else self._compatible(parts.compat, bodies)),
         ]
 
@@ -137,12 +141,17 @@ class SplitApp:
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         self._service.start()
+        host = self.parts.adapter_host
+        if host is not None:
+            await host.start()
         sweeper = asyncio.create_task(self._sweep())
         try:
             yield
         finally:
             sweeper.cancel()
             await self.drain()
+            if host is not None:
+                host.close()
             self._files.shutdown(wait=False, cancel_futures=True)
             self.parts.original.close()
             if self.parts.compat is not None:
@@ -152,6 +161,8 @@ class SplitApp:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             self._service.store.sweep()
+            if self.parts.adapter_host is not None:
+                self.parts.adapter_host.sessions.sweep()
 
     async def drain(self) -> None:
         """Refuse new steps, answer those under way, close the sockets; once.
@@ -164,6 +175,8 @@ class SplitApp:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
                 await self._service.stop()
+                if self.parts.adapter_host is not None:
+                    await self.parts.adapter_host.stop()
                 await self._sockets.drain()
                 return
         _log.warning("steps were still under way after %g s", self._grace)

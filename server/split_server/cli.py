@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from split_server.adapter_config import AdapterHostConfig
 from split_server.checkpoint.catalog import build_catalog
@@ -21,9 +22,16 @@ from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
 
+if TYPE_CHECKING:
+    from split_server.app import Parts
+
 _PRIVACY = (
     "privacy: assume that this server can recover prompts and replies from what it receives; "
     "split inference moves work and control to the device, it is not confidentiality"
+)
+_MOUNTED = (
+    "adapter host below /adapter-host: it hides nothing from this server, where the hidden states "
+    "come from; for that, run 'split-server adapters' where somebody else does"
 )
 _ADAPTERS = (
     "Host adapters without seeing hidden states: devices send ciphertexts under keys of their own. "
@@ -156,7 +164,7 @@ def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket
     settings = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace)
 
     def announce() -> None:
-        for line in _greeting(policy, sockets):
+        for line in [*_mounted(parts), *_greeting(policy, sockets)]:
             print(line, flush=True)
 
     # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
@@ -168,3 +176,7 @@ def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket
 
 def _greeting(policy: AccessPolicy, sockets: list[socket.socket]) -> list[str]:
     return [_PRIVACY, *greeting(policy, sockets)]
+
+
+def _mounted(parts: Parts) -> list[str]:
+    return [] if parts.adapter_host is None else [_MOUNTED]

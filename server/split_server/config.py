@@ -123,6 +123,24 @@ class ServerConfig(ComputeConfig):
         "if it has one",
         metavar="DIR",
     )
+    adapter_host: bool = option(
+        False,
+        help="also compute the adapters on ciphertexts of devices, below /adapter-host; here, "
+        "where the hidden states come from, that hides nothing",
+    )
+    query_budget: int = option(
+        0,
+        help="queries of --adapter-host that one token may make of one adapter, 0: no limit",
+        minimum=0,
+        maximum=1 << 53,
+        group=_LIMITS,
+    )
+    adapter_state: Path | None = option(
+        None,
+        help="folder where spent queries are counted over restarts",
+        metavar="DIR",
+        group=_LIMITS,
+    )
     he: bool = option(
         True,
         help="encrypt what original clients want encrypted (use_he), with a key of this server's; "

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 
 from split_client.errors import ClientError
 from split_client.weights.store import ModelStore
+from split_server.adapter_host.errors import HostUnusable
+from split_server.adapter_host.host import AdapterHost
+from split_server.adapter_host.limits import HostLimits
+from split_server.adapter_startup import ACTIVATION_RMS, make_host
+from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.served import served_adapters
 from split_server.app import Parts
 from split_server.checkpoint.catalog import LEGACY_EMBEDDING, Catalog, build_catalog
@@ -91,7 +97,18 @@ def load_parts(config: ServerConfig) -> Parts:
         lambda: memory_report(planner, store),
         compat,
         adapters,
+        _adapter_host(config, adapters),
     )
+
+
+def _adapter_host(config: ServerConfig, adapters: Mapping[str, AdapterFile]) -> AdapterHost | None:
+    if not config.adapter_host:
+        return None
+    if not adapters:
+        raise HostUnusable("this model has no adapters; --adapters names a folder of them")
+    # The model wants the other cores.
+    limits = HostLimits(workers=1)
+    return make_host(adapters, limits, config.query_budget, config.adapter_state, ACTIVATION_RMS)
 
 
 def _local_ends(catalog: Catalog, manifest: Manifest) -> LocalEnds | None:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import msgpack
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from split_server.adapter_host.errors import LengthRequired, WrongLength
 from split_server.adapter_host.host import AdapterHost, HostedAdapter
@@ -25,8 +25,15 @@ from split_server.security.principal import principal_of
 PATH = "/api/v1/adapters"
 OCTETS = "application/octet-stream"
 MSGPACK = "application/msgpack"
+# Where a split server has its host: its own list of adapters has the path of a host's.
+MOUNT = "/adapter-host"
 _NO_STORE = {"Cache-Control": "no-store"}
 _MAX_DOWNLOADS = 16
+
+
+def mounted_host(host: AdapterHost, bodies: Bodies) -> list[BaseRoute]:
+    """The routes of a host inside a split server, below ``/adapter-host``."""
+    return [Mount(MOUNT, routes=AdapterHostRoutes(host, bodies).routes())]
 
 
 class AdapterHostRoutes:

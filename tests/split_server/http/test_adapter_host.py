@@ -7,6 +7,8 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from socket import create_connection
 
 import httpx
@@ -14,14 +16,22 @@ import msgpack
 import numpy as np
 import pytest
 
+from split_client.crypto.hosted import HostedAdapters
+from split_client.crypto.session import HostSession
 from split_he.device import decrypt, encrypt
 from split_he.keys import DeviceKeys
 from split_he.layout import Packing
 from tests.adapter_hosts import RunningHost, made_adapter, made_host, running_host
+from tests.server_process import running_server
 
 _FILE = made_adapter(scale=0.5)
 _TOKEN = "a-token-of-enough-length"
 _NONCE = bytes(32)
+
+
+@dataclass(frozen=True)
+class _Model:
+    hidden_size: int = 192
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +176,17 @@ def test_the_host_starts_without_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []
+
+
+def test_a_split_server_has_its_host_below_a_path_of_its_own() -> None:
+    with running_server(adapter_host=True, query_budget=5, compat=False) as server:
+        model = _Model()
+        assert server.parts.adapter_host is not None
+        with closing(HostedAdapters(f"{server.url}/adapter-host", None, model)) as adapters:
+            assert [about.encrypted for about in adapters.available] == [True]
+            session = HostSession.open(adapters._link, adapters.available[0])
+            assert session.product(np.ones(192, dtype=np.float32)).shape == (16,)
+        assert server.parts.adapter_host.budget.left("local", "banking") == 4
+        with server.client() as client:
+            (clear,) = client.get("/api/v1/adapters").json()["adapters"]
+        assert clear["encrypted"] is False
