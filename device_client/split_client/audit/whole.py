@@ -63,7 +63,7 @@ def audit(
 ) -> Audited:
     """Study ``modes`` one after the other. Raises the errors of client and audit."""
     with ExitStack() as stack:
-        bench = _bench(stack, ends, server, material, effort, seed)
+        bench = laid_out(stack, ends, server, material, effort, seed)
         studied = []
         for number, mode in enumerate(modes, 1):
             told = _headed(tell, f"[{number}/{len(modes)}] {mode.name}")
@@ -72,7 +72,7 @@ def audit(
         return Audited(tuple(studied), _extraction(bench, server))
 
 
-def _bench(
+def laid_out(
     stack: ExitStack,
     ends: DeviceEnds,
     server: Reach,
@@ -80,6 +80,7 @@ def _bench(
     effort: Effort,
     seed: int,
 ) -> Bench:
+    """What modes are studied with; ``stack`` closes it. Raises PromptNotSent."""
     model = PublicModel(ends, [one.question for one in material.questions])
     victim, own = Victim(ends, server), AllStates(server, ends.manifest)
     stack.callback(victim.close)
