@@ -63,9 +63,10 @@ class BudgetExhausted(NoiseError):
         self.remaining = max(0.0, budget - spent)
         super().__init__(
             "the noise budget does not allow this, and no row of it was sent: of epsilon "
-            f"{budget:g} (everything replaced, delta {delta:g}) {spent:.2f} is spent and {self.remaining:.2f} "
-            f"remains, room for {room} of the {rows} new tokens; send fewer tokens, use more noise "
-            "(--noise-sigma), or accept a larger loss (--noise-budget)"
+            f"{budget:g} (everything replaced, delta {delta:g}) {spent:.2f} is spent and "
+            f"{self.remaining:.2f} remains, room for {room} of the {rows} new tokens; "
+            "send fewer tokens, use more noise (--noise-sigma), or accept a larger loss "
+            "(--noise-budget)"
         )
 
 
