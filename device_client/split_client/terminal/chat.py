@@ -17,7 +17,7 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
 from split_client.terminal.interrupt import stops_reply
-from split_client.terminal.reader import Reader, reader_for
+from split_client.terminal.reader import PromptReader, Reader, reader_for
 from split_client.terminal.sampling import sampling_from
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -37,7 +37,10 @@ def run_chat(config: ChatConfig, screen: Screen) -> None:
         chat.max_tokens, chat.stop = config.max_tokens, config.stop
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
-        loop = ChatLoop(client, chat, reader_for(screen), screen, folders)
+        reader = reader_for(screen)
+        loop = ChatLoop(client, chat, reader, screen, folders)
+        if isinstance(reader, PromptReader):
+            reader.offer = loop.completion.offer
         loop.autosave = config.autosave
         loop.run()
 
@@ -45,7 +48,7 @@ def run_chat(config: ChatConfig, screen: Screen) -> None:
 class ChatLoop:
     """Reads, answers, and survives every error of a single turn.
 
-    ``autosave``: keep the chat after every reply.
+    ``autosave``: keep the chat after every reply. ``completion``: what the Tab key offers.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class ChatLoop:
         self._commands = CommandLine(
             client, chat, screen, self._attention, self._adapter, folders or Folders()
         )
+        self.completion = self._commands.completion
         self.autosave = False
         self._leaving = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
 
 from split_client.terminal.screen import Screen
@@ -43,34 +43,17 @@ class PipeReader:
 
 
 class PromptReader:
-    """Line editing with the history of this chat, which is kept in memory only."""
+    """Line editing with the history of this chat, which is kept in memory only.
+
+    ``offer`` names whole lines that the Tab key may make of the one that was begun.
+    """
 
     def __init__(self, theme: Callable[[], Theme] = lambda: PLAIN) -> None:
-        from prompt_toolkit import PromptSession
-        from prompt_toolkit.formatted_text import ANSI
-        from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+        from split_client.terminal.prompt import new_session
 
-        keys = KeyBindings()
-
-        @keys.add("enter")
-        def _enter(event: KeyPressEvent) -> None:
-            buffer = event.current_buffer
-            if buffer.document.text_before_cursor.endswith("\\"):
-                buffer.delete_before_cursor()
-                buffer.newline(copy_margin=False)
-            else:
-                buffer.validate_and_handle()
-
-        @keys.add("escape", "enter")
-        def _new_line(event: KeyPressEvent) -> None:
-            event.current_buffer.newline(copy_margin=False)
-
-        self._session: PromptSession[str] = PromptSession(
-            lambda: ANSI(theme().paint(PROMPT, Style("you"))),
-            multiline=True,
-            key_bindings=keys,
-            prompt_continuation=CONTINUED,
-            enable_open_in_editor=False,
+        self.offer: Callable[[str], Sequence[str]] = lambda _: ()
+        self._session = new_session(
+            lambda: theme().paint(PROMPT, Style("you")), CONTINUED, lambda line: self.offer(line)
         )
 
     def read(self, draft: str = "") -> str | None:

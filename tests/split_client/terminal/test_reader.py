@@ -43,3 +43,13 @@ def test_a_draft_is_there_to_be_edited() -> None:
 def test_ctrl_c_is_told_from_the_end() -> None:
     with pytest.raises(KeyboardInterrupt):
         typed("abc\x03")
+
+
+def test_tab_makes_whole_commands_of_their_beginning() -> None:
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        reader = PromptReader()
+        reader.offer = lambda line: ["/chats"] if line == "/ch" else []
+        pipe.send_text("/ch\t rome\r")
+        assert reader.read() == "/chats rome"
+        pipe.send_text("ch\tx\r")
+        assert reader.read() == "chx"

@@ -11,6 +11,7 @@ from split_client.terminal.screen import Screen
 _KEYS = (
     "Enter sends. Alt-Enter, or a backslash at the end of a line, begins a new line.",
     "Ctrl-C stops a reply and keeps the chat; twice breaks off a reply that hangs.",
+    "Tab completes commands, and names of chats and presets behind them.",
     "At the prompt, Ctrl-D or Ctrl-C twice leaves.",
     "A message that begins with a slash is written with two: //text.",
 )

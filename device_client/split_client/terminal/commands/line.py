@@ -12,6 +12,7 @@ from split_client.terminal.adapter import AdapterView
 from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.chats import Chats
 from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.commands.completion import Completion
 from split_client.terminal.commands.help import show_help
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
@@ -67,6 +68,8 @@ class CommandLine:
             for command in group.commands
             for name in command.names
         }
+
+        self.completion = Completion(self._commands, folders.chats, folders.presets)
 
     def run(self, line: str) -> Next:
         """Carry out ``line``, which begins with a slash. Raises ClientError."""

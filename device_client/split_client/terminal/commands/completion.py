@@ -1,0 +1,47 @@
+"""What the Tab key offers for a line that begins with a slash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from split_client.errors import ClientError
+from split_client.presets.folder import PresetFolder
+from split_client.saved_chats.folder import ChatFolder
+from split_client.saved_chats.names import folded
+from split_client.terminal.sampling import FLOATS, WHOLE
+
+_SETTINGS = (*FLOATS, *WHOLE, "logit_bias", "markdown", "max_tokens", "stop", "theme")
+_MOST = 50
+
+
+class Completion:
+    """Names of commands, and behind some of them names of chats, presets and settings."""
+
+    def __init__(self, names: Iterable[str], chats: ChatFolder, presets: PresetFolder) -> None:
+        self._names = sorted(names)
+
+        def chat_names() -> list[str]:
+            return [file.name for file in chats.files()]
+
+        self._behind: Mapping[str, Callable[[], Iterable[str]]] = {
+            "load": chat_names,
+            "save": chat_names,
+            "delete": chat_names,
+            "rename": chat_names,
+            "set": lambda: _SETTINGS,
+            "system": lambda: [f"@{preset.name}" for preset in presets.all()[0]],
+        }
+
+    def offer(self, line: str) -> list[str]:
+        """Whole lines that begin with ``line``; none where nothing fits or a folder fails."""
+        if not line.startswith("/") or line.startswith("//") or "\n" in line:
+            return []
+        name, space, rest = line[1:].partition(" ")
+        if not space:
+            return [f"/{known}" for known in self._names if known.startswith(name.lower())]
+        begun = folded(rest.lstrip())
+        try:
+            words = self._behind.get(name.lower(), tuple)()
+        except ClientError:
+            return []
+        return [f"/{name} {word}" for word in words if folded(word).startswith(begun)][:_MOST]

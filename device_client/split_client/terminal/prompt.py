@@ -1,0 +1,65 @@
+"""The line editor's keys, and what its Tab key does. Imported only where a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.shortcuts import CompleteStyle
+
+
+class Offered(Completer):
+    """Completes what was begun to one of the whole lines that ``offer`` names."""
+
+    def __init__(self, offer: Callable[[str], Sequence[str]]) -> None:
+        self._offer = offer
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterator[Completion]:
+        """One for each line."""
+        del complete_event
+        line = document.text_before_cursor
+        for whole in self._offer(line):
+            yield Completion(whole, start_position=-len(line))
+
+
+def new_session(
+    prompt: Callable[[], str], continued: str, offer: Callable[[str], Sequence[str]]
+) -> PromptSession[str]:
+    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines."""
+    return PromptSession(
+        lambda: ANSI(prompt()),
+        multiline=True,
+        key_bindings=_keys(),
+        prompt_continuation=continued,
+        enable_open_in_editor=False,
+        completer=Offered(offer),
+        complete_while_typing=False,
+        # A menu would keep rows free below every prompt.
+        complete_style=CompleteStyle.READLINE_LIKE,
+    )
+
+
+def _keys() -> KeyBindings:
+    """Enter sends, Alt-Enter or a backslash before Enter begins a new line."""
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _enter(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    return keys
