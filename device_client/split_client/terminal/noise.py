@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from split_client.config import NoiseConfig
+from split_client.config import ReplyConfig
+from split_client.generation.sampling_params import SamplingParams
 from split_client.noise.errors import NoiseSettingInvalid
+from split_client.noise.rules import require_blind_sampling
 from split_client.noise.settings import NoiseSettings
 from split_client.terminal.sampling import SettingInvalid
 
 
-def noise_from(config: NoiseConfig) -> NoiseSettings | None:
+def noise_from(config: ReplyConfig) -> NoiseSettings | None:
     """None where neither an epsilon nor a sigma is given.
 
-    Raises SettingInvalid for numbers that make no noise, and for a bound or norm without noise.
+    Raises SettingInvalid for numbers that make no noise, and for a bound or norm without noise;
+    NoiseForbids for sampling that looks at the clean prompt.
     """
     if config.noise_epsilon is None and config.noise_sigma is None:
         if config.noise_budget is not None or config.noise_clip is not None:
@@ -19,6 +22,8 @@ def noise_from(config: NoiseConfig) -> NoiseSettings | None:
                 "--noise-budget and --noise-clip need noise; give --noise-epsilon or --noise-sigma"
             )
         return None
+    if config.repetition_penalty is not None:
+        require_blind_sampling(SamplingParams(repetition_penalty=config.repetition_penalty))
     try:
         return NoiseSettings(
             epsilon=config.noise_epsilon,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from split_client.config import ReplyConfig
-from split_client.noise.errors import NoiseSettingInvalid
+from split_client.noise.errors import NoiseForbids, NoiseSettingInvalid
 from split_client.noise.settings import NoiseSettings
 from split_client.terminal.noise import noise_from
 from split_client.terminal.sampling import SettingInvalid
@@ -48,6 +48,13 @@ def test_flags_become_settings_and_no_flag_is_no_noise() -> None:
     assert noise_from(ReplyConfig()) is None
     flags = ReplyConfig(noise_epsilon=8.0, noise_clip=2.0, noise_budget=100.0)
     assert noise_from(flags) == NoiseSettings(epsilon=8.0, clip=2.0, budget_epsilon=100.0)
+
+
+def test_sampling_that_looks_at_the_clean_prompt_does_not_even_connect() -> None:
+    with pytest.raises(NoiseForbids, match="repetition_penalty"):
+        noise_from(ReplyConfig(noise_epsilon=1.0, repetition_penalty=1.2))
+    assert noise_from(ReplyConfig(noise_epsilon=1.0, repetition_penalty=1.0)) is not None
+    assert noise_from(ReplyConfig(repetition_penalty=1.2)) is None
 
 
 def test_a_budget_without_noise_is_no_budget() -> None:
