@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -28,6 +28,8 @@ NO_STORE = {"Cache-Control": "no-store"}
 # Parsing and packing more than this would hold up the event loop for milliseconds.
 LARGE = 256 * 1024
 _GZIP_FROM = 16 * 1024
+# Values that the encoder writes in about a millisecond.
+_SLICE = 2048
 # Text, and token ids of up to ten digits with what separates them.
 _TEXT_BYTES, _TOKEN_BYTES = 1 << 20, 24
 
@@ -57,6 +59,12 @@ def refusal(error: Exception) -> Response:
 def dumped(values: dict[str, Any]) -> bytes:
     """A document as JSON."""
     return json.dumps(values).encode()
+
+
+def dumped_list(values: Sequence[Any]) -> bytes:
+    """A list as JSON, slice by slice: no other thread runs while the encoder is at work."""
+    slices = (values[start : start + _SLICE] for start in range(0, len(values), _SLICE))
+    return b"[" + b", ".join(json.dumps(part)[1:-1].encode() for part in slices) + b"]"
 
 
 def document(content: bytes) -> Response:

@@ -14,7 +14,7 @@ from split_server.compat.kobold.given import Given
 from split_server.compat.kobold.pieces import token_texts
 from split_server.compat.kobold.request import MAX_TEXT
 from split_server.compat.parts import Compat
-from split_server.http.kobold_answers import Posted, dumped
+from split_server.http.kobold_answers import Posted, dumped, dumped_list
 
 TOKENIZE_PATH = "/api/v1/tokenize"
 DETOKENIZE_PATH = "/api/v1/detokenize"
@@ -85,9 +85,13 @@ def _tokens(tokenizer: ModelTokenizer, text: str, special: bool) -> bytes:
     ids = tokenizer.encode(text, add_special_tokens=special)
     texts = zip(ids, token_texts(tokenizer, ids), strict=True)
     tokens = [{"token_id": token, "text": piece} for token, piece in texts]
-    return dumped({"tokens": tokens, "token_ids": ids, "token_count": len(ids)})
+    return b'{"tokens": %b, "token_ids": %b, "token_count": %d}' % (
+        dumped_list(tokens),
+        dumped_list(ids),
+        len(ids),
+    )
 
 
 def _count(tokenizer: ModelTokenizer, text: str, special: bool) -> bytes:
     ids = tokenizer.encode(text, add_special_tokens=special)
-    return dumped({"value": len(ids), "ids": ids})
+    return b'{"value": %d, "ids": %b}' % (len(ids), dumped_list(ids))
