@@ -149,8 +149,10 @@ ORIGINAL: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ORIGINAL)
-@pytest.mark.parametrize("expert", ["banking", "banking_expert", "gardening_expert"])
+@pytest.mark.parametrize(
+    ("name", "expert"),
+    [*((name, "banking_expert") for name in ORIGINAL), ("text", "banking"), ("text", "gardening")],
+)
 def test_an_original_client_names_it_as_an_expert(
     server: RunningServer, name: str, expert: str
 ) -> None:

@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 MAX_ROWS = 512
 MAX_WAITING = 32
 # Requests take turns after so many rows, so that a token need not wait for a whole prompt.
-_SLICE = 8
+_SLICE = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def test_a_token_does_not_wait_for_the_whole_of_a_long_prompt(
     if desk.HE_AVAILABLE:
         asyncio.run(scenario())
         assert served.index(2) <= 2
-        assert served.count(1) == 8
+        assert served.count(1) == 16
 
 
 def test_experts_without_adapters_encrypt_nothing() -> None:
