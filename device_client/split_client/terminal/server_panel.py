@@ -85,7 +85,6 @@ def _learns(seen: Observed) -> Iterator[str]:
     yield ("It knows all weights and our code, can keep all traffic, and sees sizes and timing.")
     if seen.noise:
         yield from (one_line(line, _LONGEST_LINE) for line in seen.noise)
-        yield "How many tokens can be recovered all the same: split-client audit measures it."
         return
     yield (
         "Split mode: assume that it can recover the prompt and the reply. Embedding rows are "

@@ -59,5 +59,4 @@ def test_how_it_travels_is_told(url: str, told: str) -> None:
 def test_with_noise_its_own_words_stand_instead_of_those_of_split_mode() -> None:
     text = text_of(noise=("noised mode: epsilon 4 \x1b[2J", "this conversation so far: 8"))
     assert "noised mode: epsilon 4\nthis conversation so far: 8\n" in text
-    assert "split-client audit" in text
     assert "Split mode" not in text
