@@ -15,8 +15,8 @@ units where the parameter of X is WIDTH = BASE * sqrt(1 + SPREAD^2):
   and the sum of z^2 exceeds 100 N with probability at most exp(-46 N) (Chernoff).
 
 Together: what is (epsilon, delta) for the Gaussian mechanism is (epsilon + slack,
-delta (1 + slack)) here with slack = 5 N / WIDTH^2, as long as epsilon is below 40 N.
-:func:`epsilon_of_release` counts it.
+delta (1 + slack)) here with slack = 5 N / WIDTH^2, as long as epsilon is below
+40 N - 30 + ln(delta). :func:`epsilon_of_release` counts it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ WORDS_PER_DRAW: Final = 2
 _BITS: Final = 63
 _MORE_BITS: Final = 192
 _LARGEST_EPSILON_PER_COORDINATE: Final = 40.0
+_LARGEST_EPSILON_LESS: Final = 30.0
 
 # (index of a word, how many bits) to that many further uniform bits for it, the first ones of a
 # stream: a longer answer begins with the shorter one.
@@ -58,7 +59,8 @@ def epsilon_of_release(delta: float, mu: float, coordinates: int) -> float:
     if slack >= 0.5:
         return math.inf
     epsilon = epsilon_of(delta * (1.0 - slack), mu)
-    return math.inf if epsilon > _LARGEST_EPSILON_PER_COORDINATE * coordinates else epsilon + slack
+    largest = _LARGEST_EPSILON_PER_COORDINATE * coordinates - _LARGEST_EPSILON_LESS
+    return math.inf if epsilon > largest + math.log(delta) else epsilon + slack
 
 
 def discrete_gaussian(words: NDArray[np.uint64], more: MoreBits) -> NDArray[np.int64]:
