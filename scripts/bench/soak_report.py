@@ -103,11 +103,12 @@ def _compared(verdict: Verdict) -> str:
 
 
 _LIFE_HEAD = ["life", "began to listen after", "lasted", "private memory: first, largest, last"]
-_LIFE_HEAD += ["largest of K/V buffers", "growth", "errors told"]
+_LIFE_HEAD += ["largest of K/V buffers", "growth", "growth beside K/V buffers", "errors told"]
 
 
 def _life(life: Life, settled: float) -> list[object]:
-    grown, private = life.growth(settled), [sample.private / MB for sample in life.samples]
+    private = [sample.private / MB for sample in life.samples]
+    grown, beside = life.growth(settled), life.growth(settled, beside_caches=True)
     caches = max(sample.caches for sample in life.samples) / MB
     return [
         life.title,
@@ -115,9 +116,14 @@ def _life(life: Life, settled: float) -> list[object]:
         f"{life.samples[-1].seconds:.0f} s",
         f"{private[0]:.0f}, {max(private):.0f}, {private[-1]:.0f} MB",
         f"{caches:.0f} MB",
-        "too short to tell" if grown is None else f"{grown:+.2f} MB per minute",
+        _rate(grown),
+        _rate(beside),
         _counted(life.told) or "none",
     ]
+
+
+def _rate(growth: float | None) -> str:
+    return "too short to tell" if growth is None else f"{growth:+.2f} MB per minute"
 
 
 def _beside(wait: Wait, lives: Sequence[Life]) -> bool:

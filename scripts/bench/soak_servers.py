@@ -32,13 +32,16 @@ class Life:
     told: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def growth(self, settled: float) -> float | None:
-        """MB per minute of private memory from ``settled`` seconds on; None: less than a minute."""
+    def growth(self, settled: float, *, beside_caches: bool = False) -> float | None:
+        """MB per minute of private memory from ``settled`` seconds on, in all or ``beside_caches``;
+        None: less than a minute of it.
+        """
         late = [sample for sample in self.samples if sample.seconds >= settled]
         if not late or late[-1].seconds < settled + _MINUTE:
             return None
         minutes = [sample.seconds / _MINUTE for sample in late]
-        return slope(minutes, [sample.private / MB for sample in late])
+        sizes = [one.private - beside_caches * one.caches for one in late]
+        return slope(minutes, [size / MB for size in sizes])
 
 
 class Servers:
