@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from split_relay.config import RelayConfig
+from split_server.adapter_config import AdapterHostConfig
 from split_server.cli import _parser
 from split_server.config import ServerConfig
 from split_settings import add_arguments
 
 _DEPLOY = Path(__file__).parents[2] / "deploy"
-_UNITS = ("split-server", "split-relay")
+_UNITS = ("split-server", "split-adapters", "split-relay")
 _HARDENING = {
     "DynamicUser": "yes",
     "ProtectSystem": "strict",
@@ -62,6 +63,7 @@ def test_the_server_caches_in_the_folder_that_systemd_makes_for_it() -> None:
 def test_stopping_takes_longer_than_the_grace_of_steps_and_connections() -> None:
     for unit, grace in (
         ("split-server", ServerConfig().shutdown_grace),
+        ("split-adapters", AdapterHostConfig().shutdown_grace),
         ("split-relay", RelayConfig().grace),
     ):
         (patience,) = _settings(unit)["TimeoutStopSec"]
@@ -71,6 +73,8 @@ def test_stopping_takes_longer_than_the_grace_of_steps_and_connections() -> None
 def test_the_commands_of_the_units_have_flags_that_exist() -> None:
     (server,) = _settings("split-server")["ExecStart"]
     assert _parser().parse_args(shlex.split(server)[1:]).command == "serve"
+    (adapters,) = _settings("split-adapters")["ExecStart"]
+    assert _parser().parse_args(shlex.split(adapters)[1:]).command == "adapters"
     (relay,) = _settings("split-relay")["ExecStart"]
     parser = argparse.ArgumentParser()
     add_arguments(parser, RelayConfig)
@@ -81,7 +85,7 @@ def test_the_commands_of_the_units_have_flags_that_exist() -> None:
 @pytest.mark.parametrize("unit", _UNITS)
 def test_systemd_accepts_a_unit(unit: str, tmp_path: Path) -> None:
     text = (_DEPLOY / f"{unit}.service").read_text()
-    installed = f"/opt/gatelink/.venv/bin/{unit}"
+    installed = f"/opt/gatelink/.venv/bin/{unit.replace('adapters', 'server')}"
     assert installed in text
     # The program must exist where the unit is checked.
     checked = tmp_path / f"{unit}.service"

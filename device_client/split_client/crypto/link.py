@@ -55,6 +55,7 @@ class HostLink:
         self._endpoint, self._patience = endpoint, _bounded_patience(patience or Patience())
         self._clock, self._pause, self._chance = clock, pause, chance
         self._client = http_client(endpoint, token, self._patience.connect)
+        self._urls: dict[str, httpx.URL] = {}
         self.traffic = Traffic()
 
     def ask(
@@ -89,7 +90,7 @@ class HostLink:
 
     def _once(self, method: str, path: str, limit: int, body: bytes | None) -> bytes:
         request = self._client.build_request(
-            method, self._endpoint.url + PATH + path, content=body, headers=_OCTETS if body else {}
+            method, self._url(path), content=body, headers=_OCTETS if body else {}
         )
         request.extensions["timeout"]["read"] = self._patience.exchange
         response = self._client.send(request, stream=True)
@@ -103,6 +104,12 @@ class HostLink:
             raise AdapterHostInvalid(f"it is longer than {limit} bytes")
         self.traffic.count(len(body or b""), len(answer))
         return answer
+
+    def _url(self, path: str) -> httpx.URL:
+        """Parsed once for each path: parsing takes as long as decrypting."""
+        if path not in self._urls:
+            self._urls[path] = httpx.URL(self._endpoint.url + PATH + path)
+        return self._urls[path]
 
     def _refusal(self, response: httpx.Response, body: bytes) -> Exception:
         refused = read_refusal(body, response.headers.get("Retry-After"))
