@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -19,6 +20,7 @@ from split_wire.errors import (
     ContextOverflow,
     Overloaded,
     SplitError,
+    UnknownSession,
     WrongHiddenSize,
     WrongShape,
 )
@@ -97,6 +99,13 @@ class NamedSessions:
         return Appended(
             hidden[-1:] if known else hidden, cached, known, compute, results[0].queue_us
         )
+
+    def lose(self, principal: str, name: str) -> None:
+        """What was appended to the session cannot be answered: it must not be continued."""
+        with contextlib.suppress(UnknownSession):
+            session = self._store.find_named(principal, name)
+            if session is not None:
+                self._store.lose(session)
 
     def _named_session(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool

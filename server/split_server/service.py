@@ -291,6 +291,10 @@ class SplitService:
         delta = self._adapter(adapter)
         return await self._named.append(principal, name, embeddings, incremental, delta)
 
+    def lose(self, principal: str, name: str) -> None:
+        """Give up a session of the original protocol; see :meth:`NamedSessions.lose`."""
+        self._named.lose(principal, name)
+
     def _adapter(self, name: str | None) -> Delta | None:
         """The adapter that a step names. Raises UnknownAdapter."""
         if name is None:

@@ -6,6 +6,7 @@ The oracle is Hugging Face with the same matrices in the clear.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import torch
 
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
-from tests.adapted import banking_greedy
+from tests.adapted import banking_greedy, write_adapter
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.upstream_client import BinarySocket, Http, TextSocket, generate
 
@@ -88,6 +89,24 @@ def test_a_request_that_is_not_encrypted_says_why(server: RunningServer) -> None
             assert reason in reply["he_reason"]
             assert (reply["encrypt_ms"], reply["he_compute_ms"], reply["decrypt_ms"]) == (0, 0, 0)
         assert client.ask({"type": "config"})["he_active"] is True
+
+
+@pytest.mark.parametrize("use_he", [True, False])
+def test_a_session_whose_rows_could_not_be_answered_is_not_continued(
+    tiny_path: Path, tmp_path: Path, use_he: bool
+) -> None:
+    a, b = torch.ones(1, 64), torch.full((64, 1), 3e38)
+    write_adapter(tmp_path / "huge", 64, rows=1, tensors={"A": a, "B": b}, scale=1e4)
+    rows = oracle.embeddings(tiny_path, [5, 6]).numpy()
+    with (
+        running_server(tiny_path, adapters=tmp_path, compat=False) as server,
+        TextSocket(server.url) as client,
+    ):
+        asked = {"expert_name": "huge", "use_he": use_he, "session_id": "a"}
+        assert client.forward(rows, **asked)["code"] == "hidden_overflow"
+        again = client.forward(rows[:1], session_id="a", incremental=True)
+        assert again["code"] == "unknown_session"
+        assert client.forward(rows, session_id="a")["seq_len"] == 2
 
 
 def test_a_server_without_encryption_or_with_noise_reports_it() -> None:

@@ -98,7 +98,7 @@ class Experts:
         reason = self.refusal(wanted=use_he) or self._crowded(rows.shape[0])
         self._waiting += 1
         try:
-            inputs = rows if self.noise is None else await self._run(self.noise, rows)
+            inputs = rows if self.noise is None else await self._noised(rows, self.noise)
             if reason is None:
                 try:
                     low, times = await self._encrypted(name, inputs)
@@ -121,6 +121,10 @@ class Experts:
         if self._waiting >= self._max_waiting:
             return f"{self._waiting} requests wait for the encryption already"
         return None
+
+    async def _noised(self, rows: NDArray[np.float32], noise: InputNoise) -> NDArray[np.float32]:
+        slices = [rows[first : first + _SLICE] for first in range(0, rows.shape[0], _SLICE)]
+        return np.concatenate([await self._run(noise, part) for part in slices])
 
     async def _encrypted(
         self, name: str, rows: NDArray[np.float32]

@@ -219,7 +219,11 @@ class OriginalProtocol:
             reason = reason if adapter is not None else _no_adapter(request.expert)
             return done, Applied(done.hidden, None, reason)
         done = await self._service.append(principal, name, rows, request.incremental)
-        return done, await experts.apply(adapter, done.hidden, use_he=request.use_he)
+        try:
+            return done, await experts.apply(adapter, done.hidden, use_he=request.use_he)
+        except BaseException:
+            self._service.lose(principal, name)
+            raise
 
 
 def _no_adapter(expert: str | None) -> str:
