@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
+_LARGEST_EPSILON = 1e4
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
@@ -16,11 +18,19 @@ class AuditRequest:
     plot: Path | None = None
     seed: int = 0
     quick: bool = False
+    epsilons: tuple[float, ...] = (1.0,)
 
     @classmethod
     def of(cls, options: Namespace) -> AuditRequest:
         """The flags that :func:`add_audit_arguments` added."""
-        return cls(options.prompts, options.json, options.plot, options.seed, options.quick)
+        return cls(
+            options.prompts,
+            options.json,
+            options.plot,
+            options.seed,
+            options.quick,
+            tuple(options.epsilon or (1.0,)),
+        )
 
 
 def add_audit_arguments(parser: ArgumentParser) -> None:
@@ -29,4 +39,18 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw use against recovery, SVG")
     parser.add_argument("--seed", type=int, default=0, help="repeats the figures (default: 0)")
+    parser.add_argument(
+        "--epsilon",
+        type=_epsilon,
+        action="append",
+        metavar="EPS",
+        help="noise for this epsilon of one token, may be repeated (default: 1)",
+    )
     parser.add_argument("--quick", action="store_true", help="few messages and modes")
+
+
+def _epsilon(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < _LARGEST_EPSILON:
+        raise ValueError(text)
+    return value

@@ -37,7 +37,7 @@ def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -
     effort = QUICK if request.quick else FULL
     material = Material(given or built_in_prompts(), built_in_questions())
     with _reached(config, screen) as (client, server):
-        modes = _modes(client.ends, quick=request.quick)
+        modes = _modes(client.ends, request)
         found = audit(client.ends, server, modes, material, effort, request.seed, screen.note)
         digest = client.manifest.digest
     shown = summed_up(found, request.seed)
@@ -54,10 +54,10 @@ def summed_up(found: Audited, seed: int) -> list[ModeFigures]:
     return [figures(one, [tally.tokens for tally in first], seed) for one in found.studied]
 
 
-def _modes(ends: DeviceEnds, *, quick: bool) -> list[Mode]:
-    if not quick:
-        return clear_modes(ends) + noised_modes(ends)
-    return clear_modes(ends)[:1] + noised_modes(ends, _QUICK_SIGMAS)
+def _modes(ends: DeviceEnds, request: AuditRequest) -> list[Mode]:
+    if not request.quick:
+        return clear_modes(ends) + noised_modes(ends, request.epsilons)
+    return clear_modes(ends)[:1] + noised_modes(ends, request.epsilons, _QUICK_SIGMAS)
 
 
 @contextmanager

@@ -196,14 +196,14 @@ def test_the_command_writes_what_it_measured(
     monkeypatch.setattr(run, "built_in_prompts", lambda: PROMPTS)
     monkeypatch.setattr(run, "_QUICK_SIGMAS", ())
     saved, picture = tmp_path / "a.json", tmp_path / "a.svg"
-    command = ["audit", "--quick", "--url", server.url, "--json", str(saved)]
+    command = ["audit", "--quick", "--url", server.url, "--epsilon", "2", "--json", str(saved)]
     assert main([*command, "--plot", str(picture)]) == 0
     made = json.loads(saved.read_text())
-    assert [one["name"] for one in made["modes"]] == ["split", "noised 5.4 C"]
-    assert made["modes"][1]["epsilon_token"] == pytest.approx(1.0)
+    assert [one["name"] for one in made["modes"]] == ["split", "noised 2.9 C"]
+    assert made["modes"][1]["epsilon_token"] == pytest.approx(2.0, rel=1e-6)
     assert "<svg" in picture.read_text()
     out = capsys.readouterr().out
-    assert "noised 5.4 C" in out
+    assert "noised 2.9 C" in out
     assert "BROKEN" not in out
 
 
@@ -212,7 +212,7 @@ def test_a_claim_that_is_untrue_fails_the_command(
 ) -> None:
     monkeypatch.setattr(run, "QUICK", replace(TINY, sessions=(1,), matched=0))
     monkeypatch.setattr(run, "built_in_prompts", lambda: PROMPTS)
-    monkeypatch.setattr(run, "_modes", lambda ends, quick: [silent(ends, 5.0)])
+    monkeypatch.setattr(run, "_modes", lambda ends, request: [silent(ends, 5.0)])
     assert main(["audit", "--quick", "--url", server.url]) == 1
     assert "BROKEN: the claim is untrue" in capsys.readouterr().out
 

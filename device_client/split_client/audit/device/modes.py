@@ -63,12 +63,19 @@ def clear_modes(ends: DeviceEnds) -> list[Mode]:
     return [split, *(Mode(f"split {dtype}", "fewer bits", dtype, rows, none) for dtype in fewer)]
 
 
-def noised_modes(ends: DeviceEnds, sigmas: tuple[float, ...] = SIGMAS) -> list[Mode]:
-    """Noise of ``sigmas`` times the clipping norm, and as much as epsilon 1 for a token takes."""
+def noised_modes(
+    ends: DeviceEnds, epsilons: tuple[float, ...], sigmas: tuple[float, ...] = SIGMAS
+) -> list[Mode]:
+    """Noise of ``sigmas`` times the clipping norm, and as much as ``epsilons`` of one token take.
+
+    Raises InvalidPrivacyParameter for an epsilon that no noise gives.
+    """
     clip, sensitivity = _reach(ends)
     width = ends.manifest.hidden_size
     releases = [RowMechanism(part * clip, clip, sensitivity, width) for part in sigmas]
-    releases.append(RowMechanism.for_epsilon(1.0, DELTA, clip, sensitivity, width))
+    releases += [
+        RowMechanism.for_epsilon(epsilon, DELTA, clip, sensitivity, width) for epsilon in epsilons
+    ]
     return [noised_mode(ends, release) for release in releases]
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from split_client.audit.device.rows import Rows
 from split_client.audit.reach import Reach
 from split_client.audit.recording import Recorder, Recording
@@ -15,6 +12,7 @@ from split_client.generation.loop import Limits, TokenEvent, decode
 from split_client.generation.sampler import Sampler
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.noise.conversation import never_plain
 from split_client.transport.channel import Channel
 from split_client.transport.remote import RemoteBackend
 from split_wire.limits import frame_limit
@@ -59,7 +57,11 @@ class Victim:
         backend = RemoteBackend(
             self._channel, manifest.hidden_size, manifest.digest, manifest.max_context, dtype
         )
-        return Sequence(backend, _Placed(rows, backend))
+        return Sequence(
+            backend,
+            never_plain,
+            lambda tokens, start, stop: rows.rows(tokens, start, stop, backend.dtype),
+        )
 
     def _reply(self, sequence: Sequence, ids: tuple[int, ...], count: int) -> tuple[int, ...]:
         if count == 0:
@@ -69,19 +71,3 @@ class Victim:
         limits = Limits(self._ends.manifest.eos_token_ids, count)
         events = decode(sequence, sampler, self._ends.tokenizer, list(ids), limits)
         return tuple(event.token for event in events if isinstance(event, TokenEvent))
-
-
-class _Placed:
-    """``rows`` as a sequence asks for them: piece by piece from the beginning of the session."""
-
-    def __init__(self, rows: Rows, backend: RemoteBackend) -> None:
-        self._rows, self._backend = rows, backend
-        self._session = 0
-        self._tokens: list[int] = []
-
-    def __call__(self, ids: list[int]) -> NDArray[np.float32]:
-        if self._session != self._backend.sessions_opened:
-            self._session, self._tokens = self._backend.sessions_opened, []
-        start = len(self._tokens)
-        self._tokens += ids
-        return self._rows.rows(self._tokens, start, len(self._tokens), self._backend.dtype)

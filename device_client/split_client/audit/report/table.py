@@ -94,7 +94,8 @@ def _extracted(found: Extraction | None) -> Iterator[str]:
         yield "Adapters: the server offers none in the clear, so none was extracted"
         return
     yield f"Adapter {found.adapter} (rank {found.rank}): queries and relative error of the copy"
-    yield "  " + ", ".join(f"{count}: {error:.2g}" for count, error in found.points)
+    points = ", ".join(f"{count}: {error:.2g}" for count, error in found.points)
+    yield "  " + (points or "the texts of this audit are too short for a query")
 
 
 def _attack(one: ModeFigures, key: str) -> Recovery | None:
