@@ -70,6 +70,9 @@ class NoisedConversation:
         if dtype == "f16" and self._largest() > _LARGEST_F16:
             raise NoiseOverflows(self._mechanism.sigma, dtype)
         self._follow(tokens)
+        if dtype != self._dtype:
+            # Every token of the text may be released once more, with the noise of this dtype.
+            self._dtype, self._moved = dtype, True
         streams = self._stream(dtype)
         self._settle(streams, self._names(tokens, start, len(tokens)))
         names = self._names(tokens, start, stop)
@@ -82,6 +85,7 @@ class NoisedConversation:
         self._releases = Releases(self._folder, key)
         self._tokens: list[int] = []
         self._histories: list[bytes] = []
+        self._dtype: WireDtype | None = None
         # Whether tokens may have been moved since rows were last released: each such time the same
         # token may be released once more.
         self._moved = True

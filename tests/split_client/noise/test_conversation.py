@@ -109,6 +109,18 @@ def test_another_codec_or_sigma_has_other_noise_and_counts_again(tmp_path: Path)
     assert other.counted == (3, 3)
 
 
+def test_a_resend_in_another_dtype_shows_every_token_once_more(device: Device) -> None:
+    """A server that comes back with another dtype is sent the text with independent noise."""
+    conversation = device.conversation()
+    conversation.rows([5, 6], 0, 2, "f32")
+    conversation.rows([5, 6], 0, 2, "bf16")
+    assert device.counted == (4, 2)
+    conversation.rows([5, 6, 7], 2, 3, "bf16")
+    assert device.counted == (5, 2)
+    conversation.rows([5, 6, 7], 0, 3, "f32")
+    assert device.counted == (6, 3)
+
+
 def test_text_behind_a_change_has_other_noise_even_where_it_is_the_same(device: Device) -> None:
     """The same token at the same place behind another text must not show that it is the same."""
     conversation = device.conversation()
