@@ -84,7 +84,7 @@ def _besieged(
     chat = Chat(server.url, tokens["chat"], cache)
     stack.callback(chat.close)
     _send(senders, target, min(_WARM_UP, options.messages), f"{options.seed}/first")
-    before = unique_bytes(server.process.pid)
+    before = _memory(server)
     watch.ask(op="start", url=server.url, token=tokens["watch"], period=0.05)
     chat.start()
     began = time.monotonic()
@@ -92,9 +92,9 @@ def _besieged(
     lasted = time.monotonic() - began
     chatted, watched = chat.stop(), watch.ask(op="stop")
     chat.close()
-    loaded = unique_bytes(server.process.pid)
+    loaded = _memory(server)
     sessions, sockets = _left(server, options.session_ttl + 30.0)
-    private = (before, loaded, unique_bytes(server.process.pid))
+    private = (before, loaded, _memory(server))
     return Siege(
         answers,
         lasted,
@@ -108,6 +108,11 @@ def _besieged(
         server.faults(),
         server.process.poll(),
     )
+
+
+def _memory(server: LoggedServer) -> int:
+    """Private bytes beside the K/V buffers, which wait for the next session."""
+    return unique_bytes(server.process.pid) - server.cache_bytes()
 
 
 def _target(url: str, token: str, cache: Path) -> Target:

@@ -17,8 +17,8 @@ _MOST_CODES = 12
 @dataclass(frozen=True, slots=True)
 class Siege:
     """``answers`` by kind; ``lasted``, ``pings`` and ``late`` (how long the watchdog itself waited
-    for a processor) in seconds; ``private``: bytes before, at the end and when all sessions had
-    timed out; ``exit_status`` None: the server lives.
+    for a processor) in seconds; ``private``: bytes beside the K/V buffers before, at the end and
+    when all sessions had timed out; ``exit_status`` None: the server lives.
     """
 
     answers: Mapping[Kind, Mapping[str, Any]]
@@ -88,7 +88,7 @@ def _figures(siege: Siege) -> list[list[object]]:
             f"{len(siege.chatted.wrong)} other than `generate`",
         ],
         [
-            "private memory before, at the end, once sessions timed out",
+            "private memory beside K/V buffers before, at the end, once sessions timed out",
             "{:.1f}, {:.1f}, {:.1f} MB".format(*private),
         ],
         ["sessions, sockets afterwards", f"{siege.sessions}, {siege.sockets}"],
