@@ -102,12 +102,13 @@ class QueryBudget:
         self._spent[principal][adapter] -= 1
 
     def close(self) -> None:
-        """Write the exact counts."""
-        if self._state is not None:
+        """Write the exact counts and let another host have the file; safe to call twice."""
+        state, self._state = self._state, None
+        if state is not None:
             # Too many were written down before; the next start begins with those.
             with suppress(HostStateUnusable):
-                self._state.write(self._spent)
-            self._state.close()
+                state.write(self._spent)
+            state.close()
 
     def _write_ahead(self, principal: str, adapter: str, spent: int) -> None:
         if self._state is None or spent <= self._written.get(principal, {}).get(adapter, 0):

@@ -25,6 +25,8 @@ from split_server.adapter_host.messages import (
 EVALUATOR = "split_server.adapter_host.ckks:CkksEvaluator"
 _MODULE = "split_server.adapter_host.worker"
 _END_SECONDS = 5.0
+# A whole reply, so that reading is not paused and resumed within one.
+_READ_AHEAD = 1 << 20
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -64,7 +66,7 @@ class WorkerProcess:
             ours.close()
             raise
         ours.setblocking(False)
-        reader, writer = await asyncio.open_connection(sock=ours)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_READ_AHEAD)
         return cls(process, reader, writer)
 
     @property
