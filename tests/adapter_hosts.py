@@ -22,8 +22,8 @@ from split_server.adapter_host.limits import HostLimits
 from split_server.adapter_host.process import WorkerProgram
 from split_server.adapter_host.shapes import ckks_terms
 from split_server.adapters.adapter_file import AdapterFile
+from split_server.doorway import open_doorway
 from split_server.http.server import GracefulServer, listen, uvicorn_config
-from split_server.security.access import access_policy
 
 _START_SECONDS = 60.0
 _ROOT = Path(__file__).parents[1]
@@ -94,13 +94,11 @@ def made_host(
 def running_host(host: AdapterHost, *, port: int = 0, **settings: Any) -> Iterator[RunningHost]:
     """Serve ``host``; ``settings`` as in AdapterHostConfig. Stopped at the end of the ``with``."""
     config = AdapterHostConfig(port=port, **settings)
-    policy = access_policy(
-        config.host, token=config.token, token_file=config.token_file, auth=config.auth
-    )
-    sockets = listen(config.host, config.port)
-    app = AdapterHostApp(host, config, policy)
+    doorway = open_doorway(config)
+    sockets = listen(doorway.host, config.port)
+    app = AdapterHostApp(host, config, doorway)
     started = threading.Event()
-    uvicorn = uvicorn_config(app.asgi, MAX_MESSAGE_BYTES, config.shutdown_grace)
+    uvicorn = uvicorn_config(app.asgi, MAX_MESSAGE_BYTES, config.shutdown_grace, doorway.tls)
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="host", daemon=True)
     thread.start()

@@ -13,9 +13,10 @@ from tests.checkpoints import FAMILIES, tiny_checkpoint
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Servers and clients keep their weights where the tests end."""
+    """Servers and clients keep weights and pairings where the tests end."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPLIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("SPLIT_DATA", str(tmp_path_factory.mktemp("data")))
         yield
 
 

@@ -15,8 +15,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from split_server.app import Parts, SplitApp
 from split_server.config import ServerConfig
+from split_server.doorway import Doorway, open_doorway
 from split_server.http.server import GracefulServer, listen, uvicorn_config
-from split_server.security.access import AccessPolicy, access_policy
+from split_server.security.access import AccessPolicy
 from split_server.startup import load_parts
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL
 
@@ -32,13 +33,17 @@ class RunningServer:
     port: int
     parts: Parts
     app: SplitApp
-    policy: AccessPolicy
+    doorway: Doorway
     server: GracefulServer
     thread: threading.Thread
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.doorway.scheme}://127.0.0.1:{self.port}"
+
+    @property
+    def policy(self) -> AccessPolicy:
+        return self.doorway.policy
 
     @property
     def manifest(self) -> str:
@@ -88,18 +93,16 @@ def running_server(
     The port is free by default. The server is stopped at the end of the ``with``.
     """
     config = ServerConfig(model=None if model is None else str(model), port=port, **settings)
-    policy = access_policy(
-        config.host, token=config.token, token_file=config.token_file, auth=config.auth
-    )
-    sockets = listen(config.host, config.port)
-    app = SplitApp(parts or load_parts(config), config, policy)
+    doorway = open_doorway(config)
+    sockets = listen(doorway.host, config.port)
+    app = SplitApp(parts or load_parts(config), config, doorway)
     started = threading.Event()
-    uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace)
+    uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
     thread.start()
     assert started.wait(_START_SECONDS)
-    running = RunningServer(sockets[0].getsockname()[1], app.parts, app, policy, server, thread)
+    running = RunningServer(sockets[0].getsockname()[1], app.parts, app, doorway, server, thread)
     try:
         yield running
     finally:

@@ -70,6 +70,8 @@ def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
         return _doctor(options, screen)
     if options.command == "audit":
         return _audit(options, screen)
+    if options.command in ("pair", "unpair"):
+        return _pairing(options, screen)
     if options.command == "chat":
         from split_client.terminal.chat import run_chat
 
@@ -109,6 +111,16 @@ def _audit(options: argparse.Namespace, screen: Screen) -> int:
     return 0 if run_audit(config, AuditRequest.of(options), screen) else 1
 
 
+def _pairing(options: argparse.Namespace, screen: Screen) -> int:
+    from split_client.terminal.pair import run_pair, run_unpair
+
+    if options.command == "pair":
+        run_pair(options.link, options.code, options.name, screen)
+    else:
+        run_unpair(options.url, screen)
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="split-client",
@@ -142,6 +154,12 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="measure what the server learns", epilog=_EPILOG)
     add_audit_arguments(audit)
     add_arguments(audit, ConnectionConfig)
+    pair = commands.add_parser("pair", help="pair this device with a server", epilog=_EPILOG)
+    pair.add_argument("link", help="what split-server pair shows, in quotes; or the server's URL")
+    pair.add_argument("--code", help="the pairing code, where only the URL is given")
+    pair.add_argument("--name", help="what the server calls this device (default: its host name)")
+    unpair = commands.add_parser("unpair", help="forget a server's authority and token")
+    unpair.add_argument("url", help="the server's URL")
     shell = commands.add_parser("completion", help="print what completes commands in a shell")
     shell.add_argument("shell", choices=SHELLS)
     return parser

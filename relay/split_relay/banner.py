@@ -1,4 +1,4 @@
-"""What a person sees when the relay is up: the address for the phone, and its QR code."""
+"""What a person sees when the relay is up: the address for the phone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import contextlib
 import ipaddress
 import socket
 from collections.abc import Iterable
-
-import segno
 
 from split_relay.address import Address, is_loopback, is_wildcard
 
@@ -20,8 +18,6 @@ _ROUTE_TARGETS = (
     (socket.AF_INET, "192.168.255.254"),
     (socket.AF_INET6, "2001:db8::1"),
 )
-_BLACK_ON_WHITE = "\x1b[38;5;16;48;5;231m"
-_RESET = "\x1b[0m"
 
 
 def lan_hosts() -> list[str]:
@@ -75,16 +71,3 @@ def banner(scheme: str, bound: tuple[Address, ...], urls: list[str], upstream: A
             "  This machine has no address that a phone could reach; join a network first."
         )
     return "\n".join([*lines, ""])
-
-
-def qr_code(url: str) -> str:
-    """``url`` as black and white half blocks, right on dark and on light terminals."""
-    rows = [list(row) for row in segno.make(url, error="l", micro=False).matrix_iter(border=2)]
-    if len(rows) % 2:
-        rows.append([0] * len(rows[0]))
-    blocks = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
-    lines = (
-        "".join(blocks[bool(upper), bool(lower)] for upper, lower in zip(top, bottom, strict=True))
-        for top, bottom in zip(rows[::2], rows[1::2], strict=True)
-    )
-    return "\n".join(f"  {_BLACK_ON_WHITE}{line}{_RESET}" for line in lines)

@@ -11,13 +11,14 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from split_relay.banner import banner, lan_hosts, qr_code, reachable_urls
+from split_relay.banner import banner, lan_hosts, reachable_urls
 from split_relay.config import RelayConfig
 from split_relay.daemon import Relay
 from split_relay.errors import RelayError
 from split_relay.limits import allow_descriptors
 from split_settings import SettingsError, add_arguments, load
 from split_settings.output import while_read
+from split_settings.qr_code import qr_code
 
 logger = logging.getLogger("split_relay")
 

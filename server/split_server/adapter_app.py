@@ -13,18 +13,21 @@ from starlette.middleware import Middleware
 
 from split_server.adapter_config import AdapterHostConfig
 from split_server.adapter_host.host import AdapterHost
+from split_server.doorway import Doorway
 from split_server.errors import ServerError
 from split_server.http.access_log import AccessLog
 from split_server.http.adapter_host import AdapterHostRoutes
 from split_server.http.body import Bodies
 from split_server.http.errors import ErrorBoundary, on_http_exception
 from split_server.http.health import health_routes
+from split_server.http.pairing import pairing_routes
 from split_server.http.quota import Quota
-from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
 from split_server.security.headers import SecurityHeaders
 from split_server.security.host import HostGuard, OwnAddresses
+from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
+from split_server.watch import Watch
 
 _SWEEP_SECONDS = 10.0
 # No WebSocket is spoken here.
@@ -38,19 +41,25 @@ class AdapterHostApp:
     ``failure``: why the host did not start, None otherwise.
     """
 
-    def __init__(self, host: AdapterHost, config: AdapterHostConfig, policy: AccessPolicy) -> None:
+    def __init__(self, host: AdapterHost, config: AdapterHostConfig, doorway: Doorway) -> None:
         self.host = host
         self.failure: ServerError | None = None
+        self._doorway, self._leases = doorway, Leases()
         self._grace = config.shutdown_grace
         bodies = Bodies(Quota(config.max_queued_bytes, "bytes of messages"))
         self.asgi = Starlette(
-            routes=[*health_routes(), *AdapterHostRoutes(host, bodies).routes()],
+            routes=[
+                *health_routes(),
+                *([] if doorway.pairing is None else pairing_routes(doorway.pairing)),
+                *AdapterHostRoutes(host, bodies).routes(),
+            ],
             middleware=[
                 Middleware(AccessLog),
                 Middleware(SecurityHeaders),
                 Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
                 Middleware(OriginGuard, allowed=config.allow_origin),
-                Middleware(Authenticate, policy=policy),
+                Middleware(Authenticate, policy=doorway.policy),
+                Middleware(LeaseGuard, leases=self._leases),
                 Middleware(ErrorBoundary),
             ],
             exception_handlers={HTTPException: on_http_exception},
@@ -66,11 +75,13 @@ class AdapterHostApp:
         except ServerError as error:
             self.failure = error
             raise
-        sweeper = asyncio.create_task(self._sweep())
+        watch = Watch(self._doorway, self._leases)
+        keeping = [asyncio.create_task(work) for work in (self._sweep(), *watch.tasks())]
         try:
             yield
         finally:
-            sweeper.cancel()
+            for task in keeping:
+                task.cancel()
             await self.drain()
 
     async def drain(self) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from split_server.adapter_app import MAX_MESSAGE_BYTES, AdapterHostApp
 from split_server.adapter_config import AdapterHostConfig
 from split_server.adapter_startup import open_host
+from split_server.doorway import Doorway, open_doorway
+from split_server.greeting import greeting
 from split_server.http.server import GracefulServer, listen, uvicorn_config
 from split_server.logs import configure_logs
-from split_server.security.access import AccessPolicy, access_policy
-from split_server.security.greeting import greeting
 
 PRIVACY = (
     "privacy: this host sees ciphertexts under each device's own key, their number and timing, "
@@ -29,31 +29,29 @@ def serve_adapters(config: AdapterHostConfig, say: Say) -> int:
     Raises ServerError.
     """
     configure_logs(config.log_format, config.log_level)
-    policy = access_policy(
-        config.host, token=config.token, token_file=config.token_file, auth=config.auth
-    )
-    sockets = listen(config.host, config.port)
+    doorway = open_doorway(config)
+    sockets = listen(doorway.host, config.port)
     try:
-        return _run(config, policy, sockets, say)
+        return _run(config, doorway, sockets, say)
     finally:
         for opened in sockets:
             opened.close()
 
 
 def _run(
-    config: AdapterHostConfig, policy: AccessPolicy, sockets: list[socket.socket], say: Say
+    config: AdapterHostConfig, doorway: Doorway, sockets: list[socket.socket], say: Say
 ) -> int:
     host = open_host(config)
-    app = AdapterHostApp(host, config, policy)
+    app = AdapterHostApp(host, config, doorway)
 
     def announce() -> None:
-        for line in [*described(host.listing()), PRIVACY, *greeting(policy, sockets)]:
+        for line in [*described(host.listing()), PRIVACY, *greeting(doorway, sockets)]:
             say(line)
 
     # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    settings = uvicorn_config(app.asgi, MAX_MESSAGE_BYTES, config.shutdown_grace)
+    settings = uvicorn_config(app.asgi, MAX_MESSAGE_BYTES, config.shutdown_grace, doorway.tls)
     try:
         GracefulServer(settings, app.drain, announce).run(sockets)
     except SystemExit:

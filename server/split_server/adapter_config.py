@@ -39,7 +39,8 @@ class AdapterHostConfig:
     )
     state: Path | None = option(
         None,
-        help="folder where spent queries are counted over restarts",
+        help="folder where spent queries are counted over restarts; it holds the local authority "
+        "and the paired devices as well (default of these: the platform's data folder)",
         metavar="DIR",
         group=_LIMITS,
     )
@@ -78,6 +79,22 @@ class AdapterHostConfig:
     host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=_NETWORK)
     port: int = option(
         8097, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
+    )
+    tls: str = option(
+        "auto",
+        help="auto: on beyond loopback; on: on loopback too; off: plain HTTP, which everybody on "
+        "the way can read",
+        choices=("auto", "on", "off"),
+        group=_NETWORK,
+    )
+    tls_cert: Path | None = option(
+        None,
+        help="PEM certificate chain of your own (default: one of a local authority made here)",
+        metavar="FILE",
+        group=_NETWORK,
+    )
+    tls_key: Path | None = option(
+        None, help="PEM key of that certificate", metavar="FILE", group=_NETWORK
     )
     allow_host: tuple[str, ...] = option(
         (),

@@ -21,6 +21,7 @@ from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
 from split_server.compat.parts import Compat
 from split_server.config import ServerConfig
+from split_server.doorway import Doorway
 from split_server.http.access_log import AccessLog
 from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
@@ -33,19 +34,20 @@ from split_server.http.metrics import metrics_routes
 from split_server.http.openai import openai_routes
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_routes import original_routes
+from split_server.http.pairing import pairing_routes
 from split_server.http.quota import Quota
 from split_server.http.sockets import Sockets
 from split_server.http.split import Forward
 from split_server.http.stream import Stream
 from split_server.http.weights import Weights
-from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.exposition import Metrics, Sources
-from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
 from split_server.security.headers import SecurityHeaders
 from split_server.security.host import HostGuard, OwnAddresses
+from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.service import SplitService
+from split_server.watch import Watch
 
 _SWEEP_SECONDS = 10.0
 _FILE_THREADS = 2
@@ -81,8 +83,10 @@ class Parts:
 class SplitApp:
     """``asgi`` is what uvicorn runs; ``drain`` is awaited before connections are closed."""
 
-    def __init__(self, parts: Parts, config: ServerConfig, policy: AccessPolicy) -> None:
+    def __init__(self, parts: Parts, config: ServerConfig, doorway: Doorway) -> None:
         self.parts = parts
+        self._doorway = doorway
+        self._leases = Leases()
         self._service = parts.service
         self._grace = config.shutdown_grace
         self._drained = False
@@ -102,7 +106,7 @@ class SplitApp:
         self._metrics = self._measured(parts)
         self.asgi = Starlette(
             routes=self._routes(parts),
-            middleware=_guards(config, policy, self._metrics.answers),
+            middleware=self._guards(config),
             exception_handlers={HTTPException: on_http_exception},
             lifespan=self._lifespan,
         )
@@ -125,6 +129,7 @@ class SplitApp:
             *health_routes(),
             *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
+            *([] if self._doorway.pairing is None else pairing_routes(self._doorway.pairing)),
             *forward.routes(),
             *stream.routes(),
             *original_routes(parts.original, bodies),
@@ -138,17 +143,31 @@ class SplitApp:
         """The APIs that existing tools speak."""
         return [*openai_routes(compat, bodies), *kobold_routes(compat, bodies, self._sockets)]
 
+    def _guards(self, config: ServerConfig) -> list[Middleware]:
+        """From the outside in."""
+        return [
+            Middleware(AccessLog, meter=self._metrics.answers),
+            Middleware(SecurityHeaders),
+            Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
+            Middleware(OriginGuard, allowed=config.allow_origin),
+            Middleware(Authenticate, policy=self._doorway.policy),
+            Middleware(LeaseGuard, leases=self._leases),
+            Middleware(ErrorBoundary),
+        ]
+
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         self._service.start()
         host = self.parts.adapter_host
         if host is not None:
             await host.start()
-        sweeper = asyncio.create_task(self._sweep())
+        watch = Watch(self._doorway, self._leases, self._service.store.forget)
+        keeping = [asyncio.create_task(work) for work in (self._sweep(), *watch.tasks())]
         try:
             yield
         finally:
-            sweeper.cancel()
+            for task in keeping:
+                task.cancel()
             await self.drain()
             if host is not None:
                 host.close()
@@ -183,15 +202,3 @@ class SplitApp:
         with suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 await self._sockets.drain()
-
-
-def _guards(config: ServerConfig, policy: AccessPolicy, meter: AnswerMeter) -> list[Middleware]:
-    """From the outside in."""
-    return [
-        Middleware(AccessLog, meter=meter),
-        Middleware(SecurityHeaders),
-        Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
-        Middleware(OriginGuard, allowed=config.allow_origin),
-        Middleware(Authenticate, policy=policy),
-        Middleware(ErrorBoundary),
-    ]

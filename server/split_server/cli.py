@@ -6,7 +6,8 @@ import argparse
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from split_server.adapter_config import AdapterHostConfig
@@ -14,10 +15,19 @@ from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.config import ComputeConfig, ModelConfig, ServerConfig
+from split_server.doorway import Doorway, open_doorway
 from split_server.errors import ServerError
+from split_server.greeting import device_urls, greeting
 from split_server.logs import configure_logs
-from split_server.security.access import AccessPolicy, access_policy
-from split_server.security.greeting import greeting
+from split_server.pairing.beacon import leave
+from split_server.pairing.codes import LIFETIME
+from split_server.pairing.state import StateFolder
+from split_server.pairing_commands import (
+    StateConfig,
+    add_pairing_commands,
+    devices_lines,
+    invitation,
+)
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
@@ -57,6 +67,11 @@ def _main(arguments: Sequence[str] | None) -> int:
             return _plan(load(ComputeConfig, given, also=(ServerConfig,)))
         if given.command == "adapters":
             return _adapters(load(AdapterHostConfig, given))
+        if given.command == "pair":
+            return _pair(load(StateConfig, given, also=(ServerConfig,)), given.url)
+        if given.command == "devices":
+            state = load(StateConfig, given, also=(ServerConfig,)).state
+            return _print(devices_lines(StateFolder(state), given.action, given.device))
         return _serve(load(ServerConfig, given))
     except SettingsError as error:
         return _complain(str(error), _USAGE)
@@ -82,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         "adapters", help="compute adapters on ciphertexts of devices", description=_ADAPTERS
     )
     add_arguments(adapters, AdapterHostConfig)
+    add_pairing_commands(commands)
     shell = commands.add_parser("completion", help="print what completes commands in a shell")
     shell.add_argument("shell", choices=SHELLS)
     return parser
@@ -116,13 +132,21 @@ def _described(manifest: Manifest) -> list[str]:
     ]
 
 
+def _pair(config: StateConfig, url: str | None) -> int:
+    return _print(invitation(StateFolder(config.state), url, time.time()).lines(LIFETIME / 60))
+
+
+def _print(lines: Iterable[str]) -> int:
+    for line in lines:
+        print(line, flush=True)
+    return 0
+
+
 def _plan(config: ComputeConfig) -> int:
     # Torch, which knows the devices, takes seconds to import.
     from split_server.startup import described_plan
 
-    for line in described_plan(config):
-        print(line)
-    return 0
+    return _print(described_plan(config))
 
 
 def _adapters(config: AdapterHostConfig) -> int:
@@ -137,35 +161,33 @@ def _serve(config: ServerConfig) -> int:
     from split_server.http.server import listen
 
     configure_logs(config.log_format, config.log_level)
-    policy = access_policy(
-        config.host, token=config.token, token_file=config.token_file, auth=config.auth
-    )
+    doorway = open_doorway(config, lan=config.lan)
     # The port is taken first, so that a port in use is told before a model is loaded.
-    sockets = listen(config.host, config.port)
+    sockets = listen(doorway.host, config.port)
     try:
-        return _run(config, policy, sockets)
+        return _run(config, doorway, sockets)
     finally:
         for opened in sockets:
             opened.close()
 
 
-def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket]) -> int:
+def _run(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> int:
     from split_server.app import SplitApp
     from split_server.http.server import GracefulServer, uvicorn_config
     from split_server.startup import load_parts
 
     parts = load_parts(config)
-    app = SplitApp(parts, config, policy)
+    app = SplitApp(parts, config, doorway)
     info = parts.service.info
     print(
         f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
         f"computing in {info.dtype}"
     )
-    settings = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace)
+    settings = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
 
     def announce() -> None:
-        for line in [*_mounted(parts), *_greeting(policy, sockets)]:
-            print(line, flush=True)
+        _print([*_mounted(parts), _PRIVACY, *greeting(doorway, sockets)])
+        _invite(config, doorway, sockets)
 
     # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -174,9 +196,15 @@ def _run(config: ServerConfig, policy: AccessPolicy, sockets: list[socket.socket
     return 0
 
 
-def _greeting(policy: AccessPolicy, sockets: list[socket.socket]) -> list[str]:
-    return [_PRIVACY, *greeting(policy, sockets)]
-
-
 def _mounted(parts: Parts) -> list[str]:
     return [] if parts.adapter_host is None else [_MOUNTED]
+
+
+def _invite(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> None:
+    """Tell ``split-server pair`` where the server is; with --lan pair the first device now."""
+    if doorway.pairing is None:
+        return
+    state = StateFolder(config.state)
+    leave(state, device_urls(doorway, sockets))
+    if config.lan and not doorway.pairing.devices.devices():
+        _print(invitation(state, None, time.time()).lines(LIFETIME / 60))

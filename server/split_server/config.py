@@ -85,6 +85,35 @@ class ServerConfig(ComputeConfig):
     port: int = option(
         8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
     )
+    lan: bool = option(
+        False,
+        help="be there for phones and laptops on the local network: every address, TLS, and a QR "
+        "code that pairs the first device",
+        group=_NETWORK,
+    )
+    tls: str = option(
+        "auto",
+        help="auto: on beyond loopback; on: on loopback too, for a relay in front; off: plain "
+        "HTTP, which everybody on the way can read",
+        choices=("auto", "on", "off"),
+        group=_NETWORK,
+    )
+    tls_cert: Path | None = option(
+        None,
+        help="PEM certificate chain of your own (default: one of a local authority made here)",
+        metavar="FILE",
+        group=_NETWORK,
+    )
+    tls_key: Path | None = option(
+        None, help="PEM key of that certificate", metavar="FILE", group=_NETWORK
+    )
+    state: Path | None = option(
+        None,
+        help="folder of the local authority, certificates and paired devices (default: the "
+        "platform's data folder)",
+        metavar="DIR",
+        group=_ACCESS,
+    )
     allow_host: tuple[str, ...] = option(
         (),
         help="name under which clients reach this server, besides its own addresses",

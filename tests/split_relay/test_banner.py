@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import re
-
 from split_relay.address import Address
-from split_relay.banner import banner, lan_hosts, qr_code, reachable_urls
+from split_relay.banner import banner, lan_hosts, reachable_urls
 from tests.split_relay.net import EVERYWHERE
 
 HOSTS = ["192.0.2.7", "2001:db8::7"]
@@ -45,15 +43,3 @@ def test_own_addresses_leave_out_what_a_neighbour_cannot_use() -> None:
     for host in lan_hosts():
         assert not host.startswith(("127.", "169.254.", "fe80", "0.")), host
         assert host != "::1"
-
-
-def test_the_qr_code_is_a_rectangle_of_half_blocks_with_its_own_colours() -> None:
-    lines = qr_code("http://192.0.2.7:9095/").split("\n")
-    bare = [re.sub(r"\x1b\[[0-9;]*m", "", line).removeprefix("  ") for line in lines]
-    width = 25 + 2 * 2  # version 2 and a margin of two modules
-    assert {len(line) for line in bare} == {width}
-    assert len(bare) == (width + 1) // 2
-    assert set("".join(bare)) == set(" ▀▄█")
-    assert all("\x1b[38;5;16;48;5;231m" in line and line.endswith("\x1b[0m") for line in lines)
-    assert bare[0].strip() == ""
-    assert bare[1].startswith("  █▀▀▀▀▀█")  # the corner that a scanner looks for

@@ -41,7 +41,7 @@ def _offers(folder: Path, *words: str, parser: argparse.ArgumentParser | None = 
 
 
 def test_bash_completes_commands(tmp_path: Path) -> None:
-    assert _offers(tmp_path, "split-client", "p") == ["pull"]
+    assert _offers(tmp_path, "split-client", "p") == ["pull", "pair"]
     every = _offers(tmp_path, "split-client", "")
     assert {"chat", "generate", "pull", "doctor", "completion", "--version"} <= set(every)
 

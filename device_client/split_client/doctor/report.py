@@ -10,6 +10,8 @@ from split_client.config import ConnectionConfig
 from split_client.doctor.case import Case
 from split_client.doctor.examine import examine, unchecked
 from split_client.doctor.finding import Finding
+from split_client.errors import ClientError
+from split_client.terminal.pair import paired_token
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
 from split_client.terminal.words import counted
@@ -21,7 +23,7 @@ _LONGEST = 600
 
 def run_doctor(config: ConnectionConfig, screen: Screen, *, as_json: bool) -> bool:
     """Examine the way to the server; whether no problem was found."""
-    case = Case(config.url, config.token, cast(Mode, config.transport), config.cache)
+    case = Case(config.url, _token(config), cast(Mode, config.transport), config.cache)
     findings = []
     for finding in examine(case):
         findings.append(finding)
@@ -84,3 +86,13 @@ def _named(findings: list[Finding], state: str) -> list[str]:
 
 def _clean(text: str) -> str:
     return one_line(text, _LONGEST)
+
+
+def _token(config: ConnectionConfig) -> str | None:
+    """The given or the paired one; what is wrong with the URL is a finding of its own."""
+    if config.token:
+        return config.token
+    try:
+        return paired_token(config.url)
+    except ClientError:
+        return None

@@ -11,6 +11,7 @@ from split_client.doctor.finding import Finding, ok, problem, warning
 from split_client.doctor.http import date_of
 from split_client.doctor.listener import identify, question, unverified
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.tls import tls_context
 
 _DAY = 86400.0
 _SOON_DAYS = 14
@@ -19,6 +20,10 @@ _HEAD_BYTES = 4096
 _NOT_YET_VALID, _EXPIRED = 9, 10
 _SELF_SIGNED = (18, 19)
 _WRONG_NAME = (62, 64)
+_PAIR = (
+    "a split server with a certificate of its own is paired with: split-server pair there, "
+    "split-client pair here"
+)
 
 
 def check_tls(case: Case) -> Finding:
@@ -28,7 +33,7 @@ def check_tls(case: Case) -> Finding:
         return _plain(server)
     try:
         with socket.create_connection((server.host, server.port), case.limits.connect) as raw:
-            context = ssl.create_default_context()
+            context = tls_context(server)
             with context.wrap_socket(raw, server_hostname=server.host) as secured:
                 return _good(case, secured)
     except ssl.SSLCertVerificationError as error:
@@ -81,14 +86,15 @@ def _untrusted(case: Case, error: ssl.SSLCertVerificationError) -> Finding:
             "certificate_self_signed",
             "the certificate is signed by itself or by an authority that this machine does not "
             "know",
-            "if you know where it comes from, add it to the trusted ones (SSL_CERT_FILE=FILE); "
-            "else do not go on",
+            f"{_PAIR}; if you know where it comes from, SSL_CERT_FILE=FILE trusts it; else do not "
+            "go on",
         )
     return problem(
         "tls",
         "certificate_untrusted",
         f"the certificate is refused: {error.verify_message}",
-        "the server has to send its whole chain; an authority of your own goes into SSL_CERT_FILE",
+        f"{_PAIR}; another server has to send its whole chain, and an authority of your own goes "
+        "into SSL_CERT_FILE",
     )
 
 

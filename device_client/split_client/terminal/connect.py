@@ -10,6 +10,7 @@ from split_client.api import SplitClient
 from split_client.config import ReplyConfig
 from split_client.generation.head import HeadKind
 from split_client.terminal.noise import noise_from
+from split_client.terminal.pair import paired_token
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -24,7 +25,11 @@ _TELL_EVERY = 8
 @contextmanager
 def connected(config: ReplyConfig, screen: Screen) -> Iterator[SplitClient]:
     """A client with its model pulled and open. Raises what connecting raises."""
-    client = with_token(config.token, screen, lambda token: _connect(config, token, screen))
+    client = with_token(
+        config.token or paired_token(config.url),
+        screen,
+        lambda token: _connect(config, token, screen),
+    )
     try:
         yield client
     finally:
@@ -40,7 +45,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         transport=cast(Mode, config.transport),
         adapter=config.adapter,
         adapter_host=config.adapter_host,
-        adapter_token=config.adapter_token,
+        adapter_token=config.adapter_token or _host_token(config),
         lm_head=cast(HeadKind, config.lm_head),
         noise=noise_from(config),
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
@@ -59,6 +64,11 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         client.close()
         raise
     return client
+
+
+def _host_token(config: ReplyConfig) -> str | None:
+    """The token of an adapter host that this device is paired with."""
+    return None if config.adapter_host is None else paired_token(config.adapter_host)
 
 
 def _prepare(bar: ProgressBar, screen: Screen) -> None:

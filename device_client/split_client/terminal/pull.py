@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from split_client.config import ConnectionConfig
 from split_client.terminal.connect import announce, licence
+from split_client.terminal.pair import paired_token
 from split_client.terminal.progress import ProgressBar
 from split_client.terminal.sanitise import one_line
 from split_client.terminal.screen import Screen
@@ -17,7 +18,9 @@ from split_client.weights.store import ModelStore, StoredModel
 
 def run_pull(config: ConnectionConfig, screen: Screen) -> None:
     """Fetch what is missing of the server's weights and verify the rest."""
-    with_token(config.token, screen, lambda token: _pull(config, token, screen))
+    with_token(
+        config.token or paired_token(config.url), screen, lambda token: _pull(config, token, screen)
+    )
 
 
 def run_list(config: ConnectionConfig, screen: Screen) -> None:

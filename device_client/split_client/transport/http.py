@@ -6,14 +6,13 @@ this machine.
 
 from __future__ import annotations
 
-import ssl
-
 import httpx
 
 from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.refusal import read_refusal
+from split_client.transport.tls import tls_context
 from split_wire.frame import is_frame
 from split_wire.messages import CONTENT_TYPE
 
@@ -30,8 +29,8 @@ def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -
         timeout=httpx.Timeout(60.0, connect=connect_timeout),
         trust_env=not endpoint.is_loopback,
         follow_redirects=False,
-        # The system's certificates, as for WebSockets, not the library's own list.
-        verify=ssl.create_default_context() if endpoint.secure else True,
+        # A pinned authority or the system's, as for WebSockets, not the library's own list.
+        verify=tls_context(endpoint) if endpoint.secure else True,
     )
 
 

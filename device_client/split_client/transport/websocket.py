@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
-import ssl
 import time
 from collections.abc import Callable
 
@@ -25,6 +24,7 @@ from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.refusal import read_refusal
+from split_client.transport.tls import tls_context
 from split_wire.errors import FrameTooLarge, NotFound
 from split_wire.messages import SUBPROTOCOL
 
@@ -200,7 +200,7 @@ def _connect(endpoint: Endpoint, timeout: float) -> socket.socket:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         if not endpoint.secure:
             return raw
-        return ssl.create_default_context().wrap_socket(raw, server_hostname=endpoint.host)
+        return tls_context(endpoint).wrap_socket(raw, server_hostname=endpoint.host)
     except OSError as error:
         reason = error.strerror or str(error) or type(error).__name__
         raise ServerUnreachable(endpoint.authority, reason) from error

@@ -13,13 +13,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from split_server.http.ranges import Part, Selection, Unchanged, Unsatisfiable
+from split_server.security.leases import ABORT_EXTENSION
 
 if TYPE_CHECKING:
     # They read checkpoints, which an adapter host has none of.
     from split_server.checkpoint.catalog import ServedFile
     from split_server.checkpoint.slices import ReadAt
 
-ABORT_EXTENSION = "split.abort"
 PIECE_BYTES = 512 * 1024
 STALL_SECONDS = 60.0
 _log = logging.getLogger(__name__)

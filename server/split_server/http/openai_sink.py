@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from split_server.compat.openai.errors import ApiError
-from split_server.http.download import ABORT_EXTENSION
 from split_server.noted import note_error
+from split_server.security.leases import ABORT_EXTENSION
 from split_wire.errors import ShuttingDown
 
 STALL_SECONDS = 60.0

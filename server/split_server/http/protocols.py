@@ -8,8 +8,8 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from split_server.http.download import ABORT_EXTENSION
 from split_server.http.sockets import ARRIVING_EXTENSION
+from split_server.security.leases import ABORT_EXTENSION
 from split_wire.errors import Overloaded
 
 MAX_HEAD_BYTES = 64 * 1024

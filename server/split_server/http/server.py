@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 
 import uvicorn
@@ -86,8 +87,13 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def uvicorn_config(app: ASGIApp, max_frame_bytes: int, grace_seconds: float) -> uvicorn.Config:
-    """Settings for an application that does its own logging.
+def uvicorn_config(
+    app: ASGIApp,
+    max_frame_bytes: int,
+    grace_seconds: float,
+    tls: ssl.SSLContext | None = None,
+) -> uvicorn.Config:
+    """Settings for an application that does its own logging; ``tls`` None is plain HTTP.
 
     Headers that a proxy adds are not believed, because any local process could add them.
     """
@@ -104,5 +110,6 @@ def uvicorn_config(app: ASGIApp, max_frame_bytes: int, grace_seconds: float) -> 
         limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(grace_seconds)),
+        ssl_context_factory=None if tls is None else lambda *_: tls,
         **limits_of_frames(max_frame_bytes),
     )

@@ -183,6 +183,11 @@ class SessionStore:
             while len(self._lost_names) > _REMEMBERED_LOSSES:
                 self._lost_names.popitem(last=False)
 
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Drop the sessions of principals that are ``gone``."""
+        for key in [key for key in self._sessions if gone(key[0])]:
+            self._discard(key)
+
     def sweep(self) -> None:
         """Drop the sessions that were idle for longer than the limit."""
         deadline = self._clock() - self._limits.ttl

@@ -22,12 +22,14 @@ class ConflictingAccess(ServerError):
 class AccessPolicy:
     """``tokens``: who is let in; None lets everyone in as ``everyone``.
 
-    ``made``: the token that was generated, to be shown to the operator once.
+    ``made``: the token that was generated, to be shown to the operator once. ``device``: the
+    principal of a paired device's token, beside the book.
     """
 
     tokens: TokenBook | None
     everyone: str = LOCAL
     made: str | None = None
+    device: Callable[[str], str | None] = lambda _: None
 
     @property
     def open_to_network(self) -> bool:
@@ -41,10 +43,12 @@ def access_policy(
     token: str | None,
     token_file: Path | None,
     auth: bool,
+    guarded: bool = False,
     generate: Callable[[], str] = make_token,
 ) -> AccessPolicy:
     """Tokens that were given always count; beyond loopback one is made unless ``auth`` is off.
 
+    ``guarded``: one is made on loopback too, for whatever makes the server reachable from there.
     Raises ConflictingAccess, BadTokens.
     """
     if token is not None and token_file is not None:
@@ -56,7 +60,7 @@ def access_policy(
         return AccessPolicy(single_token(token))
     if token_file is not None:
         return AccessPolicy(read_tokens(token_file))
-    if is_loopback(host):
+    if is_loopback(host) and not (guarded and auth):
         return AccessPolicy(None)
     if not auth:
         return AccessPolicy(None, everyone=ANONYMOUS)

@@ -8,9 +8,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from split_server.security.access import AccessPolicy
 from split_server.security.principal import set_principal
 from split_server.security.refusal import refuse
+from split_server.security.tokens import bearer_token
 from split_wire.errors import Unauthorized
 
-PUBLIC_PATHS = frozenset({"/health"})
+# The pairing code is the credential of what comes before a device has a token.
+PUBLIC_PATHS = frozenset({"/health", "/pair", "/pair.css", "/ca.crt", "/api/v1/pair"})
 
 
 class Authenticate:
@@ -39,4 +41,11 @@ class Authenticate:
         if self._policy.tokens is None:
             return self._policy.everyone
         given = Headers(scope=scope).getlist("authorization")
-        return self._policy.tokens.identify(given[0]) if len(given) == 1 else None
+        if len(given) != 1:
+            return None
+        found = self._policy.tokens.identify(given[0])
+        return found if found is not None else self._device(given[0])
+
+    def _device(self, authorization: str) -> str | None:
+        token = bearer_token(authorization)
+        return None if token is None else self._policy.device(token)

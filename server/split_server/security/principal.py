@@ -7,6 +7,8 @@ from starlette.types import Scope
 LOCAL = "local"
 ANONYMOUS = "anonymous"
 OWNER = "owner"
+# Principals of paired devices; no name of a tokens file has a colon.
+DEVICE_PREFIX = "device:"
 _KEY = "split.principal"
 
 

@@ -30,6 +30,12 @@ def make_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+def bearer_token(authorization: str) -> str | None:
+    """The token of an Authorization header's value, None for another scheme."""
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == _SCHEME else None
+
+
 class TokenBook:
     """``tokens``: principal by token."""
 
@@ -38,14 +44,14 @@ class TokenBook:
 
     def identify(self, authorization: str | None) -> str | None:
         """The principal of an Authorization header's value, None when it holds no known token."""
-        scheme, _, token = (authorization or "").partition(" ")
-        given = _hash(token.strip())
+        token = bearer_token(authorization or "")
+        given = _hash(token or "")
         found = None
         # Every hash is compared, so the time does not depend on which one matches.
         for known, name in self._principals.items():
             if compare_digest(known, given):
                 found = name
-        return found if scheme.lower() == _SCHEME else None
+        return None if token is None else found
 
 
 def single_token(token: str) -> TokenBook:

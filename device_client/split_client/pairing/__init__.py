@@ -1,0 +1,1 @@
+"""Pairing this device with a server: its link, its authority, our token."""

@@ -1,0 +1,127 @@
+"""The certificate that the server shows: of its own authority, or one that it was given."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import ssl
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cryptography import x509
+
+from split_server.pairing.errors import CertificateUnusable, StateUnusable
+from split_server.pairing.local_ca import LocalAuthority, lan_address, local_name
+from split_server.pairing.state import StateFolder
+
+CERTIFICATE, KEY = "server.pem", "server.key"
+_RENEW_WITHIN = datetime.timedelta(days=30)
+_ALWAYS = ("127.0.0.1", "::1")
+
+
+def utc_now() -> datetime.datetime:
+    """The time that certificates are judged by."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+def given_certificate(certificate: Path, key: Path) -> ssl.SSLContext:
+    """TLS with a certificate chain and key of the operator's. Raises CertificateUnusable."""
+    context = _context()
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CertificateUnusable(f"{certificate} with {key}: {reason}; give PEM files") from error
+    return context
+
+
+class LanCertificate:
+    """Keeps a certificate of ``authority`` for the machine's names and addresses.
+
+    ``names``: DNS names and addresses beside ``localhost`` under which it is reached, a relay's for
+    example; ``addresses`` tells the machine's present ones. Those outside the local network are
+    left out, since the authority may not sign for them.
+    """
+
+    def __init__(
+        self,
+        authority: LocalAuthority,
+        state: StateFolder,
+        names: Sequence[str],
+        addresses: Callable[[], Sequence[str]],
+        now: Callable[[], datetime.datetime] = utc_now,
+    ) -> None:
+        self.authority = authority
+        self._state = state
+        self._names = sorted({"localhost", *(n for n in names if not _is_ip(n) and local_name(n))})
+        self._fixed = [*_ALWAYS, *filter(_is_ip, names)]
+        self._addresses = addresses
+        self._now = now
+        self.context = _context()
+        self._loaded = False
+        self.renew()
+
+    def renew(self) -> bool:
+        """Issue and load another one where the present one lacks an address or runs out soon.
+
+        Connections that are open keep theirs. Raises StateUnusable.
+        """
+        wanted = self._wanted()
+        if self._current_covers(wanted) and (self._loaded or self._load()):
+            return False
+        issued = self.authority.issue(self._names, wanted, self._now())
+        self._state.write(KEY, issued.key)
+        self._state.write(CERTIFICATE, issued.certificate)
+        if not self._load():
+            raise StateUnusable(self._state.file(CERTIFICATE), "it cannot be read back")
+        return True
+
+    def _wanted(self) -> list[str]:
+        every = [*self._fixed, *filter(_is_ip, self._addresses())]
+        return sorted({a.partition("%")[0] for a in every if lan_address(a.partition("%")[0])})
+
+    def _current_covers(self, addresses: Sequence[str]) -> bool:
+        current = self._current()
+        if current is None or not self.authority.signed(current):
+            return False
+        if current.not_valid_after_utc - self._now() < _RENEW_WITHIN:
+            return False
+        subjects = current.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        known = set(subjects.get_values_for_type(x509.IPAddress))
+        wanted = {ipaddress.ip_address(address) for address in addresses}
+        return wanted <= known and set(self._names) <= set(
+            subjects.get_values_for_type(x509.DNSName)
+        )
+
+    def _current(self) -> x509.Certificate | None:
+        data = self._state.read(CERTIFICATE)
+        if data is None or self._state.read(KEY) is None:
+            return None
+        try:
+            return x509.load_pem_x509_certificate(data)
+        except ValueError:
+            return None
+
+    def _load(self) -> bool:
+        """False where certificate and key do not fit, as after a crash between the two files."""
+        try:
+            self.context.load_cert_chain(self._state.file(CERTIFICATE), self._state.file(KEY))
+        except OSError:
+            return False
+        self._loaded = True
+        return True
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
