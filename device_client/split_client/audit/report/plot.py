@@ -27,6 +27,8 @@ _STYLE = {
     "grid.color": "#e4e6ea",
 }
 _SIZE = (7.6, 5.0)
+# Around the full marker of one conversation, where both are as good.
+_HOLLOW = {"fmt": "s", "markerfacecolor": "none", "markersize": 9}
 _ONE, _MANY, _PRIOR = "#2563a8", "#d1651a", "#8a8f98"
 
 
@@ -65,9 +67,9 @@ def draw(made: dict[str, Any], target: Path) -> None:
 
 
 def _points(axes: Any, modes: list[dict[str, Any]]) -> None:
-    for colour, marker, key, label in (
-        (_ONE, "o", "strongest", "one conversation"),
-        (_MANY, "s", "strongest_of_many", "the same message in many conversations"),
+    for colour, style, key, label in (
+        (_ONE, {"fmt": "o"}, "strongest", "one conversation"),
+        (_MANY, _HOLLOW, "strongest_of_many", "the same message in many conversations"),
     ):
         shown = [mode for mode in modes if mode[key] is not None]
         if not shown:
@@ -79,10 +81,10 @@ def _points(axes: Any, modes: list[dict[str, Any]]) -> None:
             [100 * value for value, *_ in y],
             xerr=_bars(x),
             yerr=_bars(y),
-            fmt=marker,
             color=colour,
             elinewidth=1,
             label=label,
+            **style,
         )
     prior = max(mode["attacks"][mode["prior"]]["top1"][0] for mode in modes)
     axes.axhline(100 * prior, color=_PRIOR, linestyle="--", linewidth=1, label="without any row")
