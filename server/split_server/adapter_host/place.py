@@ -63,6 +63,10 @@ class Place:
             except (Torn, OSError) as error:
                 self._lose(str(error))
                 raise WorkerLost(_REST_SECONDS, under_way=False) from error
+            except asyncio.CancelledError:
+                # A process that is half prepared would answer later jobs with what it owes.
+                self._empty()
+                raise
             try:
                 if key is not None and key.session not in self.installed:
                     answer = await self._ask(key)

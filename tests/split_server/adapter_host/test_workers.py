@@ -13,6 +13,7 @@ import pytest
 
 from split_server.adapter_host.errors import HostUnusable, MalformedKey, WorkerLost
 from split_server.adapter_host.host import AdapterHost, WorkerFailed
+from split_server.adapter_host.messages import Job
 from split_wire.errors import UnknownSession
 from tests.adapter_hosts import made_adapter, made_host
 
@@ -193,6 +194,24 @@ def test_workers_have_none_of_the_hosts_settings_and_dump_no_core(
 
     monkeypatch.setenv("SPLIT_ADAPTERS_TOKEN", "a-token-that-stays-here")
     _with_host(test)
+
+
+def test_a_start_that_is_broken_off_leaves_no_process_behind() -> None:
+    """Its answers would be taken for those of other jobs."""
+
+    async def run() -> None:
+        host = made_host({"made": made_adapter()}, evaluator=_DEEDS)
+        place = host.pool.places[0]
+        starting = asyncio.create_task(place.run(Job("evaluate", bytes(16), "made", (b"",))))
+        while place.pid is None:
+            await asyncio.sleep(0)
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        assert place.pid is None
+        host.close()
+
+    asyncio.run(run())
 
 
 def test_a_host_whose_workers_do_not_start_says_so() -> None:
