@@ -173,11 +173,13 @@ def _serve(config: ServerConfig) -> int:
 
 def _run(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> int:
     from split_server.app import SplitApp
+    from split_server.collector import leave_out_what_is_loaded
     from split_server.http.server import GracefulServer, uvicorn_config
     from split_server.startup import load_parts
 
     parts = load_parts(config)
     app = SplitApp(parts, config, doorway)
+    leave_out_what_is_loaded()
     info = parts.service.info
     print(
         f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
