@@ -26,7 +26,11 @@ TERMS: Final = 16
 
 
 def centre(values: Integers) -> Integers:
-    """Any int64 below 2^62 in magnitude, reduced to -Q/2..Q/2 (at the edges one more or less)."""
+    """Any int64 within 512 Q, reduced to -Q/2..Q/2, at the edges up to 3,072 beyond.
+
+    The quotient is at most 512 and has three relative roundings of 2^-53: 3,072 / 2^54 together.
+    Q/2 + 3,072 is below 2^53 still, so float64 holds every result exactly.
+    """
     quotient = values * _INVERSE
     multiples: Integers = np.rint(quotient, out=quotient).astype(np.int64)
     multiples *= Q
@@ -51,15 +55,15 @@ def quotients(values: Integers) -> Floats:
 
 
 def times(values: Integers, factor: Integers, factor_over_q: Floats) -> Integers:
-    """values * factor modulo Q, centred; ``factor`` is centred, ``values`` within 160 Q."""
+    """values * factor modulo Q, centred; ``factor`` is centred, ``values`` within 140 Q."""
     return centre(times_loosely(values, factor, factor_over_q))
 
 
 def times_loosely(values: Integers, factor: Integers, factor_over_q: Floats) -> Integers:
-    """values * factor modulo Q, within (3.01 k + 1) Q for ``values`` within k Q, k up to 160.
+    """values * factor modulo Q, within (3.51 k + 1) Q for ``values`` within k Q, k up to 140.
 
-    The quotient is at most k 2^53 and has three relative roundings of 2^-53, hence 3.01 k; cutting
-    off its fraction adds one.
+    The quotient is at most k 2^53 and has three relative roundings of 2^-53 and one, of Q, of
+    2^-54, hence 3.51 k; cutting off its fraction adds one.
     """
     estimate = (values * factor_over_q).astype(np.int64)
     estimate *= Q

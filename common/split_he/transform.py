@@ -44,9 +44,9 @@ def _in_blocks(values: Integers, transform: Callable[[Integers], Integers]) -> I
 
 
 def _forward(work: Integers) -> Integers:
-    """A butterfly takes numbers within k Q to numbers within (4.01 k + 1) Q.
+    """A butterfly takes numbers within k Q to numbers within (4.51 k + 1) Q.
 
-    Starting from 0.5, four stages end below 220 Q.
+    Starting from 0.5, four stages end below 330 Q.
     """
     work = work.copy()
     for stage in range(_BITS):
@@ -64,9 +64,9 @@ def _forward(work: Integers) -> Integers:
 
 
 def _inverse(work: Integers) -> Integers:
-    """A butterfly takes numbers within k Q to numbers within (6.02 k + 1) Q.
+    """A butterfly takes numbers within k Q to numbers within (7.02 k + 1) Q.
 
-    Starting from 0.5, three stages end below 155 Q.
+    Starting from 0.5, three stages end below 235 Q.
     """
     work = _transposed(work, _ROWS, _COLUMNS)
     for stage in reversed(range(_BITS)):
