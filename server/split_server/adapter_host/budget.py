@@ -66,6 +66,7 @@ class StateFile:
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self._path)
+            _sync(self._path.parent)
         except OSError as error:
             raise HostStateUnusable(self._path, str(error)) from error
 
@@ -133,6 +134,15 @@ def _locked(folder: Path) -> IO[bytes]:
         lock.close()
         raise HostStateUnusable(path, "another adapter host uses this folder") from error
     return lock
+
+
+def _sync(folder: Path) -> None:
+    """Make a new name last over a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _checked(document: object) -> Counts | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,26 @@ def test_a_query_is_written_down_before_it_counts_as_spent(
         _spend(budget, 1)
     assert budget.left("ada", "banking") == 10
     assert not (tmp_path / "queries.json").exists()
+    monkeypatch.undo()
+    budget.close()
+
+
+def test_the_files_new_name_is_on_disk_before_a_query_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it a loss of power brings the old count back."""
+    synced: list[tuple[bool, bool]] = []
+    fsync = os.fsync
+
+    def watched(handle: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        synced.append((is_folder, (tmp_path / "queries.json").exists()))
+        fsync(handle)
+
+    budget = QueryBudget(10, StateFile(tmp_path))
+    monkeypatch.setattr(os, "fsync", watched)
+    _spend(budget, 1)
+    assert synced == [(False, False), (True, True)]
     monkeypatch.undo()
     budget.close()
 

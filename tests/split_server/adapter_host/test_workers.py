@@ -203,7 +203,7 @@ def test_a_start_that_is_broken_off_leaves_no_process_behind() -> None:
         host = made_host({"made": made_adapter()}, evaluator=_DEEDS)
         place = host.pool.places[0]
         starting = asyncio.create_task(place.run(Job("evaluate", bytes(16), "made", (b"",))))
-        while place.pid is None:
+        while place.pid is None:  # noqa: ASYNC110 - a place has no event to wait for
             await asyncio.sleep(0)
         starting.cancel()
         with suppress(asyncio.CancelledError):
