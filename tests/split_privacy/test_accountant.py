@@ -47,7 +47,7 @@ def both(seed: int) -> tuple[float, float, float, float]:
 
 def distribution(sensitivity: float, sigma: float) -> Any:
     return pld.from_gaussian_mechanism(
-        sigma, sensitivity=sensitivity, value_discretization_interval=1e-4, use_connect_dots=True
+        sigma, sensitivity=sensitivity, value_discretization_interval=5e-4, use_connect_dots=True
     )
 
 
