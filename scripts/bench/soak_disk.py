@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 import resource
 import subprocess
 from collections.abc import Iterator
@@ -61,16 +59,3 @@ def no_file_grows(pid: int, limit: int = 0) -> Iterator[None]:
     finally:
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def is_full(folder: Path) -> bool:
-    """Whether a byte more does not fit."""
-    probe = folder / f"probe-{os.getpid()}"
-    try:
-        probe.write_bytes(b"x")
-    except OSError as error:
-        return error.errno == errno.ENOSPC
-    finally:
-        with contextlib.suppress(OSError):
-            probe.unlink()
-    return False
