@@ -29,6 +29,8 @@ _STYLE = {
 _SIZE = (7.6, 5.0)
 # Around the full marker of one conversation, where both are as good.
 _HOLLOW = {"fmt": "s", "markerfacecolor": "none", "markersize": 9}
+# Percent; closer than this, labels would lie upon each other.
+_NEAR, _MIDDLE = 4.0, 50.0
 _ONE, _MANY, _PRIOR = "#2563a8", "#d1651a", "#8a8f98"
 
 
@@ -98,17 +100,29 @@ def _bars(figures: list[list[float]]) -> list[list[float]]:
 
 
 def _labels(axes: Any, modes: list[dict[str, Any]]) -> None:
-    """Names beside the points; those of modes that lie together share one label."""
-    places: dict[tuple[int, int], list[str]] = {}
-    for mode in modes:
-        x, y = 100 * mode["accuracy"][0], 100 * mode["attacks"][mode["strongest"]]["top1"][0]
-        places.setdefault((round(x / 4), round(y / 4)), []).append(mode["name"])
-    for (x, y), names in places.items():
+    """Names beside the points; modes that lie together share a label, one line each."""
+    for (x, y), names in _together(modes):
+        right, high = x > _MIDDLE, y > _MIDDLE
         axes.annotate(
-            ", ".join(names),
-            (4 * x, 4 * y),
-            xytext=(6, 8),
+            "\n".join(names),
+            (x, y),
+            xytext=(0 if right else 10, -12 if high else 0),
             textcoords="offset points",
             fontsize=9,
-            ha="right" if x > 12 else "left",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+            ha="center" if right else "left",
+            va="top" if high else "center",
         )
+
+
+def _together(modes: list[dict[str, Any]]) -> list[tuple[tuple[float, float], list[str]]]:
+    groups: list[tuple[tuple[float, float], list[str]]] = []
+    for mode in modes:
+        x, y = 100 * mode["accuracy"][0], 100 * mode["attacks"][mode["strongest"]]["top1"][0]
+        for (near_x, near_y), names in groups:
+            if abs(x - near_x) <= _NEAR and abs(y - near_y) <= _NEAR:
+                names.append(mode["name"])
+                break
+        else:
+            groups.append(((x, y), [mode["name"]]))
+    return groups

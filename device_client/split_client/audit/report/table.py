@@ -18,6 +18,7 @@ _ATTACKS = (
     ("vocabulary", "matching of states, one position of some messages"),
     ("reply_head", "tokens of the reply, LM head on returned states"),
 )
+_ALMOST = 0.995
 _HEADS = ("prior", "near", "ctx", "beam", "many", "vocab", "reply")
 
 
@@ -70,9 +71,9 @@ def _games(modes: list[ModeFigures]) -> Iterator[str]:
             yield "The distinguishing game: what epsilon of one token must be at least:"
         state = "holds" if verdict.holds else "BROKEN: the claim is untrue"
         yield (
-            f"{one.name:<15}{verdict.epsilon_bound:>8.3g} for any mechanism,"
-            f"{verdict.epsilon_bound_gaussian:>8.3g} for a Gaussian one, claimed"
-            f"{verdict.epsilon_claimed:>8.3g}: {state}"
+            f"{one.name:<15}{_short(verdict.epsilon_bound):>6} for any mechanism,"
+            f"{_short(verdict.epsilon_bound_gaussian):>7} for a Gaussian one, claimed "
+            f"{_epsilon(verdict.epsilon_claimed):>9}: {state}"
         )
 
 
@@ -115,11 +116,12 @@ def _percent(recovery: Recovery | None) -> str:
 
 
 def _share(figure: Figure) -> str:
-    return f"{figure.value:.0%}"
+    """Whole percents, but nothing short of all is called all."""
+    return ">99%" if _ALMOST <= figure.value < 1 else f"{figure.value:.0%}"
 
 
 def _interval(figure: Figure) -> str:
-    return f"{figure.value:.0%} ({figure.low:.0%}-{figure.high:.0%})"
+    return f"{_share(figure)} ({figure.low:.0%}-{figure.high:.0%})"
 
 
 def _epsilon(value: float | None) -> str:
