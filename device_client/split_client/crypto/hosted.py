@@ -15,6 +15,7 @@ from split_client.crypto.link import HostLink
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.known import KnownServers
 
 
 class Model(Protocol):
@@ -27,9 +28,10 @@ class Model(Protocol):
 class HostedAdapters:
     """Implements :class:`split_client.adapters.choice.Adapters`.
 
-    Adapters for another hidden size than the model's are left out. ``pause`` waits and may raise
-    Cancelled. Raises UrlInvalid, TokenInvalid, and what asking for the list raises
-    (``crypto.errors``, AdapterListInvalid).
+    Adapters for another hidden size than the model's are left out. ``token`` None: that of a
+    paired host. ``pause`` waits and may raise Cancelled. Raises UrlInvalid, TokenInvalid,
+    KnownServersDamaged, and what asking for the list raises (``crypto.errors``,
+    AdapterListInvalid).
     """
 
     def __init__(
@@ -41,7 +43,8 @@ class HostedAdapters:
         patience: Patience | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._link = HostLink(Endpoint.parse(url), token, patience, pause=pause)
+        endpoint = Endpoint.parse(url)
+        self._link = HostLink(endpoint, token or _paired(endpoint), patience, pause=pause)
         self._adapters: dict[str, HostedAdapter] = {}
         try:
             self.available = self._fitting(model)
@@ -84,3 +87,9 @@ class HostedAdapters:
         if not all(about.encrypted for about in offered):
             raise AdapterHostInvalid("it offers adapters in the clear, so it is no adapter host")
         return tuple(about for about in offered if about.hidden_size == model.hidden_size)
+
+
+def _paired(endpoint: Endpoint) -> str | None:
+    """The token that pairing brought. Raises KnownServersDamaged."""
+    known = KnownServers().find(endpoint)
+    return None if known is None else known.token

@@ -32,6 +32,8 @@ _OCTETS = {"Content-Type": "application/octet-stream"}
 _REFUSAL_BYTES = 64 * 1024
 _OK = (200, 204)
 _BETWEEN = (502, 503, 504)
+# OpenSSL's word for a certificate that waiting does not mend.
+_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 # A reply waits meanwhile: shorter than for the server, which loses a whole conversation.
 _EXCHANGE_SECONDS = 20.0
 _TOTAL_SECONDS = 15.0
@@ -72,6 +74,8 @@ class HostLink:
                 return self._once(method, path, limit, body)
             except httpx.HTTPError as error:
                 least, final = 0.0, self._unreachable(error)
+                if _UNTRUSTED in str(error):
+                    raise final from None
             except ServerRefused as refused:
                 if not refused.retryable:
                     raise AdapterHostRefused(refused.code, str(refused)) from None
@@ -121,6 +125,8 @@ class HostLink:
 
     def _unreachable(self, error: httpx.HTTPError) -> AdapterHostUnreachable:
         reason = str(error) or type(error).__name__
+        if _UNTRUSTED in reason:
+            reason = "its certificate is not trusted here; pair with it first (split-client pair)"
         return AdapterHostUnreachable(self._endpoint.authority, reason)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import msgpack
 import numpy as np
@@ -27,6 +28,8 @@ from split_client.crypto.hosted import HostedAdapters
 from split_client.errors import Cancelled
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Patience
+from split_client.transport.endpoint import Endpoint
+from split_client.transport.known import KnownServers
 from split_server.adapters.listing import listing
 from tests.adapter_hosts import RunningHost, made_adapter, made_host, running_host
 
@@ -297,3 +300,32 @@ def test_a_list_in_the_clear_or_no_list_is_refused() -> None:
     for status, data, error in told:
         with _pretended(lambda *_, s=status, d=data: (s, d)) as url, pytest.raises(error):
             _adapters(url, patience=_SHORT)
+
+
+def test_a_certificate_that_is_not_trusted_is_told_at_once(tmp_path: Path) -> None:
+    def never(_: float) -> None:
+        raise AssertionError("waiting does not mend a certificate")
+
+    host = made_host({"made": _FILE})
+    with (
+        running_host(host, tls="on", state=tmp_path) as served,
+        pytest.raises(AdapterHostUnreachable, match="split-client pair"),
+    ):
+        _adapters(served.url.replace("http:", "https:"), pause=never)
+
+
+def test_a_paired_host_is_trusted_and_given_the_token_of_the_pairing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPLIT_DATA", str(tmp_path / "data"))
+    token = "a-token-of-enough-length"
+    host = made_host({"made": _FILE})
+    with running_host(host, tls="on", state=tmp_path / "state", token=token) as served:
+        url = served.url.replace("http:", "https:")
+        ca = (tmp_path / "state" / "ca.pem").read_text()
+        KnownServers().remember(Endpoint.parse(url), token, ca, "laptop", "1")
+        adapters = _adapters(url)
+        np.testing.assert_allclose(
+            _corrected(adapters, _HIDDEN[0]), _reference(_HIDDEN[0]), rtol=1e-4, atol=1e-3
+        )
+        adapters.close()
