@@ -98,9 +98,12 @@ class Place:
         if self._closed or self._clock() < self._rest_until:
             raise WorkerLost(_REST_SECONDS, under_way=False)
         self._rest_until = self._clock() + _REST_SECONDS
-        self._process = await WorkerProcess.start(self._program, self._limits)
+        process = self._process = await WorkerProcess.start(self._program, self._limits)
+        if self._closed:
+            self._empty()
+            raise WorkerLost(_REST_SECONDS, under_way=False)
         for job in self._adapters:
-            answer = await self._process.ask(job, self._limits.start_seconds)
+            answer = await process.ask(job, self._limits.start_seconds)
             if answer.status != "ok":
                 raise Torn(f"adapter {job.name!r} is refused: {answer.payload.decode('ascii')}")
 

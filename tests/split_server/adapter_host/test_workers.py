@@ -214,6 +214,20 @@ def test_a_start_that_is_broken_off_leaves_no_process_behind() -> None:
     asyncio.run(run())
 
 
+def test_a_host_that_closes_while_a_worker_starts_leaves_none_running() -> None:
+    async def run() -> None:
+        host = made_host({"made": made_adapter()}, evaluator=_DEEDS)
+        place = host.pool.places[0]
+        starting = asyncio.create_task(place.run(Job("evaluate", bytes(16), "made", (b"",))))
+        await asyncio.sleep(0)
+        host.close()
+        with pytest.raises(WorkerLost):
+            await starting
+        assert place.pid is None
+
+    asyncio.run(run())
+
+
 def test_a_host_whose_workers_do_not_start_says_so() -> None:
     host = made_host({"made": made_adapter()}, evaluator="no.such.module:Evaluator")
 
