@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -22,13 +20,13 @@ from split_server.engine.info import ModelInfo
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.observer import StepObserver
 from split_server.gate import StepGate
+from split_server.internal import internal_error
 from split_server.kv.store import Session, SessionStore
 from split_server.local import LocalSessions
 from split_server.named import Appended, NamedSessions
 from split_server.noted import note_error
 from split_wire.attention import CAPABILITY, attention_bytes
 from split_wire.errors import (
-    InternalError,
     ModelChanged,
     ShuttingDown,
     SplitError,
@@ -56,7 +54,6 @@ from split_wire.messages import (
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
 from split_wire.tensor import Tensor
 
-_LOG = logging.getLogger(__name__)
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
 _LARGE_FRAME = 256 * 1024
 
@@ -302,13 +299,6 @@ class SplitService:
         if name not in self._adapters:
             raise UnknownAdapter(name)
         return self._adapters[name]
-
-
-def internal_error() -> InternalError:
-    """Log the exception at hand under a fresh reference; its text stays in the log."""
-    error = InternalError(secrets.token_hex(4))
-    _LOG.exception("%s", error)
-    return error
 
 
 def _reply(run: Run, outcome: Outcome) -> bytes:

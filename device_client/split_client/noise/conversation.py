@@ -30,6 +30,9 @@ class NoisedConversation:
     What it counts: ``spent``, of which a part may also be counted as another's with the same key.
     """
 
+    _dtype: WireDtype | None
+    _moved: bool
+
     def __init__(
         self,
         mechanism: RowMechanism,
@@ -85,7 +88,7 @@ class NoisedConversation:
         self._releases = Releases(self._folder, key)
         self._tokens: list[int] = []
         self._histories: list[bytes] = []
-        self._dtype: WireDtype | None = None
+        self._dtype = None
         # Whether tokens may have been moved since rows were last released: each such time the same
         # token may be released once more.
         self._moved = True

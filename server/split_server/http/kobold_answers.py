@@ -17,9 +17,9 @@ from split_server.compat.kobold.errors import KoboldError, kobold_error
 from split_server.compat.kobold.given import json_object
 from split_server.engine.memory_usage import process_usage
 from split_server.http.body import Bodies
+from split_server.internal import internal_error
 from split_server.noted import note_error
 from split_server.security.refusal import error_headers
-from split_server.service import internal_error
 from split_wire.errors import SplitError
 
 _T = TypeVar("_T")

@@ -15,8 +15,8 @@ from split_server.compat.openai.fields import Fields, parse_body
 from split_server.compat.openai.served import Served
 from split_server.http.body import Bodies
 from split_server.http.openai_sink import LiveAnswer, ReaderStalled, Sink, error_answer
+from split_server.internal import internal_error
 from split_server.security.principal import principal_of
-from split_server.service import internal_error
 from split_wire.errors import SplitError
 
 MAX_BODY = 4 << 20

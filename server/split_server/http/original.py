@@ -16,9 +16,10 @@ from starlette.responses import Response
 from split_server.experts.desk import Applied, Experts
 from split_server.experts.encryption import HeTimes
 from split_server.http.sockets import TrackedSocket
+from split_server.internal import internal_error
 from split_server.named import Appended
 from split_server.noted import note_error
-from split_server.service import SplitService, internal_error
+from split_server.service import SplitService
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
 from split_wire.original.experts import adapter_of
