@@ -33,13 +33,13 @@ _OPENED_BYTES = 4096
 
 
 class HostSession:
-    """``id`` is the host's; ``number`` counts the queries."""
+    """``plan``: the packing that the host stated for it."""
 
     def __init__(
         self, link: HostLink, adapter: str, session: bytes, plan: Packing, keys: DeviceKeys
     ) -> None:
         self._link, self._adapter, self._id = link, adapter, session
-        self._plan, self._keys = plan, keys
+        self.plan, self._keys = plan, keys
         self._number = 0
 
     @classmethod
@@ -48,13 +48,20 @@ class HostSession:
         link: HostLink,
         adapter: AdapterInfo,
         entropy: Callable[[int], bytes] = os.urandom,
+        *,
+        agreed: Packing | None = None,
     ) -> HostSession:
-        """Agree on nonces, make keys, send the public one.
+        """Agree on nonces, make keys, send the public one. ``agreed``: the only packing to accept.
 
         Raises EncryptionUnavailable, AdapterHostInvalid and what asking raises.
         """
         answer = link.ask("POST", f"/{adapter.name}/session", _OPENED_BYTES)
         session, host_nonce, plan = _opened(answer, adapter)
+        if agreed not in (None, plan):
+            raise AdapterHostInvalid(
+                "it states another packing for this adapter than before; if its operator changed "
+                "the adapter or --activation-rms, start this client again"
+            )
         nonce = entropy(SEED_BYTES)
         try:
             keys = DeviceKeys.generate(host_nonce, nonce)
@@ -69,14 +76,14 @@ class HostSession:
         Raises AdapterOutOfRange, AdapterHostInvalid and what asking raises.
         """
         try:
-            query = encrypt(hidden, self._keys, self._plan)
+            query = encrypt(hidden, self._keys, self.plan)
         except InputOutOfRange as error:
             raise AdapterOutOfRange(str(error)) from error
         self._number += 1
         body = self._id + self._number.to_bytes(8, "little") + query
-        reply = self._link.ask("POST", f"/{self._adapter}/evaluate", reply_bytes(self._plan), body)
+        reply = self._link.ask("POST", f"/{self._adapter}/evaluate", reply_bytes(self.plan), body)
         try:
-            return decrypt(reply, self._keys, self._plan)
+            return decrypt(reply, self._keys, self.plan)
         except MalformedCiphertext as error:
             raise AdapterHostInvalid(str(error)) from error
 

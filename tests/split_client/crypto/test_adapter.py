@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from split_client.adapters.errors import AdapterListInvalid, UnknownAdapter
+from split_client.crypto.adapter import MAX_REKEYS, MAX_SCALED_B, MAX_STATE
 from split_client.crypto.errors import (
     AdapterHostInvalid,
     AdapterHostRefused,
@@ -30,6 +31,9 @@ from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.known import KnownServers
+from split_he import wire
+from split_he.layout import Packing, packing
+from split_he.params import Q
 from split_server.adapters.listing import listing
 from tests.adapter_hosts import RunningHost, made_adapter, made_host, running_host
 
@@ -274,6 +278,97 @@ def test_a_packing_for_another_shape_is_refused() -> None:
         with pytest.raises(AdapterHostInvalid, match="another shape"):
             _corrected(adapters, _HIDDEN[0])
         adapters.close()
+
+
+@pytest.mark.parametrize("value", [3e38, -2.1 * MAX_SCALED_B])
+def test_a_b_that_is_out_of_all_proportion_is_refused_before_anything_is_encrypted(
+    value: float,
+) -> None:
+    asked: list[str] = []
+
+    def answer(path: str, _: bytes) -> tuple[int, bytes]:
+        asked.append(path)
+        return 200, np.full(256, value, "<f4").tobytes() if path == "/made/b" else _honest(path)
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        with pytest.raises(AdapterHostInvalid, match=r"scale \* B"):
+            adapters.use("made", _sequence())
+        adapters.close()
+    assert asked == ["", "/made/b"]
+
+
+def _session_of(plan: Packing) -> bytes:
+    document = plan.document()
+    made: bytes = msgpack.packb(
+        {"session": bytes(16), "host_nonce": bytes(32), "packing": document}
+    )
+    return made
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_product_that_a_host_makes_up_decides_whether_the_reply_goes_on(seed: int) -> None:
+    plan = packing(64, 4, 2.0**-90, 2.0**-90)
+    residues = np.random.default_rng(seed).integers(0, Q, (plan.groups, 2, 2048), dtype=np.uint64)
+    made_up = {
+        "/made/b": np.full(256, 2 * MAX_SCALED_B, "<f4").tobytes(),
+        "/made/session": _session_of(plan),
+        "/made/evaluate": wire.pack_reply(residues),
+    }
+
+    def answer(asked: str, _: bytes) -> tuple[int, bytes]:
+        return 200, made_up.get(asked) or _honest(asked)
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        corrected = _corrected(adapters, _HIDDEN[0])
+        adapters.close()
+    assert (np.abs(corrected) == MAX_STATE).all()
+
+
+def test_a_host_cannot_search_for_a_states_norm_with_one_bound_for_each_session() -> None:
+    bounds = iter([128.0, 64.0])
+    asked: list[str] = []
+
+    def answer(path: str, _: bytes) -> tuple[int, bytes]:
+        asked.append(path)
+        if path == "/made/session":
+            return 200, _session_of(packing(64, 4, norm_bound=next(bounds)))
+        if path == "/made/evaluate":
+            return 404, b'{"error": {"code": "unknown_session", "message": "gone"}}'
+        return 200, _honest(path)
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        with pytest.raises(AdapterHostInvalid, match="another packing"):
+            _corrected(adapters, _HIDDEN[0])
+        adapters.close()
+    assert [asked.count(f"/made/{what}") for what in ("session", "key", "evaluate")] == [2, 1, 1]
+
+
+@pytest.mark.parametrize("conflicts", [1, MAX_REKEYS, 100])
+def test_a_key_that_conflicts_with_itself_sent_again_is_replaced_by_a_new_sessions(
+    conflicts: int,
+) -> None:
+    """The connection broke while the host was checking the key."""
+    keys: list[bytes] = []
+
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        if path == "/made/key":
+            keys.append(body)
+            if len(keys) <= conflicts:
+                return 409, b'{"error": {"code": "key_conflict", "message": "another"}}'
+        return 200, _honest(path)
+
+    with _pretended(answer) as url:
+        adapters = _adapters(url, patience=_SHORT)
+        if conflicts > MAX_REKEYS:
+            with pytest.raises(AdapterHostUnstable):
+                adapters.use("made", _sequence())
+        else:
+            adapters.use("made", _sequence())
+        adapters.close()
+    assert len(set(keys)) == len(keys) == 1 + min(conflicts, MAX_REKEYS)
 
 
 def test_a_host_that_loses_every_session_is_given_up() -> None:

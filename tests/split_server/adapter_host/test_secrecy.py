@@ -107,7 +107,7 @@ def test_memory_and_log_of_the_host_hold_nothing_of_the_device(tmp_path: Path) -
             "corrected state": _pieces(corrected),
             "product": _pieces(session.product(hidden)),
             "fixed-point state": _pieces(
-                np.rint(hidden.astype(np.float64) * session._plan.input_scale).astype(np.int64)
+                np.rint(hidden.astype(np.float64) * session.plan.input_scale).astype(np.int64)
             ),
             "secret key": _pieces(secret),
             "secret key as residues": _pieces(residues(secret)),
