@@ -5,9 +5,11 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from split_server.doorway import Doorway
 from split_server.pairing.invitation import grouped
+from split_server.pairing.local_ca import lan_address
 from split_server.security.host import lan_addresses
 
 
@@ -27,6 +29,7 @@ def greeting(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
     if doorway.certificate is not None:
         fingerprint = grouped(doorway.certificate.authority.fingerprint)
         lines.append(f"certificate authority {fingerprint}")
+        lines += [_not_covered(address) for address in _addresses(sockets) if not _covered(address)]
     for opened in sockets:
         host, port = opened.getsockname()[:2]
         if ipaddress.ip_address(host).is_unspecified:
@@ -36,7 +39,10 @@ def greeting(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
 
 
 def device_urls(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
-    """URLs for devices: those on the LAN where it listens for it, else its own."""
+    """URLs for devices: those on the LAN where it listens for it, else its own.
+
+    Those come first that the local authority may vouch for.
+    """
     urls: list[str] = []
     for opened in sockets:
         host, port = opened.getsockname()[:2]
@@ -44,7 +50,25 @@ def device_urls(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]
             urls += lan_urls(doorway.scheme, port)
         else:
             urls.append(_url(doorway.scheme, host, port))
-    return list(dict.fromkeys(urls))
+    return sorted(dict.fromkeys(urls), key=lambda url: not _covered(urlsplit(url).hostname or ""))
+
+
+def _addresses(sockets: Sequence[socket.socket]) -> list[str]:
+    """Under which other machines may reach ``sockets``."""
+    hosts = [str(opened.getsockname()[0]) for opened in sockets]
+    everywhere = any(ipaddress.ip_address(host).is_unspecified for host in hosts)
+    return lan_addresses() if everywhere else hosts
+
+
+def _covered(address: str) -> bool:
+    return bool(address) and lan_address(address)
+
+
+def _not_covered(address: str) -> str:
+    return (
+        f"warning: {address} is no address of a local network, so the local authority cannot vouch "
+        "for it; give --tls-cert and --tls-key for devices that use it"
+    )
 
 
 def lan_urls(scheme: str, port: int) -> list[str]:

@@ -62,6 +62,20 @@ def test_plain_http_beyond_loopback_needs_words_and_is_warned_of(tmp_path: Path)
     assert "without TLS everybody on the way can read" in text
 
 
+def test_addresses_that_the_local_authority_cannot_vouch_for_are_named_and_come_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("split_server.greeting.lan_addresses", lambda: ["8.8.8.8", "10.0.0.4"])
+    doorway = _doorway(tmp_path, lan=True)
+    with socket.create_server(("", 0)) as opened:
+        port = opened.getsockname()[1]
+        lines = greeting(doorway, [opened])
+        urls = device_urls(doorway, [opened])
+    assert urls == [f"https://10.0.0.4:{port}", f"https://8.8.8.8:{port}"]
+    (warning,) = [line for line in lines if line.startswith("warning")]
+    assert "8.8.8.8 is no address of a local network" in warning
+
+
 def test_without_tokens_there_is_nothing_to_pair_for(tmp_path: Path) -> None:
     assert _doorway(tmp_path, host="192.168.1.7", auth=False).pairing is None
 
@@ -100,7 +114,7 @@ def test_a_server_for_every_address_names_those_that_others_can_use() -> None:
         urls = device_urls(doorway, [wildcard])
         port = wildcard.getsockname()[1]
     assert lines[-1] == f"listening on http://0.0.0.0:{port}"
-    assert urls == [f"http://{address}:{port}" for address in lan_addresses()]
+    assert sorted(urls) == sorted(f"http://{address}:{port}" for address in lan_addresses())
     for url in urls:
         assert f"reachable at {url}" in lines
         assert not ipaddress.ip_address(url.split("/")[2].rpartition(":")[0]).is_loopback
