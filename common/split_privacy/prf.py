@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from split_privacy.discrete import BASE, SPREAD, WIDTH
 from split_privacy.errors import InvalidDerivation
 
 KEY_BYTES: Final = 32
@@ -49,10 +50,12 @@ class NoiseContext:
             raise InvalidDerivation("sigma and clip are finite numbers above 0")
 
     def encoded(self) -> bytes:
-        """All fields, each after its length."""
+        """All fields and the constants of the noise's shape, each after its length."""
+        shape = (struct.pack(">d", WIDTH), struct.pack(">q", BASE), struct.pack(">q", SPREAD))
         numbers = (struct.pack(">d", self.sigma), struct.pack(">d", self.clip))
         texts = (self.layer.encode(), self.model.encode(), self.codec.encode())
-        return b"".join(_field(part) for part in (b"split noise 1", self.key, *numbers, *texts))
+        parts = (b"split noise 2", self.key, *shape, *numbers, *texts)
+        return b"".join(map(_field, parts))
 
 
 @dataclass(frozen=True, slots=True)

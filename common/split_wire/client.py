@@ -21,6 +21,7 @@ from split_wire.errors import (
     ContextOverflow,
     MalformedMessage,
     ModelChanged,
+    OtherDtype,
     TooManyRows,
     Unsupported,
     WrongHiddenSize,
@@ -118,6 +119,10 @@ class ClientProtocol:
     def outstanding(self) -> bytes | None:
         """The frame that awaits its answer, to send again after a lost connection."""
         return self._outstanding
+
+    def ask_for(self, dtype: WireDtype) -> None:
+        """Open further sessions in ``dtype`` and accept no other."""
+        self._dtype = dtype
 
     def open(self) -> bytes:
         """Ask for a session; a previous one is forgotten."""
@@ -227,8 +232,8 @@ class ClientProtocol:
             raise ModelChanged
         if message.max_rows < 1 or message.max_context < 1:
             raise MalformedMessage("the limits of a session must be at least 1")
-        if self._dtype not in (None, message.dtype):
-            raise MalformedMessage(f"'dtype' is {message.dtype} where {self._dtype} was asked for")
+        if self._dtype is not None and message.dtype != self._dtype:
+            raise OtherDtype(self._dtype, message.dtype)
         self._opened, self._outstanding = message, None
         return SessionOpened(message)
 

@@ -29,6 +29,7 @@ from split_client.errors import Cancelled, MessageInvalid
 from split_client.generation.head import HeadKind
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.noise.backend import OneDtypeBackend
 from split_client.noise.calibration import Table
 from split_client.noise.conversation import NoisedConversation, bound, never_plain
 from split_client.noise.mode import NoiseMode
@@ -356,7 +357,8 @@ class SplitClient:
 
     def _new_sequence(self) -> TokenSequence:
         ends, manifest = self.ends, self.manifest
-        backend = RemoteBackend(
+        kind = RemoteBackend if self._noise is None else OneDtypeBackend
+        backend = kind(
             self._connected_channel(),
             manifest.hidden_size,
             manifest.digest,

@@ -19,7 +19,7 @@ from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseForbi
 from split_client.noise.ledger import Ledger
 from split_client.terminal.chat import ChatLoop
 from split_client.transport.base import Transport
-from split_wire.messages import Step, decode_client_message
+from split_wire.messages import Open, Step, decode_client_message
 from tests.server_process import RunningServer, running_server
 from tests.split_client.terminal.consoles import RecordingScreen, TypedReader
 
@@ -68,11 +68,14 @@ class Sent:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
+        self.dtypes_asked: list[str | None] = []
 
     def add(self, frame: bytes) -> None:
         message = decode_client_message(frame, 1 << 26)
         if isinstance(message, Step):
             self.steps.append(message)
+        elif isinstance(message, Open):
+            self.dtypes_asked.append(message.dtype)
 
     @property
     def rows(self) -> NDArray[np.float32]:
@@ -166,6 +169,7 @@ def test_a_lost_session_is_sent_again_with_the_same_bytes_and_spends_nothing(
     assert sent.steps[0].embeddings.to_f32().tobytes() == first[:prompt].tobytes()
     again = client._noise.account.spent()  # type: ignore[union-attr]
     assert again == spent
+    assert sent.dtypes_asked == [None, "f32"]
 
 
 def test_a_kept_key_repeats_a_prompt_in_another_session_without_spending(

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from split_privacy import prf
 from split_privacy.errors import InvalidDerivation
 from split_privacy.prf import NO_HISTORY, NoiseContext, RowName, RowStreams, histories
 
@@ -38,6 +39,16 @@ def test_the_same_row_of_the_same_conversation_repeats_its_words() -> None:
 def test_every_field_of_the_context_changes_every_word(change: dict[str, object]) -> None:
     other = dataclasses.replace(CONTEXT, **change)  # type: ignore[arg-type]
     assert not set(words()) & set(words(other))
+
+
+@pytest.mark.parametrize("constant", ["WIDTH", "BASE", "SPREAD"])
+def test_every_constant_of_the_noise_changes_every_word(
+    constant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noise of another shape from the same words could be solved for the embedding."""
+    before = words()
+    monkeypatch.setattr(prf, constant, getattr(prf, constant) + 1)
+    assert not set(before) & set(words())
 
 
 @pytest.mark.parametrize("change", [{"position": 4}, {"token": 18}, {"history": b"\1" * 32}])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,9 @@ QUANTILE = 0.99
 FILE_NAME = "noise-table.json"
 # Multiplications that a search may take: some ten seconds of two cores.
 MOST_PRODUCTS = 5e11
-_FORMAT = 1
+_FORMAT = 2
 _MOST_KEPT = 64
+_LARGEST = sys.float_info.max
 
 Clean = Callable[[list[int]], NDArray[np.float32]]
 
@@ -78,7 +81,9 @@ def calibrate(
     norm = clip
     distance = kept.get(
         f"distance {norm.hex()}",
-        lambda: largest_distance(table.block, table.rows, table.width, norm),
+        # Rounding up must not go beyond what two rows of that norm can be apart.
+        lambda: min(2.0 * norm, largest_distance(table.block, table.rows, table.width, norm)),
+        most=2.0 * norm,
     )
     if distance <= 0.0:
         raise NoiseSettingInvalid("all rows of the embedding table are equal; noise hides nothing")
@@ -90,7 +95,10 @@ def _quantile(table: Table) -> float:
 
 
 class _Kept:
-    """Numbers of one table by name; a file of another table or that is damaged counts as none."""
+    """Numbers of one table by name; a file of another table or that is damaged counts as none.
+
+    ``{"table": name, "numbers": {name: number}, "sha256": of both as canonical JSON}``.
+    """
 
     def __init__(self, path: Path, table: str, numbers: dict[str, float]) -> None:
         self._path, self._table, self._numbers = path, table, numbers
@@ -100,18 +108,24 @@ class _Kept:
         name = f"{_FORMAT} {table.sha256} {table.rows} {table.width} {table.scale}"
         try:
             document = json.loads(path.read_bytes())
-            numbers = document["numbers"] if document["table"] == name else {}
-            found = {str(k): float(v) for k, v in numbers.items() if 0 < float(v) < math.inf}
+            intact = document == _document(name, document["numbers"])
+            found = {k: v for k, v in document["numbers"].items() if intact and type(v) is float}
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             found = {}
         return cls(path, name, found)
 
-    def get(self, name: str, compute: Callable[[], float]) -> float:
-        if name not in self._numbers:
+    def get(self, name: str, compute: Callable[[], float], most: float = _LARGEST) -> float:
+        """The number kept as ``name``, computed where none above 0 and up to ``most`` is."""
+        if not 0.0 < self._numbers.get(name, 0.0) <= most:
             self._numbers[name] = compute()
             kept = dict(list(self._numbers.items())[-_MOST_KEPT:])
-            document = {"table": self._table, "numbers": kept}
             # Without the file the search is made again, which costs time and nothing else.
             with contextlib.suppress(OSError):
-                write_whole(self._path, json.dumps(document).encode())
+                write_whole(self._path, json.dumps(_document(self._table, kept)).encode())
         return self._numbers[name]
+
+
+def _document(table: str, numbers: dict[str, float]) -> dict[str, object]:
+    content = {"table": table, "numbers": numbers}
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    return content | {"sha256": sha256(canonical).hexdigest()}

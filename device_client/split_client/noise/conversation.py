@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from split_client.noise.account import Account
 from split_client.noise.calibration import Clean
-from split_client.noise.errors import NoiseOverflows
+from split_client.noise.errors import NoiseDtypeChanged, NoiseOverflows
 from split_client.noise.releases import Releases
 from split_client.noise.spent import Count, Spent
 from split_privacy.mechanism import RowMechanism
@@ -68,14 +68,15 @@ class NoisedConversation:
         """Noised rows float32 [stop - start, H] of ``tokens``, to travel as ``dtype``.
 
         All of ``tokens`` from ``start`` on is recorded first. Raises BudgetExhausted and the
-        ledger's errors, and NoiseOverflows; then no row of them was released.
+        ledger's errors, NoiseOverflows, and NoiseDtypeChanged for another dtype than the first;
+        then no row of them was released.
         """
+        if self._dtype not in (None, dtype):
+            raise NoiseDtypeChanged(str(self._dtype), dtype)
         if dtype == "f16" and self._largest() > _LARGEST_F16:
             raise NoiseOverflows(self._mechanism.sigma, dtype)
         self._follow(tokens)
-        if dtype != self._dtype:
-            # Every token of the text may be released once more, with the noise of this dtype.
-            self._dtype, self._moved = dtype, True
+        self._dtype = dtype
         streams = self._stream(dtype)
         self._settle(streams, self._names(tokens, start, len(tokens)))
         names = self._names(tokens, start, stop)

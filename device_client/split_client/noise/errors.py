@@ -4,6 +4,7 @@
     ├── NoiseSettingInvalid   a setting with which no noise can be made
     ├── NoiseForbids          something asked for that would undo what the noise promises
     ├── NoiseOverflows        noise so large that the wire's dtype cannot hold it
+    ├── NoiseDtypeChanged     a server that wants a text's rows in another dtype as well
     ├── BudgetExhausted       the release would exceed the budget and was not made
     └── LedgerError
         ├── LedgerDamaged     the record of what was spent cannot be trusted
@@ -47,6 +48,20 @@ class NoiseOverflows(NoiseError):
         super().__init__(
             f"rows with noise of sigma {sigma:.3g} overflow {dtype}, in which this server takes "
             "them; use less noise or a server that computes in another dtype"
+        )
+
+
+class NoiseDtypeChanged(NoiseError):
+    """``began`` is the dtype of the conversation, ``wanted`` the server's. Nothing was sent."""
+
+    code = "noise_dtype_changed"
+
+    def __init__(self, began: str, wanted: str) -> None:
+        self.began, self.wanted = began, wanted
+        super().__init__(
+            f"this conversation is sent as {began}, and the server now wants {wanted}; its rows "
+            "would get a second, independent noise, so none was sent: start a new conversation "
+            "(its rows are released anew and count anew)"
         )
 
 

@@ -10,6 +10,8 @@ from split_privacy.mechanism import RowMechanism
 
 # A budget's room is told up to here.
 _MOST_ROOM = 1_000_000
+# How many rows there are depends on the text and on replies; a running total takes them as given.
+_CONDITION = "for texts of these lengths"
 
 
 def mechanism_lines(mechanism: RowMechanism, calibration: Calibration, delta: float) -> list[str]:
@@ -30,14 +32,15 @@ def mechanism_lines(mechanism: RowMechanism, calibration: Calibration, delta: fl
 
 def conversation_line(spent: Spent, delta: float) -> str:
     """Both units of a conversation so far."""
-    return f"this conversation so far, delta {delta:g}: {_both(spent, delta)}"
+    return f"this conversation so far, {_CONDITION}, delta {delta:g}: {_both(spent, delta)}"
 
 
 def ledger_line(spent: Spent, delta: float, identity: str) -> str:
     """Both units of everything that the ledger knows of."""
     if not spent.rows:
         return f"nothing was sent with noise before (ledger of {identity!r})"
-    return f"all that the ledger of {identity!r} counts, delta {delta:g}: {_both(spent, delta)}"
+    counted = f"all that the ledger of {identity!r} counts, {_CONDITION}, delta {delta:g}"
+    return f"{counted}: {_both(spent, delta)}"
 
 
 def budget_line(budget: Budget, spent: Spent, kind: Kind) -> str:

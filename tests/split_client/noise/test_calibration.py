@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,8 @@ from split_client.noise.calibration import FILE_NAME, Calibration, Table, calibr
 from split_client.noise.errors import NoiseSettingInvalid
 from split_privacy.mechanism import clipped
 from tests.split_client.noise.tables import ROWS, VALUES, WIDTH, table
+
+NAME = f"2 {'cd' * 32} {ROWS} {WIDTH} None"
 
 
 def unread(_: list[int]) -> NDArray[np.float32]:
@@ -48,6 +53,33 @@ def test_a_damaged_file_is_made_again(tmp_path: Path) -> None:
     for content in (b"", b"[]", b'{"table": 1}', b"\xff", b'{"numbers": {"quantile": -1}}'):
         (tmp_path / FILE_NAME).write_bytes(content)
         assert calibrate(table(), 2.0, tmp_path) == first
+
+
+def test_a_kept_number_that_was_changed_is_searched_again(tmp_path: Path) -> None:
+    """A smaller sensitivity than the table has would promise more than the noise gives."""
+    first, file = calibrate(table(), None, tmp_path), tmp_path / FILE_NAME
+    kept = json.loads(file.read_bytes())
+    for name in kept["numbers"]:
+        changed = kept | {"numbers": kept["numbers"] | {name: kept["numbers"][name] / 2}}
+        file.write_text(json.dumps(changed))
+        assert calibrate(table(), None, tmp_path) == first
+
+
+@pytest.mark.parametrize("distance", [0.0, -1.0, 4.0000001, math.inf, math.nan, True])
+def test_a_distance_that_no_two_clipped_rows_have_is_searched_again(
+    tmp_path: Path, distance: float
+) -> None:
+    first, file = calibrate(table(), 2.0, tmp_path), tmp_path / FILE_NAME
+    kept = json.loads(file.read_bytes())
+    numbers = dict.fromkeys(kept["numbers"], distance)
+    file.write_text(json.dumps(kept | {"numbers": numbers, "sha256": digest_of(numbers)}))
+    assert calibrate(table(), 2.0, tmp_path) == first
+    assert json.loads(file.read_bytes()) == kept
+
+
+def digest_of(numbers: dict[str, float]) -> str:
+    text = json.dumps({"numbers": numbers, "table": NAME}, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()
 
 
 def test_a_table_too_large_to_search_counts_with_twice_the_norm(tmp_path: Path) -> None:

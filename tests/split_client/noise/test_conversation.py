@@ -11,7 +11,12 @@ import pytest
 from split_client.noise import account as accounts
 from split_client.noise.account import Account
 from split_client.noise.conversation import NoisedConversation, never_plain
-from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseOverflows
+from split_client.noise.errors import (
+    BudgetExhausted,
+    LedgerDamaged,
+    NoiseDtypeChanged,
+    NoiseOverflows,
+)
 from split_client.noise.ledger import Ledger
 from split_client.noise.spent import Budget, Kind
 from split_privacy.mechanism import RowMechanism, clipped
@@ -109,16 +114,17 @@ def test_another_codec_or_sigma_has_other_noise_and_counts_again(tmp_path: Path)
     assert other.counted == (3, 3)
 
 
-def test_a_resend_in_another_dtype_shows_every_token_once_more(device: Device) -> None:
-    """A server that comes back with another dtype is sent the text with independent noise."""
+def test_a_text_goes_in_one_dtype_and_another_is_refused_before_anything_is_counted(
+    device: Device,
+) -> None:
+    """In another dtype the same rows would have independent noise, to be averaged."""
     conversation = device.conversation()
-    conversation.rows([5, 6], 0, 2, "f32")
-    conversation.rows([5, 6], 0, 2, "bf16")
-    assert device.counted == (4, 2)
-    conversation.rows([5, 6, 7], 2, 3, "bf16")
-    assert device.counted == (5, 2)
-    conversation.rows([5, 6, 7], 0, 3, "f32")
-    assert device.counted == (6, 3)
+    first = conversation.rows([5, 6], 0, 2, "f32")
+    with pytest.raises(NoiseDtypeChanged, match="bf16"):
+        conversation.rows([5, 6, 7], 0, 3, "bf16")
+    assert device.counted == (2, 1)
+    assert (conversation.rows([5, 6], 0, 2, "f32") == first).all()
+    assert device.counted == (2, 1)
 
 
 def test_text_behind_a_change_has_other_noise_even_where_it_is_the_same(device: Device) -> None:

@@ -48,7 +48,10 @@ def test_every_epsilon_is_told_with_its_unit_and_delta(tmp_path: Path) -> None:
     whole = opened.mechanism.epsilon(1e-5, 13)
     assert "one token replaced, sent up to 2 times: epsilon" in lines[2]
     assert lines[2].endswith(f"all 13 rows replaced: epsilon {whole:.2f}")
-    assert lines[3].startswith("all that the ledger of 'default' counts, delta 1e-05: ")
+    assert lines[2].startswith("this conversation so far, for texts of these lengths, delta 1e-05")
+    assert lines[3].startswith(
+        "all that the ledger of 'default' counts, for texts of these lengths, delta 1e-05: "
+    )
     assert lines[4].startswith("budget 50.00 for everything replaced, delta 1e-05: ")
     assert lines[-1] == "the server sees the noised rows; measured recovery: split-client audit"
     for line in lines:

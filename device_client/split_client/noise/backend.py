@@ -1,0 +1,27 @@
+"""A session on a split server whose rows have noise: reopened in the dtype that it began with."""
+
+from __future__ import annotations
+
+from split_client.errors import AnswerInvalid
+from split_client.noise.errors import NoiseDtypeChanged
+from split_client.transport.remote import RemoteBackend
+from split_wire.errors import OtherDtype
+
+
+class OneDtypeBackend(RemoteBackend):
+    """The first session's dtype is asked for whenever a session is opened again.
+
+    The noise of a row depends on its dtype. A server that could choose another one after a lost
+    session would be sent the same rows with independent noise, which it could average.
+    """
+
+    def open(self) -> None:
+        """As :meth:`RemoteBackend.open`; raises NoiseDtypeChanged as well."""
+        try:
+            super().open()
+        except AnswerInvalid as error:
+            if isinstance(error.__cause__, OtherDtype):
+                cause = error.__cause__
+                raise NoiseDtypeChanged(cause.asked, cause.given) from error
+            raise
+        self._protocol.ask_for(self.dtype)
