@@ -1,8 +1,13 @@
 """What several Gaussian releases give together, for one token and for everything.
 
-Gaussian mechanisms compose exactly, also when later inputs depend on earlier outputs: the squares
-of mu = sensitivity / sigma add up (Dong, Roth, Su 2019, corollary 2). Two units are counted side by
-side, because an epsilon without its unit says nothing:
+The squares of mu = sensitivity / sigma add up, also when later inputs depend on earlier outputs
+(Dong, Roth, Su 2019, corollary 2, with the number of releases and their mu fixed before). Where
+these too depend on what was released, stopping before the sum exceeds a bound fixed in advance
+makes everything together as private as one release at that bound: a privacy filter (Smith,
+Thakurta 2022, "Fully Adaptive Composition for Gaussian Differential Privacy"). A sum that is read
+at the end, without such a bound, holds for the number of releases taken as given.
+
+Two units are counted side by side, because an epsilon without its unit says nothing:
 
 - ``token``: one token is replaced by any other, everywhere that this token was sent.
 - ``whole``: every token that was sent is replaced.

@@ -126,6 +126,6 @@ class _Kept:
 
 
 def _document(table: str, numbers: dict[str, float]) -> dict[str, object]:
-    content = {"table": table, "numbers": numbers}
+    content: dict[str, object] = {"table": table, "numbers": numbers}
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return content | {"sha256": sha256(canonical).hexdigest()}
