@@ -2,14 +2,17 @@
 
 A linear map of width d is known to whoever has seen about d independent outputs, so the count is
 what an adapter's owner can bound. What is on disk is never below what was spent: queries are
-written down in blocks before they are answered, and the exact count when the host stops.
+written down in blocks before they are computed, and the exact count when the host stops. A disk may
+take long, so a thread writes while the event loop goes on.
 """
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +32,7 @@ class StateFile:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
+        self._writing, self._closed = threading.Lock(), False
         self._lock = _locked(folder)
 
     def read(self) -> Counts:
@@ -57,7 +61,13 @@ class StateFile:
         return counts
 
     def write(self, counts: Counts) -> None:
-        """Replace the file as a whole. Raises HostStateUnusable."""
+        """Replace the file as a whole, from any thread. Raises HostStateUnusable."""
+        with self._writing:
+            if self._closed:
+                raise HostStateUnusable(self._path, "this host has let go of it")
+            self._replace(counts)
+
+    def _replace(self, counts: Counts) -> None:
         document = json.dumps({"version": _VERSION, "queries": counts}).encode()
         fresh = self._path.with_suffix(".new")
         try:
@@ -71,16 +81,19 @@ class StateFile:
             raise HostStateUnusable(self._path, str(error)) from error
 
     def close(self) -> None:
-        """Let another host have it."""
-        self._lock.close()
+        """Let another host have it; nothing is written any more."""
+        with self._writing:
+            self._closed = True
+            self._lock.close()
 
 
 class QueryBudget:
-    """``limit``: queries of one principal and adapter, 0 for no limit."""
+    """``limit``: queries of one principal and adapter, 0 for no limit. For one event loop."""
 
     def __init__(self, limit: int, state: StateFile | None = None) -> None:
         self.limit = limit
         self._state = state
+        self._turn = asyncio.Lock()
         self._written: Counts = {} if state is None else state.read()
         self._spent: Counts = {name: dict(counts) for name, counts in self._written.items()}
 
@@ -91,12 +104,17 @@ class QueryBudget:
         return max(0, self.limit - self._spent.get(principal, {}).get(adapter, 0))
 
     def spend(self, principal: str, adapter: str) -> None:
-        """Count one query. Raises BudgetExhausted, HostStateUnusable; then nothing is counted."""
+        """Count one query, which may be computed after :meth:`secure`. Raises BudgetExhausted."""
         if self.left(principal, adapter) == 0:
             raise BudgetExhausted(adapter, self.limit)
         spent = self._spent.get(principal, {}).get(adapter, 0) + 1
-        self._write_ahead(principal, adapter, spent)
         self._spent.setdefault(principal, {})[adapter] = spent
+
+    async def secure(self, principal: str, adapter: str) -> None:
+        """Return when the queries that were counted are on disk too. Raises HostStateUnusable."""
+        if not self._on_disk(principal, adapter):
+            # Somebody who stops waiting must not let a later write overtake this one.
+            await asyncio.shield(asyncio.create_task(self._write_ahead(principal, adapter)))
 
     def give_back(self, principal: str, adapter: str) -> None:
         """Uncount a query that was not answered."""
@@ -111,14 +129,29 @@ class QueryBudget:
                 state.write(self._spent)
             state.close()
 
-    def _write_ahead(self, principal: str, adapter: str, spent: int) -> None:
-        if self._state is None or spent <= self._written.get(principal, {}).get(adapter, 0):
-            return
+    def _on_disk(self, principal: str, adapter: str) -> bool:
+        spent = self._spent.get(principal, {}).get(adapter, 0)
+        return self._state is None or spent <= self._written.get(principal, {}).get(adapter, 0)
+
+    async def _write_ahead(self, principal: str, adapter: str) -> None:
+        async with self._turn:
+            state = self._state
+            if state is None or self._on_disk(principal, adapter):
+                return
+            counts = self._ahead()
+            await asyncio.to_thread(state.write, counts)
+            self._written = counts
+
+    def _ahead(self) -> Counts:
+        """What was written, with a block more for each count that has outgrown it."""
         block = min(_BLOCK, 1 + self.limit // 100) if self.limit else _BLOCK
         counts = {name: dict(of_name) for name, of_name in self._written.items()}
-        counts.setdefault(principal, {})[adapter] = spent - 1 + block
-        self._state.write(counts)
-        self._written = counts
+        for principal, of_adapters in self._spent.items():
+            written = counts.setdefault(principal, {})
+            for adapter, spent in of_adapters.items():
+                if spent > written.get(adapter, 0):
+                    written[adapter] = spent - 1 + block
+        return counts
 
 
 def _locked(folder: Path) -> IO[bytes]:

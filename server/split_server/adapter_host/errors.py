@@ -4,13 +4,16 @@ SplitError
 ├── WrongLength, LengthRequired, MalformedKey, MalformedCiphertext
 ├── KeyMissing, KeyConflict, QueryConflict
 ├── BudgetExhausted
-└── WorkerLost
+├── WorkerLost
+└── WorkersSpent
 ServerError
 ├── HostUnusable
 └── HostStateUnusable
 """
 
 from __future__ import annotations
+
+import math
 
 from split_server.errors import ServerError
 from split_wire.errors import SplitError
@@ -140,4 +143,19 @@ class WorkerLost(SplitError):
         super().__init__(
             "the process that computed this was lost and is being replaced; nothing was spent: "
             "send the same again"
+        )
+
+
+class WorkersSpent(SplitError):
+    """A principal whose queries cost one worker after the other; it may come back later."""
+
+    code = "workers_spent"
+    status = 429
+    retryable = True
+
+    def __init__(self, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(
+            "queries with this token ended one worker process after the other; nothing was spent: "
+            f"try again in {math.ceil(retry_after)} s"
         )

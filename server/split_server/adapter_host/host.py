@@ -28,6 +28,7 @@ from split_server.adapter_host.pool import WorkerPool
 from split_server.adapter_host.process import WorkerProgram
 from split_server.adapter_host.sessions import HostSession, SessionTable
 from split_server.adapter_host.shapes import Terms
+from split_server.adapter_host.strikes import Strikes
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.listing import listing
 from split_wire.errors import ShuttingDown, UnknownAdapter, UnknownSession
@@ -70,6 +71,7 @@ class AdapterHost:
         jobs = [_loading(hosted) for hosted in self._adapters.values()]
         self.pool = WorkerPool(program or WorkerProgram(), self.limits, jobs)
         self.sessions = SessionTable(self.limits, self._ended)
+        self.strikes = Strikes(self.limits.strikes_per_principal, self.limits.strike_seconds)
         self._stopping = False
 
     async def start(self) -> None:
@@ -119,7 +121,7 @@ class AdapterHost:
     ) -> None:
         """Give a session its key; the same key again changes nothing.
 
-        Raises UnknownSession, KeyConflict, MalformedKey, Overloaded, WorkerLost.
+        Raises UnknownSession, KeyConflict, MalformedKey, Overloaded, WorkerLost, WorkersSpent.
         """
         self._refuse_when_stopping()
         session = self.sessions.find(principal, name, session_id)
@@ -141,7 +143,8 @@ class AdapterHost:
         """The reply to query ``number`` of a session. The same bytes again spend nothing.
 
         Raises UnknownSession, KeyMissing, QueryConflict, BudgetExhausted, MalformedCiphertext,
-        Overloaded, WorkerLost; after these the same number may come again.
+        Overloaded, WorkerLost, WorkersSpent, HostStateUnusable; after these the same number may
+        come again.
         """
         self._refuse_when_stopping()
         session = self.sessions.find(principal, name, session_id)
@@ -168,6 +171,7 @@ class AdapterHost:
 
     async def _answer(self, session: HostSession, query: bytes) -> bytes:
         try:
+            await self.budget.secure(session.principal, session.adapter)
             job = Job("evaluate", session.id, session.adapter, (query,))
             answer = await self._run(session, job, self._key_job(session))
             return _taken(answer, self._adapters[session.adapter].terms.reply)
@@ -178,10 +182,13 @@ class AdapterHost:
             raise
 
     async def _run(self, session: HostSession, job: Job, key: Job | None) -> JobAnswer:
+        self.strikes.admit(session.principal)
         try:
             return await self.pool.run(session.place, session.principal, job, key)
         except WorkerLost as lost:
-            session.strikes += lost.under_way
+            if lost.under_way:
+                session.strikes += 1
+                self.strikes.add(session.principal)
             if session.strikes >= _STRIKES:
                 self.sessions.drop(session)
                 raise UnknownSession from lost

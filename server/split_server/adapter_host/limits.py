@@ -16,7 +16,8 @@ class HostLimits:
     worker, in all and of one principal. ``cpu_seconds``: processor time of one job, enforced by the
     system inside the worker; ``wall_seconds`` and ``start_seconds`` on the clock.
     ``worker_bytes``: address space of a worker. ``blind_bytes``: single-use encryptions of zero
-    that one worker keeps ready.
+    that one worker keeps ready. ``strikes_per_principal``: workers that one principal's queries may
+    cost before it is refused for a while; one is forgiven each ``strike_seconds``.
     """
 
     workers: int = 0
@@ -31,6 +32,8 @@ class HostLimits:
     start_seconds: float = 120.0
     worker_bytes: int = 2 << 30
     blind_bytes: int = 64 << 20
+    strikes_per_principal: int = 8
+    strike_seconds: float = 60.0
 
     @property
     def processes(self) -> int:

@@ -27,6 +27,34 @@ _MODULE = "split_server.adapter_host.worker"
 _END_SECONDS = 5.0
 # A whole reply, so that reading is not paused and resumed within one.
 _READ_AHEAD = 1 << 20
+# What finds the interpreter, its packages and libraries, and what texts and files need. Anything
+# else in the host's environment may be a secret.
+_INHERITED = frozenset(
+    [
+        "PATH",
+        "LD_LIBRARY_PATH",
+        "DYLD_LIBRARY_PATH",
+        "DYLD_FALLBACK_LIBRARY_PATH",
+        "VIRTUAL_ENV",
+        "HOME",
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "PYTHONUSERBASE",
+        "PYTHONNOUSERSITE",
+        "PYTHONPLATLIBDIR",
+        "PYTHONPYCACHEPREFIX",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONUTF8",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TMPDIR",
+        "TEMP",
+        "TMP",
+        "SYSTEMROOT",
+    ]
+)
+_INHERITED_PREFIX = "LC_"
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -110,6 +138,9 @@ def _command(program: WorkerProgram, limits: HostLimits, fd: int) -> list[str]:
 
 
 def _environment(program: WorkerProgram) -> dict[str, str]:
-    """The host's own, without its settings, which hold tokens."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("SPLIT_")}
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if name in _INHERITED or name.startswith(_INHERITED_PREFIX)
+    }
     return kept | _ONE_THREAD | dict(program.environ)

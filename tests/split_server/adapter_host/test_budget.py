@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from split_server.adapter_host.errors import BudgetExhausted, HostStateUnusable
 def _spend(budget: QueryBudget, count: int, principal: str = "ada") -> None:
     for _ in range(count):
         budget.spend(principal, "banking")
+        asyncio.run(budget.secure(principal, "banking"))
 
 
 def test_each_principal_has_its_own_budget_of_each_adapter() -> None:
@@ -102,7 +105,7 @@ def test_two_hosts_do_not_share_a_folder(tmp_path: Path) -> None:
     StateFile(tmp_path).close()
 
 
-def test_a_query_is_written_down_before_it_counts_as_spent(
+def test_a_query_that_cannot_be_written_down_is_not_secured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = StateFile(tmp_path)
@@ -114,10 +117,51 @@ def test_a_query_is_written_down_before_it_counts_as_spent(
     monkeypatch.setattr(state, "write", full)
     with pytest.raises(HostStateUnusable):
         _spend(budget, 1)
-    assert budget.left("ada", "banking") == 10
     assert not (tmp_path / "queries.json").exists()
     monkeypatch.undo()
     budget.close()
+
+
+def test_the_event_loop_goes_on_while_a_slow_disk_writes_and_no_write_is_overtaken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, gate = StateFile(tmp_path), threading.Event()
+    budget, write = QueryBudget(10, state), state.write
+    entered: list[int] = []
+
+    def slow(counts: dict[str, dict[str, int]]) -> None:
+        entered.append(threading.get_ident())
+        assert gate.wait(20)
+        write(counts)
+
+    async def run() -> None:
+        budget.spend("ada", "banking")
+        first = asyncio.create_task(budget.secure("ada", "banking"))
+        while not entered:  # noqa: ASYNC110 - the thread has no event of the loop's
+            await asyncio.sleep(0)
+        budget.spend("babbage", "banking")
+        second = asyncio.create_task(budget.secure("babbage", "banking"))
+        first.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not second.done()
+        gate.set()
+        await second
+
+    monkeypatch.setattr(state, "write", slow)
+    asyncio.run(run())
+    assert threading.get_ident() not in entered
+    state.close()
+    again = StateFile(tmp_path)
+    assert again.read() == {"ada": {"banking": 1}, "babbage": {"banking": 1}}
+    again.close()
+
+
+def test_nothing_is_written_once_another_host_may_have_the_folder(tmp_path: Path) -> None:
+    state = StateFile(tmp_path)
+    QueryBudget(10, state).close()
+    with pytest.raises(HostStateUnusable, match="let go"):
+        state.write({})
 
 
 def test_the_files_new_name_is_on_disk_before_a_query_counts(

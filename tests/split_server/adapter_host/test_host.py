@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +14,10 @@ import pytest
 from split_he.device import decrypt, encrypt
 from split_he.keys import DeviceKeys
 from split_he.layout import Packing
+from split_server.adapter_host.budget import StateFile
 from split_server.adapter_host.errors import (
     BudgetExhausted,
+    HostStateUnusable,
     KeyConflict,
     KeyMissing,
     MalformedCiphertext,
@@ -49,7 +54,7 @@ class Device:
         return await self.host.evaluate(principal or self.principal, "made", self.id, number, query)
 
 
-def _with_host(test: Test, budget: int = 100, **limits: int) -> None:
+def _with_host(test: Test, budget: int = 100, **limits: Any) -> None:
     async def run() -> None:
         host = made_host({"made": _FILE}, budget=budget, **limits)
         await host.start()
@@ -182,6 +187,29 @@ def test_sessions_of_others_and_unknown_names_are_refused() -> None:
             host.open("ada", "other")
 
     _with_host(test)
+
+
+def test_a_query_is_computed_only_after_its_count_is_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(host: AdapterHost) -> None:
+        device = await _keyed(host)
+        query = device.query()
+
+        def full(*_: object) -> None:
+            raise HostStateUnusable(tmp_path, "no space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(StateFile, "write", full)
+            patched.setattr(host.pool, "run", None)
+            with pytest.raises(HostStateUnusable):
+                await device.ask(1, query)
+        assert host.budget.left("ada", "made") == 5
+        await device.ask(1, query)
+        document = json.loads((tmp_path / "queries.json").read_text())
+        assert document["queries"] == {"ada": {"made": 1}}
+
+    _with_host(test, budget=5, state=tmp_path)
 
 
 def test_queries_beyond_the_queue_are_told_to_come_back() -> None:

@@ -11,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from split_server.adapter_host.errors import HostUnusable, MalformedKey, WorkerLost
+from split_server.adapter_host.errors import (
+    HostUnusable,
+    MalformedKey,
+    WorkerLost,
+    WorkersSpent,
+)
 from split_server.adapter_host.host import AdapterHost, WorkerFailed
 from split_server.adapter_host.messages import Job
 from split_wire.errors import UnknownSession
@@ -139,6 +144,28 @@ def test_a_session_that_costs_two_workers_is_ended() -> None:
     _with_host(test)
 
 
+def test_new_sessions_do_not_let_one_principal_end_workers_without_end() -> None:
+    async def test(host: AdapterHost) -> None:
+        other = await _keyed(host, "babbage")
+        for _ in range(2):
+            host.pool.places[0]._rest_until = 0.0
+            device = await _keyed(host)
+            for _ in range(2):
+                host.pool.places[0]._rest_until = 0.0
+                with suppress(WorkerLost, UnknownSession):
+                    await device.ask(b"A")
+        host.pool.places[0]._rest_until = 0.0
+        losses = host.pool.places[0].losses
+        with pytest.raises(WorkersSpent) as spent:
+            await _keyed(host)
+        assert spent.value.retryable
+        assert 0 < spent.value.retry_after <= 60
+        assert losses == host.pool.places[0].losses == 4
+        assert await other.pid()
+
+    _with_host(test, strikes_per_principal=4, strike_seconds=60.0)
+
+
 def test_a_worker_forgets_sessions_that_ended() -> None:
     async def test(host: AdapterHost) -> None:
         first = await _keyed(host)
@@ -189,10 +216,14 @@ def test_workers_have_none_of_the_hosts_settings_and_dump_no_core(
 ) -> None:
     async def test(host: AdapterHost) -> None:
         pid = await (await _keyed(host)).pid()
-        assert not [name for name in _environment(pid) if name.startswith(b"SPLIT_")]
+        names = _environment(pid)
+        assert not [name for name in names if name.startswith((b"SPLIT_", b"HF_", b"AWS_"))]
+        assert {b"PATH", b"PYTHONPATH", b"LC_TIME", b"OMP_NUM_THREADS"} <= set(names)
         assert _core_limit(pid) == ["0", "0"]
 
-    monkeypatch.setenv("SPLIT_ADAPTERS_TOKEN", "a-token-that-stays-here")
+    for secret in ("SPLIT_ADAPTERS_TOKEN", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(secret, "a-token-that-stays-here")
+    monkeypatch.setenv("LC_TIME", "C")
     _with_host(test)
 
 
