@@ -73,8 +73,8 @@ class AdapterOutOfRange(AdapterHostError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"{reason}; the reply stops here: the host's operator can raise --activation-rms, which "
-            "this client takes up when it is started again"
+            f"{reason}; the reply stops here: the host's operator can raise --activation-rms, "
+            "which this client takes up when it is started again"
         )
 
 
