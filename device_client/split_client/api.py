@@ -14,41 +14,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
-from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
 from split_client.chat_session import ChatSession
+from split_client.connected import ConnectedModel, Hooks, Wanted
 from split_client.conversation import Conversation, Message
-from split_client.ends import DeviceEnds, derives
+from split_client.ends import DeviceEnds
 from split_client.errors import Cancelled, MessageInvalid
 from split_client.generation.head import HeadKind
 from split_client.generation.sampling_params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
-from split_client.noise.backend import OneDtypeBackend
-from split_client.noise.calibration import Table
-from split_client.noise.conversation import NoisedConversation, bound, never_plain
-from split_client.noise.mode import NoiseMode
-from split_client.noise.rules import require_blind_adapter, without_penalty
+from split_client.noise.conversation import NoisedConversation
+from split_client.noise.rules import require_blind_adapter
 from split_client.noise.settings import NoiseSettings
 from split_client.reply import Reply
 from split_client.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.transport.base import Traffic
-from split_client.transport.channel import Channel, Mode, Patience, Reconnecting
-from split_client.transport.connect import connector
+from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
-from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
-from split_client.weights.download import WeightsSource
-from split_client.weights.locks import Lock
 from split_client.weights.manifest import Manifest
-from split_client.weights.pull import Progress, fetch_manifest, pull
-from split_client.weights.store import ModelStore, StoredModel
+from split_client.weights.pull import Progress
+from split_client.weights.store import ModelStore
 from split_wire.attention import AttentionRequest, AttentionWeights
-from split_wire.limits import frame_limit
 
 __all__ = [
     "AdapterInfo",
@@ -110,27 +102,18 @@ class SplitClient:
         on_prepare: Callable[[], None] = lambda: None,
         on_notice: Callable[[Reconnecting], None] = lambda _: None,
     ) -> None:
-        self._endpoint = Endpoint.parse(url)
-        self._token = token
+        self._wanted = Wanted(
+            Endpoint.parse(url), token, transport, lm_head, patience or Patience(), noise
+        )
+        self._hooks = Hooks(on_manifest, on_progress, on_prepare, on_notice, self._pause)
         self._store = ModelStore(cache)
-        self._mode: Mode = transport
-        self._lm_head: HeadKind = lm_head
-        self._patience = patience or Patience()
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
         self._chooser = AdapterChooser(self._load_adapters)
-        self._noise_settings = noise
-        self._noise: NoiseMode | None = None
-        self._last_noised: NoisedConversation | None = None
-        self._on_manifest, self._on_progress = on_manifest, on_progress
-        self._on_prepare, self._on_notice = on_prepare, on_notice
         self._cancel = threading.Event()
-        self._ends: DeviceEnds | None = None
-        self._lock: Lock | None = None
-        self._channel: Channel | None = None
-        # A chat that nobody holds any more leaves its session to the server's idle limit.
-        self._sequences: WeakSet[TokenSequence] = WeakSet()
+        self._model: ConnectedModel | None = None
         self._shared: TokenSequence | None = None
+        self._last_noised: NoisedConversation | None = None
 
     def __enter__(self) -> Self:
         self.connect()
@@ -146,21 +129,12 @@ class SplitClient:
         adapter that is not there, ``split_client.adapters.errors``, and with noise those of
         ``split_client.noise.errors``.
         """
-        if self._ends is not None:
+        if self._model is not None:
             return
-        if self._noise_settings is not None:
+        if self._wanted.noise is not None:
             require_blind_adapter(self._adapter)
-        stored = self._stored_model()
-        self._lock = self._store.use(stored.manifest.digest)
+        self._model = ConnectedModel.open(self._wanted, self._store, self._hooks)
         try:
-            if derives(stored, self._lm_head):
-                self._on_prepare()
-            self._ends = DeviceEnds.open(stored, lm_head=self._lm_head)
-            if self._noise_settings is not None:
-                self._ends = self._with_noise(self._ends, stored, self._noise_settings)
-            if self._ends.chat_template is not None:
-                self._ends.chat_template.start()
-            self._channel = self._new_channel(stored.manifest)
             # A name that nobody knows is told now, not after the first message.
             self._chooser.choice(self._adapter, "")
         except BaseException:
@@ -169,20 +143,11 @@ class SplitClient:
 
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
-        for sequence in self._sequences:
-            sequence.close()
-        self._sequences, self._shared = WeakSet(), None
+        model, self._model = self._model, None
+        self._shared, self._last_noised = None, None
         self._chooser.close()
-        if self._channel is not None:
-            self._channel.close()
-        if self._ends is not None:
-            self._ends.close()
-        if self._lock is not None:
-            self._lock.release()
-        if self._noise is not None:
-            self._noise.close()
-        self._channel, self._ends, self._lock, self._noise = None, None, None, None
-        self._last_noised = None
+        if model is not None:
+            model.close()
 
     def chat(
         self,
@@ -222,7 +187,7 @@ class SplitClient:
 
     def conversation(self, system: str | None = None) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens."""
-        sequence = self._new_sequence()
+        sequence, self._last_noised = self._connected().sequence()
         chat = ChatSession(
             self._maker(),
             self._new_conversation(system),
@@ -240,15 +205,12 @@ class SplitClient:
     @property
     def ends(self) -> DeviceEnds:
         """The opened ends; connects first."""
-        self.connect()
-        if self._ends is None:
-            raise RuntimeError("the client is not connected")
-        return self._ends
+        return self._connected().ends
 
     @property
     def endpoint(self) -> Endpoint:
         """Where the server is."""
-        return self._endpoint
+        return self._wanted.endpoint
 
     @property
     def manifest(self) -> Manifest:
@@ -273,15 +235,15 @@ class SplitClient:
 
         Raises the ledger's errors.
         """
-        self.connect()
-        if self._noise is None:
+        noise = self._connected().noise
+        if noise is None:
             return []
-        return self._noise.lines(self._last_noised if chat is None else chat.noise)
+        return noise.lines(self._last_noised if chat is None else chat.noise)
 
     @property
     def stats(self) -> ClientStats:
         """Traffic so far."""
-        channel = self._connected_channel()
+        channel = self._connected().channel
         traffic: Traffic = channel.traffic
         return ClientStats(
             traffic.sent,
@@ -291,36 +253,16 @@ class SplitClient:
             channel.reconnects,
         )
 
-    def _stored_model(self) -> StoredModel:
-        source = WeightsSource(self._endpoint, self._token, self._patience.connect)
-        try:
-            manifest, data = fetch_manifest(source)
-            stored = self._store.find(manifest.digest)
-            self._on_manifest(manifest, stored is not None)
-            if stored is not None:
-                return stored
-            return pull(
-                source, self._store, manifest, data, progress=self._on_progress, pause=self._pause
-            )
-        finally:
-            source.close()
-
-    def _new_channel(self, manifest: Manifest) -> Channel:
-        # Answers carry one row; nothing longer is accepted unless attention is asked for.
-        connect = connector(self._endpoint, self._token, frame_limit(manifest.hidden_size, 1))
-        return Channel(
-            connect, self._mode, self._patience, pause=self._pause, notify=self._on_notice
-        )
-
-    def _connected_channel(self) -> Channel:
+    def _connected(self) -> ConnectedModel:
         self.connect()
-        if self._channel is None:
+        if self._model is None:
             raise RuntimeError("the client is not connected")
-        return self._channel
+        return self._model
 
     def _maker(self) -> ReplyMaker:
-        traffic, noised = self._connected_channel().traffic, self._noise is not None
-        return ReplyMaker(self.ends, traffic, self._cancel, noised=noised)
+        model = self._connected()
+        noised = model.noise is not None
+        return ReplyMaker(model.ends, model.channel.traffic, self._cancel, noised=noised)
 
     def _reply(
         self,
@@ -340,7 +282,8 @@ class SplitClient:
 
     def _load_adapters(self) -> Adapters:
         if self._adapter_host is None:
-            return ClearAdapters.at(self._endpoint, self._token, self._patience.connect)
+            wanted = self._wanted
+            return ClearAdapters.at(wanted.endpoint, wanted.token, wanted.patience.connect)
         # Keys and ciphertexts need libraries that a client without a host does not load.
         from split_client.crypto.hosted import HostedAdapters
 
@@ -348,45 +291,16 @@ class SplitClient:
             self._adapter_host,
             self._adapter_token,
             self.manifest,
-            patience=self._patience,
+            patience=self._wanted.patience,
             pause=self._pause,
         )
 
     def _new_conversation(self, system: str | None) -> Conversation:
         return Conversation(self.ends.template(), self.ends.tokenizer, system)
 
-    def _new_sequence(self) -> TokenSequence:
-        ends, manifest = self.ends, self.manifest
-        kind = RemoteBackend if self._noise is None else OneDtypeBackend
-        backend = kind(
-            self._connected_channel(),
-            manifest.hidden_size,
-            manifest.digest,
-            manifest.max_context,
-            busy_patience=min(BUSY_PATIENCE, self._patience.total),
-            pause=self._pause,
-        )
-        if self._noise is None:
-            sequence = TokenSequence(backend, lambda ids: ends.embedder.lookup(ids, backend.dtype))
-        else:
-            self._last_noised = self._noise.conversation()
-            rows = bound(self._last_noised, lambda: backend.dtype)
-            sequence = TokenSequence(backend, never_plain, rows)
-        self._sequences.add(sequence)
-        return sequence
-
-    def _with_noise(
-        self, ends: DeviceEnds, stored: StoredModel, settings: NoiseSettings
-    ) -> DeviceEnds:
-        """The ends as noise lets them be used."""
-        table = Table.of(stored, lambda ids: ends.embedder.lookup(ids, "f32"))
-        defaults = ends.defaults
-        self._noise = NoiseMode.open(settings, table, stored, defaults.repetition_penalty)
-        return replace(ends, defaults=without_penalty(defaults))
-
     def _session(self) -> TokenSequence:
         if self._shared is None:
-            self._shared = self._new_sequence()
+            self._shared, self._last_noised = self._connected().sequence()
         return self._shared
 
     def _pause(self, seconds: float) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from split_client.api import SplitClient
+from split_client.connected import new_channel
 from split_client.errors import ServerRefused
 from split_wire.messages import CONTENT_TYPE, Open, encode_message
 from tests.end_to_end.bystander import undisturbed
@@ -124,8 +126,8 @@ def test_a_token_that_is_no_longer_valid_ends_the_reply_with_its_code(
         cache=tmp_path,
         transport=transport,  # type: ignore[arg-type]
     ) as client:
-        client._token = "revoked-token-of-some-length"
-        client._channel = client._new_channel(client.manifest)
+        revoked = replace(client._wanted, token="revoked-token-of-some-length")
+        client._connected().channel = new_channel(revoked, client.manifest, client._hooks)
         with pytest.raises(ServerRefused) as caught:
             client.generate("Hello", max_tokens=4).read()
     assert caught.value.code == "unauthorized"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from split_client import api, cli
+from split_client import cli, connected
 from split_client.api import ChatSession, NoiseSettings, SplitClient
 from split_client.generation.sampling_params import SamplingParams
 from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseForbids
@@ -84,7 +84,7 @@ class Sent:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    recorded, real = Sent(), api.connector
+    recorded, real = Sent(), connected.connector
 
     def connector(*given: object) -> Callable[..., Transport]:
         connect = real(*given)  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
         return recording
 
-    monkeypatch.setattr(api, "connector", connector)
+    monkeypatch.setattr(connected, "connector", connector)
     return recorded
 
 
@@ -127,7 +127,7 @@ def test_what_the_server_is_sent_are_rows_with_noise_and_every_one_is_counted(
     client = connect(epsilon=8.0)
     ask(client.conversation())
     rows = sent.rows
-    sigma = client._noise.mechanism.sigma  # type: ignore[union-attr]
+    sigma = client._connected().noise.mechanism.sigma  # type: ignore[union-attr]
     distances = np.linalg.norm(rows[:, None] - table(client)[None], axis=2)
     # The nearest row of the table is about as far away as noise of sigma goes.
     assert distances.min() > 0.8 * sigma * rows.shape[1] ** 0.5
@@ -160,14 +160,14 @@ def test_a_lost_session_is_sent_again_with_the_same_bytes_and_spends_nothing(
     client = connect(epsilon=20.0)
     chat = client.conversation()
     ask(chat)
-    first, spent = sent.rows, client._noise.account.spent()  # type: ignore[union-attr]
+    first, spent = sent.rows, client._connected().noise.account.spent()  # type: ignore[union-attr]
     sent.steps.clear()
     chat.close()
     chat.answer().read()
     prompt = len(sent.steps[0].embeddings.to_f32())
     assert sent.steps[0].start == 0
     assert sent.steps[0].embeddings.to_f32().tobytes() == first[:prompt].tobytes()
-    again = client._noise.account.spent()  # type: ignore[union-attr]
+    again = client._connected().noise.account.spent()  # type: ignore[union-attr]
     assert again == spent
     assert sent.dtypes_asked == [None, "f32"]
 
