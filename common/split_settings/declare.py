@@ -17,15 +17,17 @@ _SECTION = "section"
 
 
 @typing.dataclass_transform(frozen_default=True, kw_only_default=True)
-def settings(section: str) -> Callable[[type[T]], type[T]]:
+def settings(section: str, *, slots: bool = True) -> Callable[[type[T]], type[T]]:
     """Make a class of options a frozen dataclass; ``section`` is its table and variable prefix.
 
-    A subclass may carry the same section: subcommands of one program share a table. A frozen
-    dataclass that sets the class variable ``section`` itself is as good.
+    A subclass may carry the same section: subcommands of one program share a table; one that has
+    another section reads what it inherits from there. A class that is one of several bases goes
+    without ``slots``. A frozen dataclass that sets the class variable ``section`` itself is as
+    good.
     """
 
     def decorate(cls: type[T]) -> type[T]:
-        made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
+        made = dataclasses.dataclass(frozen=True, slots=slots, kw_only=True)(cls)
         setattr(made, _SECTION, section)
         return made
 

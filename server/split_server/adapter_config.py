@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from split_server.config import read_host_name, read_origin
+from split_server.listen_config import NETWORK, ListenConfig
 from split_settings import option, settings
 
-_NETWORK, _ACCESS, _LIMITS = "network", "access", "limits"
+_LIMITS = "limits"
 
 
 @settings("adapters")
-class AdapterHostConfig:
+class AdapterHostConfig(ListenConfig):
     """What an adapter host that runs by itself is started with. Times in seconds."""
 
     adapters: Path | None = option(
@@ -70,58 +70,6 @@ class AdapterHostConfig:
         maximum=3600,
         group=_LIMITS,
     )
-    log_level: str = option(
-        "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
-    )
-    log_format: str = option(
-        "text", help="log lines for people, or one JSON object each", choices=("text", "json")
-    )
-    host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=_NETWORK)
     port: int = option(
-        8097, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
-    )
-    tls: str = option(
-        "auto",
-        help="auto: on beyond loopback; on: on loopback too; off: plain HTTP, which everybody on "
-        "the way can read",
-        choices=("auto", "on", "off"),
-        group=_NETWORK,
-    )
-    tls_cert: Path | None = option(
-        None,
-        help="PEM certificate chain of your own (default: one of a local authority made here)",
-        metavar="FILE",
-        group=_NETWORK,
-    )
-    tls_key: Path | None = option(
-        None, help="PEM key of that certificate", metavar="FILE", group=_NETWORK
-    )
-    allow_host: tuple[str, ...] = option(
-        (),
-        help="name under which devices reach this host, besides its own addresses",
-        metavar="NAME",
-        group=_NETWORK,
-        parse=read_host_name,
-    )
-    allow_origin: tuple[str, ...] = option(
-        (),
-        help="origin whose browser pages may use this host",
-        metavar="URL",
-        group=_NETWORK,
-        parse=read_origin,
-    )
-    token: str | None = option(
-        None,
-        help="bearer token that devices must send; safer as SPLIT_ADAPTERS_TOKEN",
-        metavar="TOKEN",
-        group=_ACCESS,
-        secret=True,
-    )
-    token_file: Path | None = option(
-        None, help="file with lines of 'name token'", metavar="FILE", group=_ACCESS
-    )
-    auth: bool = option(
-        True,
-        help="ask for a token when listening beyond loopback; --no-auth lets everyone in",
-        group=_ACCESS,
+        8097, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK
     )

@@ -4,26 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from split_server.security.authority import parse_authority, parse_origin
+from split_server.listen_config import ACCESS, NETWORK, ListenConfig
 from split_settings import option, settings
 
-_NETWORK, _ACCESS, _LIMITS = "network", "access", "limits"
-
-
-def read_origin(text: str) -> str:
-    """An origin in its canonical spelling. Raises ValueError."""
-    origin = parse_origin(text.strip().rstrip("/"))
-    if origin is None:
-        raise ValueError(f"{text!r} is not an origin; write it like https://chat.example.org:8443")
-    return str(origin)
-
-
-def read_host_name(text: str) -> str:
-    """A host name without a port. Raises ValueError."""
-    authority = parse_authority(text.strip())
-    if authority is None or authority.port is not None:
-        raise ValueError(f"{text!r} is not a host name; write it like chat.example.org")
-    return authority.host
+_LIMITS = "limits"
 
 
 @settings("server")
@@ -61,7 +45,7 @@ class ComputeConfig(ModelConfig):
 
 
 @settings("server")
-class ServerConfig(ComputeConfig):
+class ServerConfig(ComputeConfig, ListenConfig):
     """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
 
     threads: int = option(
@@ -75,76 +59,17 @@ class ServerConfig(ComputeConfig):
         "the start",
         choices=("auto", "packed", "plain"),
     )
-    log_level: str = option(
-        "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
-    )
-    log_format: str = option(
-        "text", help="log lines for people, or one JSON object each", choices=("text", "json")
-    )
-    host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=_NETWORK)
     port: int = option(
-        8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=_NETWORK
+        8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK
     )
     lan: bool = option(
         False,
         help="be there for phones and laptops on the local network: every address, TLS, and a QR "
         "code that pairs the first device",
-        group=_NETWORK,
-    )
-    tls: str = option(
-        "auto",
-        help="auto: on beyond loopback; on: on loopback too, for a relay in front; off: plain "
-        "HTTP, which everybody on the way can read",
-        choices=("auto", "on", "off"),
-        group=_NETWORK,
-    )
-    tls_cert: Path | None = option(
-        None,
-        help="PEM certificate chain of your own (default: one of a local authority made here)",
-        metavar="FILE",
-        group=_NETWORK,
-    )
-    tls_key: Path | None = option(
-        None, help="PEM key of that certificate", metavar="FILE", group=_NETWORK
-    )
-    state: Path | None = option(
-        None,
-        help="folder of the local authority, certificates and paired devices (default: the "
-        "platform's data folder)",
-        metavar="DIR",
-        group=_ACCESS,
-    )
-    allow_host: tuple[str, ...] = option(
-        (),
-        help="name under which clients reach this server, besides its own addresses",
-        metavar="NAME",
-        group=_NETWORK,
-        parse=read_host_name,
-    )
-    allow_origin: tuple[str, ...] = option(
-        (),
-        help="origin whose browser pages may use this server",
-        metavar="URL",
-        group=_NETWORK,
-        parse=read_origin,
-    )
-    token: str | None = option(
-        None,
-        help="bearer token that clients must send; safer as SPLIT_SERVER_TOKEN",
-        metavar="TOKEN",
-        group=_ACCESS,
-        secret=True,
-    )
-    token_file: Path | None = option(
-        None, help="file with lines of 'name token'", metavar="FILE", group=_ACCESS
-    )
-    auth: bool = option(
-        True,
-        help="ask for a token when listening beyond loopback; --no-auth lets everyone in",
-        group=_ACCESS,
+        group=NETWORK,
     )
     allow_server_tokenize: bool = option(
-        False, help="tokenize for original clients, which shows the server the text", group=_ACCESS
+        False, help="tokenize for original clients, which shows the server the text", group=ACCESS
     )
     adapters: Path | None = option(
         None,
@@ -192,7 +117,7 @@ class ServerConfig(ComputeConfig):
         True,
         help="serve the OpenAI and Kobold APIs, whose requests show the server their text; "
         "--no-compat leaves them out",
-        group=_ACCESS,
+        group=ACCESS,
     )
     max_sessions: int = option(
         32, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Protocol
 
+from split_server.listen_config import ListenConfig
 from split_server.pairing.certificate import LanCertificate, given_certificate, utc_now
 from split_server.pairing.local_ca import LocalAuthority
 from split_server.pairing.pairing import Pairing
@@ -19,47 +18,6 @@ from split_server.security.access import (
     is_loopback,
 )
 from split_server.security.host import interface_addresses
-
-
-class Entrance(Protocol):
-    """The settings that a doorway goes by; those of each server have them."""
-
-    @property
-    def host(self) -> str:
-        """Address to listen on."""
-
-    @property
-    def tls(self) -> str:
-        """``auto``, ``on`` or ``off``."""
-
-    @property
-    def tls_cert(self) -> Path | None:
-        """PEM chain of the operator's own."""
-
-    @property
-    def tls_key(self) -> Path | None:
-        """Its key."""
-
-    @property
-    def state(self) -> Path | None:
-        """Folder of the local authority and the paired devices, None for the platform's."""
-
-    @property
-    def allow_host(self) -> tuple[str, ...]:
-        """Names under which it is reached besides its own addresses."""
-
-    @property
-    def token(self) -> str | None:
-        """The owner's token."""
-
-    @property
-    def token_file(self) -> Path | None:
-        """Tokens of several principals."""
-
-    @property
-    def auth(self) -> bool:
-        """Whether a token is asked for beyond loopback."""
-
 
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - what --lan asks for; tokens and TLS are on then
 _LOOPBACK = "127.0.0.1"
@@ -90,7 +48,7 @@ class Doorway:
 
 
 def open_doorway(
-    config: Entrance,
+    config: ListenConfig,
     *,
     lan: bool = False,
     addresses: Callable[[], Sequence[str]] = interface_addresses,
@@ -117,7 +75,7 @@ def open_doorway(
     return Doorway(host, replace(policy, device=pairing.principal), tls, certificate, pairing)
 
 
-def _wants_tls(config: Entrance, host: str) -> bool:
+def _wants_tls(config: ListenConfig, host: str) -> bool:
     if (config.tls_cert is None) != (config.tls_key is None):
         raise ConflictingAccess("--tls-cert and --tls-key belong together; give both")
     if config.tls == "off":
@@ -127,14 +85,14 @@ def _wants_tls(config: Entrance, host: str) -> bool:
     return config.tls == "on" or config.tls_cert is not None or not is_loopback(host)
 
 
-def _given(config: Entrance) -> ssl.SSLContext:
+def _given(config: ListenConfig) -> ssl.SSLContext:
     if config.tls_cert is None or config.tls_key is None:
         raise ConflictingAccess("--tls-cert and --tls-key belong together; give both")
     return given_certificate(config.tls_cert, config.tls_key)
 
 
 def _local(
-    config: Entrance, state: StateFolder, addresses: Callable[[], Sequence[str]]
+    config: ListenConfig, state: StateFolder, addresses: Callable[[], Sequence[str]]
 ) -> LanCertificate:
     return LanCertificate(
         LocalAuthority.open(state, utc_now()), state, config.allow_host, addresses

@@ -60,3 +60,32 @@ def test_a_dataclass_may_name_its_section_itself() -> None:
 
     (setting,) = settings_of(Own)
     assert setting.variable == "SPLIT_CLIENT_DEPTH"
+
+
+def test_several_bases_share_settings_and_each_program_reads_its_own_section() -> None:
+    @settings("one", slots=False)
+    class Shared:
+        host: str = option("here", help="where")
+
+    @settings("one")
+    class Model:
+        model: str = option("m", help="which")
+
+    @settings("one")
+    class One(Model, Shared):
+        port: int = option(1, help="port")
+
+    @settings("two")
+    class Two(Shared):
+        port: int = option(2, help="port")
+
+    assert {setting.variable for setting in settings_of(One)} == {
+        "SPLIT_ONE_HOST",
+        "SPLIT_ONE_MODEL",
+        "SPLIT_ONE_PORT",
+    }
+    assert {setting.variable for setting in settings_of(Two)} == {
+        "SPLIT_TWO_HOST",
+        "SPLIT_TWO_PORT",
+    }
+    assert One(host="there").host == "there"

@@ -1,0 +1,89 @@
+"""Settings that every server has: where it listens, who may come in, how it logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_server.security.authority import parse_authority, parse_origin
+from split_settings import option, settings
+
+NETWORK, ACCESS = "network", "access"
+
+
+def _origin(text: str) -> str:
+    origin = parse_origin(text.strip().rstrip("/"))
+    if origin is None:
+        raise ValueError(f"{text!r} is not an origin; write it like https://chat.example.org:8443")
+    return str(origin)
+
+
+def _host_name(text: str) -> str:
+    authority = parse_authority(text.strip())
+    if authority is None or authority.port is not None:
+        raise ValueError(f"{text!r} is not a host name; write it like chat.example.org")
+    return authority.host
+
+
+@settings("server", slots=False)
+class ListenConfig:
+    """A base of the settings of each server."""
+
+    host: str = option("127.0.0.1", help="address to listen on", metavar="ADDRESS", group=NETWORK)
+    tls: str = option(
+        "auto",
+        help="auto: on beyond loopback; on: on loopback too, for a relay in front; off: plain "
+        "HTTP, which everybody on the way can read",
+        choices=("auto", "on", "off"),
+        group=NETWORK,
+    )
+    tls_cert: Path | None = option(
+        None,
+        help="PEM certificate chain of your own (default: one of a local authority made here)",
+        metavar="FILE",
+        group=NETWORK,
+    )
+    tls_key: Path | None = option(
+        None, help="PEM key of that certificate", metavar="FILE", group=NETWORK
+    )
+    state: Path | None = option(
+        None,
+        help="folder of the local authority, certificates and paired devices (default: the "
+        "platform's data folder)",
+        metavar="DIR",
+        group=ACCESS,
+    )
+    allow_host: tuple[str, ...] = option(
+        (),
+        help="name under which clients reach this server, besides its own addresses",
+        metavar="NAME",
+        group=NETWORK,
+        parse=_host_name,
+    )
+    allow_origin: tuple[str, ...] = option(
+        (),
+        help="origin whose browser pages may use this server",
+        metavar="URL",
+        group=NETWORK,
+        parse=_origin,
+    )
+    token: str | None = option(
+        None,
+        help="bearer token that clients must send; safer as a SPLIT_ variable",
+        metavar="TOKEN",
+        group=ACCESS,
+        secret=True,
+    )
+    token_file: Path | None = option(
+        None, help="file with lines of 'name token'", metavar="FILE", group=ACCESS
+    )
+    auth: bool = option(
+        True,
+        help="ask for a token when listening beyond loopback; --no-auth lets everyone in",
+        group=ACCESS,
+    )
+    log_level: str = option(
+        "info", help="least severe log lines", choices=("debug", "info", "warning", "error")
+    )
+    log_format: str = option(
+        "text", help="log lines for people, or one JSON object each", choices=("text", "json")
+    )
