@@ -111,12 +111,14 @@ class HeldRunner(ModelRunner):
     def __init__(self, backbone: Any) -> None:
         super().__init__(backbone)
         self.gate = threading.Semaphore(0)
+        self.begun = threading.Semaphore(0)
         self.runs = 0
 
     def warm_up(self) -> None:
         """Nothing: the gate is shut."""
 
     def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
+        self.begun.release()
         self.gate.acquire()
         self.runs += 1
         return super().run(slices)

@@ -21,7 +21,6 @@ from split_wire.errors import (
     ContextOverflow,
     MalformedMessage,
     ModelChanged,
-    OtherDtype,
     TooManyRows,
     Unsupported,
     WrongHiddenSize,
@@ -46,6 +45,14 @@ from split_wire.tensor import Tensor, WireDtype
 
 class ProtocolStateError(RuntimeError):
     """The caller asked for something its session's state does not allow."""
+
+
+class OtherDtype(MalformedMessage):
+    """A session was opened in ``given`` where ``asked`` was asked for."""
+
+    def __init__(self, asked: str, given: str) -> None:
+        self.asked, self.given = asked, given
+        super().__init__(f"'dtype' is {given} where {asked} was asked for")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,6 @@ class MalformedMessage(SplitError):
         super().__init__(f"malformed message: {reason}")
 
 
-class OtherDtype(MalformedMessage):
-    """A session was opened in ``given`` where ``asked`` was asked for."""
-
-    def __init__(self, asked: str, given: str) -> None:
-        self.asked, self.given = asked, given
-        super().__init__(f"'dtype' is {given} where {asked} was asked for")
-
-
 class UnknownMessage(SplitError):
     """A message type that the receiver does not know."""
 

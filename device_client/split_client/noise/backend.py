@@ -5,7 +5,7 @@ from __future__ import annotations
 from split_client.errors import AnswerInvalid
 from split_client.noise.errors import NoiseDtypeChanged
 from split_client.transport.remote import RemoteBackend
-from split_wire.errors import OtherDtype
+from split_wire.client import OtherDtype
 
 
 class OneDtypeBackend(RemoteBackend):

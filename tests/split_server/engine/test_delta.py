@@ -55,6 +55,7 @@ def test_sessions_with_different_adapters_share_a_pass(tiny_path: Path, tmp_path
         return engine.submit(StepJob(cache, start, rows, "all", "f32", adapter=adapter))
 
     blocker = submit(KVCache(), 0, [1], None)
+    assert runner.begun.acquire(timeout=30)
     caches = [KVCache() for _ in prompts]
     waiting = [
         submit(cache, 0, ids, None if made is None else made[0])
