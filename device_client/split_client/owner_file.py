@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+import platformdirs
 
 
 def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
@@ -44,6 +47,14 @@ def move_aside(source: Path, target: Path) -> None:
         source.rename(target)
     else:
         source.unlink()
+
+
+def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """``SPLIT_DATA``, else the platform's folder for data of this user."""
+    named = environ.get("SPLIT_DATA")
+    if named:
+        return Path(named).expanduser()
+    return platformdirs.user_data_path("gatelink", appauthor=False)
 
 
 def make_folder(path: Path) -> None:

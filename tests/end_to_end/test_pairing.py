@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from split_client import cli
 from split_client.api import SplitClient
@@ -148,7 +148,12 @@ def test_a_typed_code_needs_the_fingerprint_to_be_confirmed(
     with pytest.raises(FingerprintNotConfirmed):
         pair(link, "phone", servers)
     seen: list[bytes] = []
-    pair(link, "phone", servers, lambda mark: seen.append(mark) or True)  # type: ignore[func-returns-value]
+
+    def confirm(mark: bytes) -> bool:
+        seen.append(mark)
+        return True
+
+    pair(link, "phone", servers, confirm)
     assert server.doorway.certificate is not None
     assert seen == [server.doorway.certificate.authority.fingerprint]
 
@@ -160,7 +165,7 @@ def test_a_revoked_device_is_cut_off_in_the_middle_of_its_connection(
     context = ssl.create_default_context(cadata=known.ca)
     address = f"wss://127.0.0.1:{server.port}{STREAM_PATH}"
 
-    def opened(token: str):  # type: ignore[no-untyped-def]
+    def opened(token: str) -> ClientConnection:
         headers = {"Authorization": f"Bearer {token}"}
         return connect(
             address,

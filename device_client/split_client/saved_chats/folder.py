@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import platformdirs
-
 from split_client.conversation_file import (
     SavedConversation,
     conversation_in,
@@ -18,7 +16,7 @@ from split_client.conversation_file import (
     read_bounded,
 )
 from split_client.errors import ConversationFileInvalid
-from split_client.owner_file import make_folder, move_aside, reason, write_whole
+from split_client.owner_file import data_folder, make_folder, move_aside, reason, write_whole
 from split_client.saved_chats.errors import (
     ChatChanged,
     ChatExists,
@@ -28,17 +26,13 @@ from split_client.saved_chats.errors import (
 )
 from split_client.saved_chats.names import SUFFIX, checked_name, folded
 
-DATA_VARIABLE = "SPLIT_DATA"
 # More files than that in one folder are not looked at.
 MOST_CHATS = 10_000
 
 
 def default_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """``chats`` under ``SPLIT_DATA``, else under the platform's data folder of this user."""
-    named = environ.get(DATA_VARIABLE)
-    if named:
-        return Path(named).expanduser() / "chats"
-    return platformdirs.user_data_path("gatelink", appauthor=False) / "chats"
+    return data_folder(environ) / "chats"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,11 @@ other. The file belongs to its owner alone, since it holds tokens.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import platformdirs
-
 from split_client.errors import ClientError
-from split_client.owner_file import write_whole
+from split_client.owner_file import data_folder, write_whole
 from split_client.transport.endpoint import Endpoint
 
 FILE = "servers.json"
@@ -42,12 +39,6 @@ class KnownServer:
     ca: str | None
     name: str
     id: str
-
-
-def data_folder() -> Path:
-    """``SPLIT_DATA``, else the platform's folder for data of this user."""
-    given = os.environ.get("SPLIT_DATA")
-    return Path(given) if given else platformdirs.user_data_path("gatelink", appauthor=False)
 
 
 class KnownServers:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import platformdirs
-
-from split_client.owner_file import write_whole
+from split_client.owner_file import data_folder, write_whole
 from split_server.pairing.errors import StateUnusable
 
 MAX_BYTES = 1 << 20
 
 
 def default_state() -> Path:
-    """The platform's folder for data of this user."""
-    return platformdirs.user_data_path("gatelink", appauthor=False) / "server"
+    """``server`` in the folder for data of this user."""
+    return data_folder() / "server"
 
 
 class StateFolder:
