@@ -1,0 +1,94 @@
+// Builds the web app:  node build.mjs [--out FOLDER] [--check]
+//
+// --check builds beside and compares with what is committed in FOLDER; exit 1 where they differ.
+import { build } from 'esbuild';
+import { main as compile } from 'assemblyscript/asc';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const COMMITTED = join(HERE, '../server/split_server/web_app');
+
+// A worker is a file of its own: pages and workers load it by its name beside theirs.
+const SCRIPTS = {
+  app: 'src/ui/main.jsx',
+  engine: 'src/engine/worker.js',
+  ends: 'src/ends/worker.js',
+  template: 'src/text/template_worker.js',
+  pair: 'src/pairing/page.js',
+};
+const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
+const STYLES = { app: 'src/ui/app.css' };
+const KERNELS = {
+  'kernels.wasm': ['wasm/kernels.ts', '--enable', 'simd'],
+  'kernels-relaxed.wasm': ['wasm/kernels_relaxed.ts', '--enable', 'simd,relaxed-simd'],
+};
+const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
+
+const bundling = {
+  absWorkingDir: HERE,
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  target: TARGET,
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+/** Writes the whole app into `out`. @param {string} out */
+async function buildInto(out) {
+  await rm(out, { recursive: true, force: true });
+  await mkdir(join(out, 'app'), { recursive: true });
+  await cp(join(HERE, 'static'), out, { recursive: true });
+  await build({ ...bundling, entryPoints: SCRIPTS, outdir: join(out, 'app') });
+  await build({ ...bundling, entryPoints: STYLES, outdir: join(out, 'app') });
+  await build({ ...bundling, format: 'iife', entryPoints: SERVICE_WORKER, outdir: out });
+  for (const [name, [source, ...options]] of Object.entries(KERNELS)) {
+    await kernel(join(out, 'app', name), source, options);
+  }
+}
+
+/** @param {string} target @param {string} source @param {string[]} options */
+async function kernel(target, source, options) {
+  const fixed = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--baseDir', HERE];
+  const { error, stderr } = await compile([source, '-o', relative(HERE, target), ...fixed, ...options]);
+  if (error) throw new Error(`${source}: ${stderr.toString()}`);
+}
+
+/** @param {string} folder @returns {Promise<Map<string, Buffer>>} */
+async function contents(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const pairs = files.map(async (file) => {
+    const path = join(file.parentPath, file.name);
+    return /** @type {const} */ ([relative(folder, path), await readFile(path)]);
+  });
+  return new Map(await Promise.all(pairs));
+}
+
+/** Names of files that are not the same in both folders. @param {string} a @param {string} b */
+async function differences(a, b) {
+  const [left, right] = await Promise.all([contents(a), contents(b)]);
+  const names = new Set([...left.keys(), ...right.keys()]);
+  return [...names].filter((name) => !left.get(name)?.equals(right.get(name) ?? Buffer.of(0)));
+}
+
+const { values } = parseArgs({ options: { out: { type: 'string' }, check: { type: 'boolean' } } });
+const out = resolve(values.out ?? COMMITTED);
+if (values.check) {
+  const beside = await mkdtemp(join(tmpdir(), 'gatelink-web-'));
+  await buildInto(beside);
+  const differing = await differences(beside, out);
+  await rm(beside, { recursive: true });
+  if (differing.length) {
+    console.error(`build: not what the source gives: ${differing.join(', ')}; run npm run build`);
+    process.exit(1);
+  }
+} else {
+  await buildInto(out);
+}

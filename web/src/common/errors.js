@@ -1,0 +1,26 @@
+/** The root of the app's typed errors: a stable code, and a message that says what to do. */
+export class AppError extends Error {
+  /**
+   * @param {string} code small letters, digits and _
+   * @param {string} message for people
+   * @param {{retryable?: boolean, cause?: unknown}} [options]
+   */
+  constructor(code, message, options = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+/**
+ * What crosses from a worker to a page.
+ * @param {unknown} error
+ * @returns {{code: string, message: string, retryable: boolean}}
+ */
+export function describeError(error) {
+  if (error instanceof AppError) {
+    return { code: error.code, message: error.message, retryable: error.retryable };
+  }
+  return { code: 'internal_error', message: 'something failed that should not; reload the page', retryable: false };
+}
