@@ -1,0 +1,113 @@
+"""Starting Chromium for tests, with a certificate authority that it trusts where one is needed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+
+__all__ = ["CHROMIUM", "DESKTOP", "PHONE", "Browser", "launched", "node", "profile", "trusting"]
+
+CHROMIUM = "chromium"
+# Nothing but the tests' own servers is reached for.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-gpu",
+)
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 360, "height": 740},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+}
+DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+
+
+def node() -> str:
+    """The path of Node.js."""
+    found = shutil.which("node")
+    if found is None:
+        raise FileNotFoundError("node")
+    return found
+
+
+@contextmanager
+def playwright() -> Iterator[Playwright]:
+    """One driver; a thread may have one at a time."""
+    with sync_playwright() as driver:
+        yield driver
+
+
+_DRIVERS: list[Playwright] = []
+
+
+@contextmanager
+def _driver() -> Iterator[Playwright]:
+    """The driver that runs already in this process, else one of its own."""
+    if _DRIVERS:
+        yield _DRIVERS[-1]
+        return
+    with playwright() as driver:
+        _DRIVERS.append(driver)
+        try:
+            yield driver
+        finally:
+            _DRIVERS.remove(driver)
+
+
+@contextmanager
+def launched(*flags: str, env: dict[str, str] | None = None) -> Iterator[Browser]:
+    """A browser with an empty profile."""
+    with _driver() as driver:
+        browser = driver.chromium.launch(
+            executable_path=shutil.which(CHROMIUM), args=[*FLAGS, *flags], env=env
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def profile(folder: Path, *flags: str, **options: Any) -> Iterator[BrowserContext]:
+    """A browser whose profile lies in ``folder`` and outlives it."""
+    with _driver() as driver:
+        context = driver.chromium.launch_persistent_context(
+            folder, executable_path=shutil.which(CHROMIUM), args=[*FLAGS, *flags], **options
+        )
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+@contextmanager
+def trusting(authority: Path, home: Path) -> Iterator[Browser]:
+    """A browser whose user has installed the certificate ``authority`` (PEM or DER).
+
+    Chromium on Linux reads a user's authorities from the NSS database in the home folder.
+    """
+    database = home / ".pki/nssdb"
+    database.mkdir(parents=True)
+    _certutil("-N", "-d", f"sql:{database}", "--empty-password")
+    _certutil("-A", "-d", f"sql:{database}", "-t", "C,,", "-n", "gatelink", "-i", str(authority))
+    with launched(env=dict(os.environ) | {"HOME": str(home)}) as browser:
+        yield browser
+
+
+def _certutil(*arguments: str) -> None:
+    found = shutil.which("certutil")
+    if found is None:
+        raise FileNotFoundError("certutil (Debian: apt-get install libnss3-tools)")
+    subprocess.run([found, *arguments], check=True, capture_output=True)

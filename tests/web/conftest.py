@@ -1,0 +1,53 @@
+"""A real Chromium, and the web app built from its source, for the tests of the page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.web.browsing import CHROMIUM, Browser, launched, node
+
+_REPOSITORY = Path(__file__).parents[2]
+
+
+def _missing() -> str | None:
+    """What these tests need and this machine does not have."""
+    if shutil.which(CHROMIUM) is None:
+        return "Chromium is not installed (Debian: apt-get install chromium)"
+    if shutil.which("node") is None or not (_REPOSITORY / "web/node_modules").is_dir():
+        return "Node.js or web/node_modules is missing (npm ci in web/)"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip with the reason; in CI what is missing fails instead."""
+    reason = _missing()
+    if reason is None or os.environ.get("CI"):
+        return
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def web_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The app as its source gives it; ``GATELINK_WEB_ROOT`` names a folder that is built already."""
+    given = os.environ.get("GATELINK_WEB_ROOT")
+    if given:
+        return Path(given)
+    out = tmp_path_factory.mktemp("web") / "app"
+    subprocess.run([node(), "web/build.mjs", "--out", out], cwd=_REPOSITORY, check=True)
+    return out
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests of this process; tests open contexts of their own."""
+    with launched() as browser:
+        yield browser
