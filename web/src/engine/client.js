@@ -1,0 +1,147 @@
+import { AppError } from '../common/errors.js';
+import { EngineFailed } from './errors.js';
+
+/** @typedef {import('./messages.js').Connected} Connected */
+/** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
+/** @typedef {import('./messages.js').Token} Token */
+/** @typedef {import('./messages.js').Finished} Finished */
+/** @typedef {import('./messages.js').Stats} Stats */
+/** @typedef {import('./messages.js').Notice} Notice */
+
+/** @returns {Worker} */
+function spawnEngine() {
+  return new Worker(new URL('./engine.js', import.meta.url), { type: 'module', name: 'engine' });
+}
+
+/**
+ * The page's side of the engine worker. Every promise rejects with an AppError.
+ */
+export class EngineClient {
+  /** @param {{spawn?: () => Worker}} [options] */
+  constructor({ spawn = spawnEngine } = {}) {
+    /** @type {Map<number, {resolve: (value: any) => void, reject: (error: AppError) => void,
+     *   event: (event: any) => void}>} */
+    this._calls = new Map();
+    this._next = 1;
+    this._failed = false;
+    /** @type {(notice: Notice) => void} */
+    this.onNotice = () => {};
+    this._worker = spawn();
+    this._worker.onmessage = (message) => this._receive(message.data);
+    this._worker.onerror = () => this._fail();
+    this._worker.onmessageerror = () => this._fail();
+  }
+
+  /**
+   * Asks the server what it serves; nothing is downloaded.
+   * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http'}} where
+   * @returns {Promise<Connected>}
+   */
+  connect(where) {
+    return this._call('connect', where);
+  }
+
+  /**
+   * Downloads what is missing of the model's ends; rejects with `paused` after pause().
+   * @param {{onProgress?: (progress: {done: number, total: number}) => void}} [options]
+   * @returns {Promise<void>}
+   */
+  pull({ onProgress = () => {} } = {}) {
+    return this._call('pull', null, onProgress);
+  }
+
+  /** Stops a download; what is there stays. */
+  pause() {
+    return this._call('pause', null);
+  }
+
+  /** @returns {Promise<{digest: string, name: string, complete: boolean, bytes: number}[]>} */
+  models() {
+    return this._call('models', null);
+  }
+
+  /** @param {string} digest @returns {Promise<void>} */
+  remove(digest) {
+    return this._call('remove', { digest });
+  }
+
+  /**
+   * Opens the ends; the first time for a large model derives a file, which takes seconds.
+   * @param {{onPrepare?: (fraction: number) => void}} [options]
+   * @returns {Promise<{kernel: string, workers: number}>}
+   */
+  prepare({ onPrepare = () => {} } = {}) {
+    return this._call('prepare', null, onPrepare);
+  }
+
+  /**
+   * @param {ReplyRequest} request
+   * @param {{onToken?: (token: Token) => void}} [options]
+   * @returns {{done: Promise<Finished>, stop: () => void}} stop: the reply ends after its next token
+   */
+  reply(request, { onToken = () => {} } = {}) {
+    const id = this._next;
+    const done = this._call('reply', request, onToken);
+    return { done, stop: () => void this._call('stop', { reply: id }).catch(() => {}) };
+  }
+
+  /** Since connect: bytes of frames, round trips, what carries them. @returns {Promise<Stats>} */
+  stats() {
+    return this._call('stats', null);
+  }
+
+  /** The network or the page came back: a wait ends at once, a connection that slept is tried. */
+  wake() {
+    void this._call('wake', null).catch(() => {});
+  }
+
+  /** Frees a chat's session on the server. @param {string} chat @returns {Promise<void>} */
+  closeChat(chat) {
+    return this._call('closeChat', { chat });
+  }
+
+  /** Ends the worker; what waits for it is rejected. */
+  close() {
+    this._fail();
+  }
+
+  /**
+   * @param {string} method
+   * @param {any} params
+   * @param {(event: any) => void} [event]
+   * @returns {Promise<any>}
+   */
+  _call(method, params, event = () => {}) {
+    if (this._failed) return Promise.reject(new EngineFailed());
+    const id = this._next++;
+    return new Promise((resolve, reject) => {
+      this._calls.set(id, { resolve, reject, event });
+      this._worker.postMessage({ id, method, params });
+    });
+  }
+
+  /** @param {import('./messages.js').Answer | import('./messages.js').Event} message */
+  _receive(message) {
+    if ('event' in message) {
+      if (message.id === 0) this.onNotice(message.event);
+      else this._calls.get(message.id)?.event(message.event);
+      return;
+    }
+    const call = this._calls.get(message.id);
+    this._calls.delete(message.id);
+    if ('error' in message) {
+      const { code, message: text, retryable } = message.error;
+      call?.reject(new AppError(code, text, { retryable }));
+    } else {
+      call?.resolve(message.result);
+    }
+  }
+
+  _fail() {
+    this._failed = true;
+    this._worker.terminate();
+    const waiting = [...this._calls.values()];
+    this._calls.clear();
+    for (const call of waiting) call.reject(new EngineFailed());
+  }
+}

@@ -1,0 +1,61 @@
+import { AppError } from '../common/errors.js';
+
+/** The engine worker cannot be started or has died, as when the browser runs out of memory. */
+export class EngineFailed extends AppError {
+  constructor() {
+    super('engine_failed', 'the part that runs the model stopped, perhaps for want of memory; reload the page');
+  }
+}
+
+/** A reply is being made; one at a time is. */
+export class ReplyInProgress extends AppError {
+  constructor() {
+    super('reply_in_progress', 'a reply is being made; stop it or wait for its end');
+  }
+}
+
+/** Something was asked for before what it needs. */
+export class NotReady extends AppError {
+  /** @param {string} step what has to come first */
+  constructor(step) {
+    super('not_ready', `${step} first`);
+  }
+}
+
+/** The model has no chat template. */
+export class TemplateMissing extends AppError {
+  constructor() {
+    super('template_missing', 'this model has no chat template; use plain text');
+  }
+}
+
+/** A prompt without a single token. */
+export class PromptEmpty extends AppError {
+  constructor() {
+    super('prompt_empty', 'write a message first');
+  }
+}
+
+/** A prompt that leaves no position for a reply. */
+export class PromptTooLong extends AppError {
+  /** @param {number} tokens @param {number} limit */
+  constructor(tokens, limit) {
+    super('prompt_too_long', `the chat has ${tokens} tokens and the model takes ${limit}; start a new chat`);
+  }
+}
+
+/** A download was paused; what is there stays there. */
+export class Paused extends AppError {
+  constructor() {
+    super('paused', 'the download is paused; it goes on where it stopped');
+  }
+}
+
+/** No adapter of this name. */
+export class UnknownAdapter extends AppError {
+  /** @param {string} name @param {string[]} known */
+  constructor(name, known) {
+    const there = known.length ? `there are: ${known.join(', ')}` : 'this server has none';
+    super('unknown_adapter', `no adapter is called ${name}; ${there}`);
+  }
+}

@@ -1,0 +1,78 @@
+// What travels between a page and the engine worker, all of it structured-cloneable.
+
+/**
+ * A call of the page; answered by one Answer with its id, for some methods after Events with it.
+ * @typedef {{id: number, method: string, params: any}} Call
+ */
+
+/** @typedef {{id: number, result: any}} Result */
+/** @typedef {{id: number, error: {code: string, message: string, retryable: boolean}}} Failure */
+/** @typedef {Result | Failure} Answer */
+
+/**
+ * Something on the way of a call (a token, progress), or for the whole page (id 0: a notice).
+ * @typedef {{id: number, event: any}} Event
+ */
+
+/** @typedef {import('../../types/gatelink.d.ts').Message} Message */
+/** @typedef {import('../../types/gatelink.d.ts').AdapterInfo} AdapterInfo */
+
+/**
+ * @typedef {object} Connected
+ * @property {{digest: string, name: string, family: string, licence: string | null, maxContext: number,
+ *   generation: Record<string, number>, size: number, hasTemplate: boolean}} manifest
+ * @property {boolean} stored whether all of the model's ends are here
+ * @property {number} doneBytes
+ * @property {'opfs' | 'indexeddb' | 'memory'} storage
+ * @property {number | null} freeBytes
+ * @property {AdapterInfo[]} adapters
+ */
+
+/**
+ * @typedef {object} ReplyRequest
+ * @property {string} chat names a session of its own on the server
+ * @property {Message[]} messages
+ * @property {Record<string, any>} params sampling, snake_case; what is missing is the model's own
+ * @property {number} maxTokens
+ * @property {string[]} stop
+ * @property {string | null} adapter a name, 'auto' or null
+ * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
+ */
+
+/**
+ * Seconds.
+ * @typedef {{total: number, engine: number, queue: number, wire: number, device: number}} Timing
+ */
+
+/** @typedef {{text: string, probability: number, rows: number, timing: Timing, index: number}} Token */
+
+/**
+ * @typedef {object} Finished
+ * @property {'eos' | 'stop' | 'length' | 'context' | 'cancelled'} reason
+ * @property {string} text the whole reply
+ * @property {number} tokens
+ * @property {number} promptTokens
+ * @property {number} promptSent tokens of the prompt that travelled; the others were cached
+ * @property {string} seed decimal
+ * @property {string | null} adapter
+ * @property {number} ttft seconds
+ * @property {number} tokensPerSecond after the first token; 0 for a reply of one
+ */
+
+/**
+ * @typedef {object} Stats
+ * @property {number} bytesUp
+ * @property {number} bytesDown
+ * @property {number} exchanges
+ * @property {string | null} transport
+ * @property {number} reconnects
+ * @property {number} cachedTokens
+ * @property {string | null} dtype
+ */
+
+/**
+ * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
+ *   | {type: 'reconnected'} | {type: 'resent'}} Notice
+ */
+
+export {};
