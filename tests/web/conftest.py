@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def web_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The app as its source gives it; ``GATELINK_WEB_ROOT`` names a folder that is built already."""
+    """The app as its source gives it; ``GATELINK_WEB_ROOT`` names one that is built already."""
     given = os.environ.get("GATELINK_WEB_ROOT")
     if given:
         return Path(given)

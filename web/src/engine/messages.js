@@ -44,7 +44,10 @@
  * @typedef {{total: number, engine: number, queue: number, wire: number, device: number}} Timing
  */
 
-/** @typedef {{text: string, probability: number, rows: number, timing: Timing, index: number}} Token */
+/**
+ * `token` -1: no token of its own, the text that was still held back.
+ * @typedef {{token: number, text: string, probability: number, rows: number, timing: Timing, index: number}} Token
+ */
 
 /**
  * @typedef {object} Finished

@@ -69,13 +69,13 @@ class Tally {
     this.text += event.text;
     if (event.type === 'finished') {
       this._reason = event.reason;
-      if (event.text) this._onToken({ text: event.text, probability: 1, rows: 0, timing: NO_TIME, index: this.ids.length });
+      if (event.text) this._onToken({ ...NO_TOKEN, text: event.text, index: this.ids.length });
       return;
     }
     const { token, text, probability, rows, timing } = event;
     if (this.ids.length === 0) [this._ttft, this._sent] = [timing.total, rows];
     else this._later += timing.total;
-    this._onToken({ text, probability, rows, timing, index: this.ids.length });
+    this._onToken({ token, text, probability, rows, timing, index: this.ids.length });
     this.ids.push(token);
   }
 
@@ -96,4 +96,9 @@ class Tally {
   }
 }
 
-const NO_TIME = { total: 0, engine: 0, queue: 0, wire: 0, device: 0 };
+const NO_TOKEN = {
+  token: -1,
+  probability: 1,
+  rows: 0,
+  timing: { total: 0, engine: 0, queue: 0, wire: 0, device: 0 },
+};
