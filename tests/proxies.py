@@ -9,13 +9,17 @@ from typing import Self
 
 
 class CuttingProxy:
-    """Forwards to ``port`` on this machine. ``cut_after`` arms it once."""
+    """Forwards to ``port`` on this machine. ``cut_after`` arms it once.
+
+    ``freeze`` is what a phone's connections are after sleep: open, and nothing passes.
+    """
 
     def __init__(self, port: int) -> None:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._lock = threading.Lock()
         self._budget: int | None = None
+        self._thawed_from = 0
         self.connections = 0
         self.cuts = 0
 
@@ -27,6 +31,11 @@ class CuttingProxy:
         """Let ``count`` more bytes of answers pass, then reset the connection they came on."""
         with self._lock:
             self._budget = count
+
+    def freeze(self) -> None:
+        """Swallow what travels on the connections there are; new ones work."""
+        with self._lock:
+            self._thawed_from = self.connections
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -48,19 +57,23 @@ class CuttingProxy:
             except OSError:
                 near.close()
                 continue
+            number = self.connections
             self.connections += 1
-            threading.Thread(target=self._up, args=(near, far), daemon=True).start()
-            threading.Thread(target=self._down, args=(far, near), daemon=True).start()
+            threading.Thread(target=self._up, args=(near, far, number), daemon=True).start()
+            threading.Thread(target=self._down, args=(far, near, number), daemon=True).start()
 
-    def _up(self, near: socket.socket, far: socket.socket) -> None:
+    def _up(self, near: socket.socket, far: socket.socket, number: int) -> None:
         with contextlib.suppress(OSError):
             while data := near.recv(65536):
-                far.sendall(data)
+                if number >= self._thawed_from:
+                    far.sendall(data)
         self._end(near, far)
 
-    def _down(self, far: socket.socket, near: socket.socket) -> None:
+    def _down(self, far: socket.socket, near: socket.socket, number: int) -> None:
         with contextlib.suppress(OSError):
             while data := far.recv(65536):
+                if number < self._thawed_from:
+                    continue
                 passing, cut = self._within_budget(data)
                 near.sendall(passing)
                 if cut:

@@ -13,10 +13,11 @@ _COMMAND = [sys.executable, "-c", "import sys; from split_server.cli import main
 
 
 class ServerProcess:
-    """Serves ``path`` on ``port`` of this machine."""
+    """Serves ``path`` on ``port`` of this machine; ``options`` are more of the command's."""
 
-    def __init__(self, path: Path, port: int) -> None:
+    def __init__(self, path: Path, port: int, *options: str) -> None:
         self._path = path
+        self._options = options
         self.port = port
         self.start()
 
@@ -30,7 +31,7 @@ class ServerProcess:
             name: value for name, value in os.environ.items() if not name.startswith("SPLIT")
         }
         self._process = subprocess.Popen(
-            [*_COMMAND, "serve", "--model", str(self._path), "--port", str(self.port)],
+            [*_COMMAND, "serve", "--model", self._path, "--port", str(self.port), *self._options],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -49,9 +50,9 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(path: Path, port: int) -> Iterator[ServerProcess]:
+def server_process(path: Path, port: int, *options: str) -> Iterator[ServerProcess]:
     """A server that listens; killed at the end."""
-    server = ServerProcess(path, port)
+    server = ServerProcess(path, port, *options)
     try:
         server.wait_until_it_listens()
         yield server

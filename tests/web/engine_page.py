@@ -76,12 +76,12 @@ class EnginePage:
 
 
 @contextmanager
-def opened(browser: Browser, server: RunningServer) -> Iterator[EnginePage]:
-    """The engine's page of ``server`` in a context of its own."""
+def opened(browser: Browser, server: RunningServer, via: str | None = None) -> Iterator[EnginePage]:
+    """The engine's page of ``server`` in a context of its own; ``via``: the URL of a proxy."""
     context = browser.new_context()
     try:
         page = context.new_page()
-        page.goto(f"{server.url}{_PATH}/")
+        page.goto(f"{via or server.url}{_PATH}/")
         page.wait_for_function("() => 'ready' in globalThis")
         yield EnginePage(page)
     finally:
