@@ -1,0 +1,261 @@
+// The device's side of one session as a state machine without I/O.
+//
+// Feed it what the transport received, send what it returns. One message is outstanding at a time;
+// after a lost connection send `outstanding` again: the server appends a step once, however often it
+// arrives. An `open` that is sent again may open a second session, which the server drops when it
+// has been idle for long.
+import { PrefixChain } from './digest.js';
+import {
+  ContextOverflow,
+  MalformedMessage,
+  OtherDtype,
+  ProtocolStateError,
+  TooManyRows,
+  WireModelChanged,
+  WrongHiddenSize,
+  WrongShape,
+} from './errors.js';
+import { frameLimit } from './limits.js';
+import { VERSION, encodeMessage } from './messages.js';
+import { decodeServerMessage } from './parsing.js';
+import { Tensor } from './tensor.js';
+
+/** @typedef {import('../../types/gatelink.js').DType} DType */
+/** @typedef {import('./messages.js').Opened} Opened */
+/** @typedef {import('./messages.js').Result} Result */
+/** @typedef {import('./messages.js').Failure} Failure */
+/** @typedef {import('./messages.js').Step} Step */
+/**
+ * What a received frame meant. `completed`: float32 `hidden` [n or 1, H], times in microseconds.
+ * `failed`: the server refused the outstanding message, nothing is outstanding any more; the server
+ * may hold less than `cached`, and then answers the next step with start_beyond_cache or
+ * prefix_mismatch. `ignored`: an answer that was already taken, a pong, a closed session.
+ * @typedef {{type: 'opened', opened: Opened}
+ *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number}
+ *   | {type: 'failed', failure: Failure}
+ *   | {type: 'ignored'}} Event
+ */
+
+/** @type {Event} */
+const IGNORED = { type: 'ignored' };
+
+/** One session at a time, any number in a row. */
+export class ClientProtocol {
+  /**
+   * @param {number} hiddenSize
+   * @param {string} manifest digest of the manifest whose ends the device holds
+   * @param {DType | null} [dtype] asked of the server; null: its own
+   */
+  constructor(hiddenSize, manifest, dtype = null) {
+    this._hiddenSize = hiddenSize;
+    this._manifest = manifest;
+    this._dtype = dtype;
+    /** @type {Opened | null} */
+    this._opened = null;
+    /** @type {Step | null} */
+    this._pending = null;
+    /** @type {Uint8Array[] | null} */
+    this._digests = null;
+    /** @type {Uint8Array | null} */
+    this._outstanding = null;
+    this._nextStep = 1;
+    this._chain = new PrefixChain(manifest);
+  }
+
+  /** What the server agreed to, null before and after a session. */
+  get opened() {
+    return this._opened;
+  }
+
+  /** Positions that the server holds as far as the device knows. */
+  get cached() {
+    return this._chain.length;
+  }
+
+  /** The frame that awaits its answer, to send again after a lost connection. */
+  get outstanding() {
+    return this._outstanding;
+  }
+
+  /** Whether what is outstanding is a step of the session. */
+  get stepping() {
+    return this._pending !== null;
+  }
+
+  /** Asks for a session; a previous one is forgotten. @returns {Uint8Array} */
+  open() {
+    this.forget();
+    this._outstanding = encodeMessage({
+      type: 'open',
+      manifest: this._manifest,
+      dtype: this._dtype,
+      version: VERSION,
+      capabilities: [],
+    });
+    return this._outstanding;
+  }
+
+  /** The session is lost: nothing is cached and nothing is outstanding. */
+  forget() {
+    this._opened = null;
+    this._settled();
+    this._nextStep = 1;
+    this._chain = new PrefixChain(this._manifest);
+  }
+
+  /**
+   * The frame that keeps `start` positions and appends rows.
+   * @param {number} start
+   * @param {Float32Array} embeddings n * H
+   * @param {{rows?: 'last' | 'all', adapter?: string | null}} [options]
+   *   adapter: the name of one that the server applies to the rows that it returns
+   * @returns {Uint8Array}
+   * @throws {ProtocolStateError}
+   * @throws {import('./errors.js').WireError} before anything is sent, what the server would answer
+   */
+  step(start, embeddings, { rows = 'last', adapter = null } = {}) {
+    const opened = this._opened;
+    if (opened === null || this._outstanding !== null) {
+      throw new ProtocolStateError('a step needs an open session without an outstanding message');
+    }
+    if (!(start >= 0 && start <= this.cached)) {
+      throw new ProtocolStateError(`start ${start} is beyond the ${this.cached} cached positions`);
+    }
+    this._checkRows(opened, start, embeddings);
+    /** @type {Step} */
+    const message = {
+      type: 'step',
+      session: opened.session,
+      step: this._nextStep,
+      start,
+      prefix: this._chain.at(start),
+      embeddings: Tensor.fromF32(embeddings, this._hiddenSize, opened.dtype),
+      rows,
+      adapter,
+      attention: null,
+    };
+    this._outstanding = encodeMessage(message);
+    this._pending = message;
+    this._digests = null;
+    return this._outstanding;
+  }
+
+  /**
+   * Computes the digests of the outstanding rows unless they are: call it while the answer is on its
+   * way, and it costs no time.
+   * @returns {Uint8Array[]}
+   */
+  digests() {
+    if (this._pending === null) return [];
+    this._digests ??= this._chain.following(this._pending.start, this._pending.embeddings);
+    return this._digests;
+  }
+
+  /** The frame that ends the session, null when there is none; the session is forgotten. */
+  close() {
+    const opened = this._opened;
+    this.forget();
+    return opened === null ? null : encodeMessage({ type: 'close', session: opened.session });
+  }
+
+  /**
+   * Takes one frame of the server.
+   * @param {Uint8Array} bytes
+   * @returns {Event}
+   * @throws {import('./errors.js').WireError} on an untrue answer; then nothing has changed, and the
+   *   caller ends the session with `open` or `forget`
+   */
+  receive(bytes) {
+    const message = decodeServerMessage(bytes, frameLimit(this._hiddenSize, this._opened?.maxRows ?? 1));
+    if (message.type === 'opened') return this._onOpened(message);
+    if (message.type === 'result') return this._onResult(message);
+    if (message.type === 'error') return this._onFailure(message);
+    return IGNORED;
+  }
+
+  /** @param {Opened} opened @param {number} start @param {Float32Array} embeddings */
+  _checkRows(opened, start, embeddings) {
+    const rows = embeddings.length / this._hiddenSize;
+    if (!Number.isInteger(rows) || rows < 1) {
+      throw new WrongShape([embeddings.length], `[at least one row, ${this._hiddenSize}]`);
+    }
+    if (rows > opened.maxRows) throw new TooManyRows(rows, opened.maxRows);
+    if (start + rows > opened.maxContext) throw new ContextOverflow(start + rows, opened.maxContext);
+  }
+
+  /** @param {Opened} message @returns {Event} */
+  _onOpened(message) {
+    if (this._opened !== null || this._outstanding === null) return IGNORED;
+    if (message.manifest !== this._manifest) throw new WireModelChanged();
+    if (message.maxRows < 1 || message.maxContext < 1) {
+      throw new MalformedMessage('the limits of a session must be at least 1');
+    }
+    if (this._dtype !== null && message.dtype !== this._dtype) {
+      throw new OtherDtype(this._dtype, message.dtype);
+    }
+    this._opened = message;
+    this._outstanding = null;
+    return { type: 'opened', opened: message };
+  }
+
+  /** @param {Result} message @returns {Event} */
+  _onResult(message) {
+    const step = this._pending;
+    if (step === null || message.session !== step.session || message.step !== step.step) return IGNORED;
+    const digests = this.digests();
+    // A number is used again after a failure; only the digest tells which rows this answers.
+    if (message.prefix.length && !equal(message.prefix, digests[digests.length - 1])) return IGNORED;
+    const hidden = this._checked(message, step);
+    this._chain.replace(step.start, digests);
+    this._nextStep += 1;
+    this._settled();
+    const { cached, computeUs, queueUs } = message;
+    return { type: 'completed', hidden, cached, computeUs, queueUs };
+  }
+
+  /** @param {Result} message @param {Step} step */
+  _checked(message, step) {
+    const { hidden, cached } = message;
+    const wanted = step.rows === 'all' ? step.embeddings.rows : 1;
+    if (hidden.width !== this._hiddenSize) throw new WrongHiddenSize(hidden.width, this._hiddenSize);
+    if (hidden.rows !== wanted) {
+      throw new WrongShape([hidden.rows, hidden.width], `[${wanted}, ${this._hiddenSize}]`);
+    }
+    if (cached !== step.start + step.embeddings.rows) {
+      throw new MalformedMessage("'cached' is not the number of positions sent");
+    }
+    hidden.requireFinite();
+    return hidden.toF32();
+  }
+
+  /** @param {Failure} message @returns {Event} */
+  _onFailure(message) {
+    if (!this._answersOutstanding(message)) return IGNORED;
+    this._settled();
+    return { type: 'failed', failure: message };
+  }
+
+  /**
+   * Whether a failure is about the outstanding message. One without a session or a step answers
+   * bytes that the server could not read as a message (damaged, too large), and the outstanding ones
+   * are all that the device has sent.
+   * @param {Failure} message
+   */
+  _answersOutstanding({ session, step }) {
+    if (this._outstanding === null) return false;
+    const pending = this._pending;
+    if (pending === null) return session === null && step === null;
+    return (session ?? pending.session) === pending.session && (step ?? pending.step) === pending.step;
+  }
+
+  _settled() {
+    this._pending = null;
+    this._digests = null;
+    this._outstanding = null;
+  }
+}
+
+/** @param {Uint8Array} a @param {Uint8Array} b */
+function equal(a, b) {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
