@@ -1,0 +1,194 @@
+/**
+ * Where chats lie: two tables in IndexedDB, the chats and their summaries, always written together.
+ * Where the browser offers no database they lie in memory, until the page is closed.
+ */
+import { ChatStoreFailed, StorageFull } from './errors.js';
+
+/** @typedef {import('./types').Chat} Chat */
+/** @typedef {import('./types').Summary} Summary */
+/** @typedef {{chat: Chat, summary: Summary}} Entry */
+/** What a change sees and does; nothing of it counts before the change has ended.
+ * @typedef {{summary: (id: string) => Promise<Summary|undefined>, count: () => Promise<number>,
+ *   put: (entry: Entry) => void, remove: (id: string) => void}} Change */
+
+const NAME = 'gatelink-chats';
+const VERSION = 1;
+const CHATS = 'chats';
+const SUMMARIES = 'summaries';
+
+export class IndexedRecords {
+  /** @param {IDBFactory} factory */
+  constructor(factory) {
+    this.factory = factory;
+    /** @type {Promise<IDBDatabase>|null} */
+    this.opened = null;
+  }
+
+  /** @returns {Promise<Summary[]>} */
+  async summaries() {
+    return this.#run('readonly', (change) => asked(change.objectStore(SUMMARIES).getAll()));
+  }
+
+  /** @param {string} id @returns {Promise<Entry|null>} */
+  async entry(id) {
+    return this.#run('readonly', async (change) => {
+      const [chat, summary] = await Promise.all([
+        asked(change.objectStore(CHATS).get(id)),
+        asked(change.objectStore(SUMMARIES).get(id)),
+      ]);
+      return chat && summary ? { chat, summary } : null;
+    });
+  }
+
+  /**
+   * Whole or not at all: what `work` puts and removes counts once it has ended without throwing.
+   * @template T @param {(change: Change) => Promise<T>} work @returns {Promise<T>}
+   */
+  async change(work) {
+    return this.#run('readwrite', (transaction) => {
+      const chats = transaction.objectStore(CHATS);
+      const summaries = transaction.objectStore(SUMMARIES);
+      return work({
+        summary: (id) => asked(summaries.get(id)),
+        count: () => asked(summaries.count()),
+        put: ({ chat, summary }) => {
+          chats.put(chat);
+          summaries.put(summary);
+        },
+        remove: (id) => {
+          chats.delete(id);
+          summaries.delete(id);
+        },
+      });
+    });
+  }
+
+  close() {
+    void this.opened?.then((database) => database.close());
+    this.opened = null;
+  }
+
+  /**
+   * @template T @param {IDBTransactionMode} mode
+   * @param {(transaction: IDBTransaction) => Promise<T>} work @returns {Promise<T>}
+   */
+  async #run(mode, work) {
+    const transaction = await this.#begin(mode);
+    const ended = completion(transaction);
+    try {
+      const result = await work(transaction);
+      await ended;
+      return result;
+    } catch (error) {
+      abort(transaction);
+      await ended.catch(() => {});
+      throw asTyped(error);
+    }
+  }
+
+  /** A browser closes databases as it likes, so one that is closed is opened again once.
+   * @param {IDBTransactionMode} mode */
+  async #begin(mode) {
+    try {
+      return (await this.#database()).transaction([CHATS, SUMMARIES], mode);
+    } catch {
+      this.opened = null;
+    }
+    try {
+      return (await this.#database()).transaction([CHATS, SUMMARIES], mode);
+    } catch (error) {
+      throw asTyped(error);
+    }
+  }
+
+  #database() {
+    this.opened ??= this.#open().catch((error) => {
+      this.opened = null;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  /** @returns {Promise<IDBDatabase>} */
+  async #open() {
+    const request = this.factory.open(NAME, VERSION);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore(CHATS, { keyPath: 'id' });
+      request.result.createObjectStore(SUMMARIES, { keyPath: 'id' });
+    };
+    const database = await asked(request);
+    const forget = () => {
+      database.close();
+      this.opened = null;
+    };
+    database.onversionchange = forget;
+    database.onclose = forget;
+    return database;
+  }
+}
+
+export class MemoryRecords {
+  constructor() {
+    /** @type {Map<string, Entry>} */
+    this.entries = new Map();
+  }
+
+  /** @returns {Promise<Summary[]>} */
+  async summaries() {
+    return [...this.entries.values()].map((entry) => entry.summary);
+  }
+
+  /** @param {string} id @returns {Promise<Entry|null>} */
+  async entry(id) {
+    return this.entries.get(id) ?? null;
+  }
+
+  /** @template T @param {(change: Change) => Promise<T>} work @returns {Promise<T>} */
+  async change(work) {
+    /** @type {(() => void)[]} */
+    const steps = [];
+    const result = await work({
+      summary: async (id) => this.entries.get(id)?.summary,
+      count: async () => this.entries.size,
+      put: (entry) => steps.push(() => this.entries.set(entry.chat.id, entry)),
+      remove: (id) => steps.push(() => this.entries.delete(id)),
+    });
+    for (const step of steps) step();
+    return result;
+  }
+
+  close() {
+    this.entries.clear();
+  }
+}
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+function asked(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** @param {IDBTransaction} transaction @returns {Promise<void>} */
+function completion(transaction) {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new ChatStoreFailed());
+  });
+}
+
+/** @param {IDBTransaction} transaction */
+function abort(transaction) {
+  try {
+    transaction.abort();
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** @param {unknown} error */
+function asTyped(error) {
+  if (error instanceof Error && error.name === 'QuotaExceededError') return new StorageFull(error);
+  return error instanceof DOMException || error instanceof TypeError ? new ChatStoreFailed(error) : error;
+}

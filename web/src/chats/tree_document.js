@@ -1,0 +1,141 @@
+/** The branches of a chat in its document: `tree`, whose nodes are a list in the order they grew. */
+import { ConversationFileInvalid } from './errors.js';
+import { isRecord, plainRecord } from './plain.js';
+import { isWellFormed } from './text.js';
+import { LONGEST_TITLE, tidyTitle } from './titles.js';
+import { MAX_NODES, messages, newChat } from './tree.js';
+
+/** @typedef {import('./types').Chat} Chat */
+/** @typedef {import('./types').ChatNode} ChatNode */
+/** @typedef {import('../../types/gatelink').Message} Message */
+
+// 2100: times are only shown and sorted by.
+const LAST_TIME = 4_102_444_800_000;
+const LONGEST_WORD = 64;
+
+/**
+ * Parents are places in the list, and always stand before their children.
+ * @param {Chat} chat
+ */
+export function treeOf(chat) {
+  const ids = Object.keys(chat.nodes).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  const places = new Map(ids.map((id, index) => [id, index]));
+  const place = (/** @type {string|null} */ id) => (id === null ? null : places.get(id));
+  const { title, adapter, params, created, updated } = chat;
+  const nodes = ids.map((id) => {
+    const { parent, role, content, reason, stats, created: at } = chat.nodes[id];
+    return { parent: place(parent), role, content, created: at, reason, stats };
+  });
+  return { title, adapter, params, created, updated, leaf: place(chat.leaf), nodes };
+}
+
+/**
+ * Reads `tree` whole; nothing of it is trusted.
+ * @param {unknown} tree
+ * @param {{id: string, model: string, now: number}} about
+ * @param {Message[]} shown the document's messages, which the shown path must equal
+ * @returns {Chat} throws ConversationFileInvalid
+ */
+export function treeIn(tree, { id, model, now }, shown) {
+  if (!isRecord(tree)) throw new ConversationFileInvalid("'tree' is not an object");
+  const { title, adapter, params } = tree;
+  const system = shown[0]?.role === 'system' ? shown[0].content : '';
+  const chat = newChat({ id, model, now, system });
+  const { nodes, roots } = nodesIn(tree.nodes, now);
+  const read = {
+    ...chat,
+    title: typeof title === 'string' && isWellFormed(title) ? tidyTitle(title.slice(0, 2 * LONGEST_TITLE)) : '',
+    adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
+    params: params === undefined ? {} : recordIn(params, "'params'"),
+    created: timeIn(tree.created, now),
+    updated: timeIn(tree.updated, now),
+    nodes,
+    roots,
+    leaf: placeIn(tree.leaf, Object.keys(nodes).length, "'leaf'"),
+  };
+  if (!sameMessages(messages(read), system ? shown : shown.filter(({ role }) => role !== 'system'))) {
+    throw new ConversationFileInvalid("'tree' does not lead to the same 'messages'");
+  }
+  return read;
+}
+
+/** @param {unknown} list @param {number} now */
+function nodesIn(list, now) {
+  if (!Array.isArray(list) || list.length > MAX_NODES) {
+    throw new ConversationFileInvalid(`'nodes' is not a list of at most ${MAX_NODES}`);
+  }
+  /** @type {Record<string, ChatNode>} */
+  const nodes = {};
+  /** @type {string[]} */
+  const roots = [];
+  list.forEach((item, index) => {
+    const node = nodeIn(item, index, now);
+    const above = node.parent === null ? roots : nodes[node.parent].children;
+    above.push(node.id);
+    nodes[node.id] = node;
+  });
+  return { nodes, roots };
+}
+
+/** @param {unknown} item @param {number} index @param {number} now @returns {ChatNode} */
+function nodeIn(item, index, now) {
+  const what = `node ${index}`;
+  if (!isRecord(item)) throw new ConversationFileInvalid(`${what} is not an object`);
+  const { role, content, reason, stats } = item;
+  if ((role !== 'user' && role !== 'assistant') || typeof content !== 'string' || !isWellFormed(content)) {
+    throw new ConversationFileInvalid(`${what} has no 'role' (user, assistant) and 'content'`);
+  }
+  /** @type {ChatNode} */
+  const node = {
+    id: `m${index + 1}`,
+    // A parent stands before its children, so that no cycle can be written at all.
+    parent: placeIn(item.parent, index, `the parent of ${what}`),
+    role,
+    content,
+    children: [],
+    created: timeIn(item.created, now),
+  };
+  if (reason !== undefined) node.reason = wordIn(reason, `the reason of ${what}`);
+  if (stats !== undefined) node.stats = recordIn(stats, `the stats of ${what}`);
+  return node;
+}
+
+/** @param {unknown} place @param {number} below @param {string} what @returns {string|null} */
+function placeIn(place, below, what) {
+  if (place === null) return null;
+  if (typeof place !== 'number' || !Number.isInteger(place) || place < 0 || place >= below) {
+    throw new ConversationFileInvalid(`${what} is not null or a number below ${below}`);
+  }
+  return `m${place + 1}`;
+}
+
+/** @param {unknown} value @param {string} what */
+function recordIn(value, what) {
+  const record = plainRecord(value);
+  if (!record) throw new ConversationFileInvalid(`${what} is not a small object of plain values`);
+  return record;
+}
+
+/** @param {unknown} value @param {string} what */
+function wordIn(value, what) {
+  if (typeof value !== 'string' || !isWord(value)) throw new ConversationFileInvalid(`${what} is not a word`);
+  return value;
+}
+
+/** @param {string} text */
+function isWord(text) {
+  return text.length <= LONGEST_WORD && /^[\p{L}\p{N}_.:-]+$/u.test(text);
+}
+
+/** @param {unknown} value @param {number} now */
+function timeIn(value, now) {
+  return typeof value === 'number' && value >= 0 && value <= LAST_TIME ? Math.floor(value) : now;
+}
+
+/** @param {Message[]} left @param {Message[]} right */
+function sameMessages(left, right) {
+  return (
+    left.length === right.length &&
+    left.every(({ role, content }, index) => role === right[index].role && content === right[index].content)
+  );
+}

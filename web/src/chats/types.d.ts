@@ -1,0 +1,58 @@
+// What a chat is made of.
+
+/** What may stand in a chat's `params` and a reply's `stats`: JSON of bounded size. */
+export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
+
+export interface ChatNode {
+  id: string;
+  parent: string | null;
+  role: 'user' | 'assistant';
+  content: string;
+  /** Ids of its versions of what follows, the oldest first. */
+  children: string[];
+  /** Milliseconds since 1970. */
+  created: number;
+  stats?: Record<string, Plain>;
+  /** Why a reply ended; 'interrupted': the page died while it streamed. */
+  reason?: string;
+}
+
+export interface Chat {
+  id: string;
+  title: string;
+  /** '': none. */
+  system: string;
+  adapter: string | null;
+  params: Record<string, Plain>;
+  /** Milliseconds since 1970. */
+  created: number;
+  updated: number;
+  nodes: Record<string, ChatNode>;
+  /** Ids of the versions of the first message, the oldest first. */
+  roots: string[];
+  /** The last message that is shown; null: none is. */
+  leaf: string | null;
+  /** Name of the model that answered last; '': none yet. */
+  model: string;
+}
+
+export interface ChatSummary {
+  id: string;
+  title: string;
+  updated: number;
+  /** Messages in all branches. */
+  count: number;
+}
+
+/** A chat that has all words; `line` is the place, `role` who wrote it (null: only the title has them). */
+export interface FoundChat extends ChatSummary {
+  role: 'user' | 'assistant' | 'system' | null;
+  line: string;
+}
+
+/** Stored beside a chat, so that a list needs no chats. */
+export interface Summary extends ChatSummary {
+  /** Counts saves. */
+  revision: number;
+  bytes: number;
+}

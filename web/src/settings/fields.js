@@ -1,0 +1,85 @@
+/** What each setting may be; the ranges of sampling fields are those of split_client.generation. */
+
+/** @typedef {import('./types').Settings} Settings */
+/** @typedef {(value: unknown) => boolean} Check */
+
+const MAX_BIASED_TOKENS = 1024;
+const MAX_STOPS = 16;
+const LONGEST_STOP = 1000;
+const LONGEST_SYSTEM = 100_000;
+const LONGEST_NAME = 200;
+
+/** @param {number} low @param {number} high @returns {Check} */
+const real = (low, high) => (value) => typeof value === 'number' && value >= low && value <= high;
+/** @param {number} low @param {number} high @returns {Check} */
+const whole = (low, high) => (value) => Number.isInteger(value) && real(low, high)(value);
+/** @param {Check} check @returns {Check} */
+const orNull = (check) => (value) => value === null || check(value);
+/** @param {...unknown} words @returns {Check} */
+const oneOf = (...words) => (value) => words.includes(value);
+/** @param {number} longest @param {number} [shortest] @returns {Check} */
+const text = (longest, shortest = 0) => (value) =>
+  typeof value === 'string' && value.length >= shortest && value.length <= longest;
+
+/** Digits, since JSON has no whole numbers up to 2^64. @type {Check} */
+function isSeed(value) {
+  return typeof value === 'string' && /^\d{1,20}$/.test(value) && BigInt(value) < 2n ** 64n;
+}
+
+/** @type {Check} */
+function isBias(value) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const pairs = Object.entries(value);
+  const fits = real(-100, 100);
+  return pairs.length <= MAX_BIASED_TOKENS && pairs.every(([id, bias]) => /^\d{1,10}$/.test(id) && fits(bias));
+}
+
+/** @type {Check} */
+function areStops(value) {
+  return Array.isArray(value) && value.length <= MAX_STOPS && value.every(text(LONGEST_STOP, 1));
+}
+
+/** null: as the model's manifest says, else the sampler's default. @type {Record<string, Check>} */
+export const SAMPLING = {
+  temperature: orNull(real(0, 100)),
+  top_k: orNull(whole(0, 2 ** 31 - 1)),
+  top_p: orNull((value) => real(0, 1)(value) && value !== 0),
+  min_p: orNull(real(0, 1)),
+  repetition_penalty: orNull(real(0.01, 100)),
+  presence_penalty: orNull(real(-2, 2)),
+  frequency_penalty: orNull(real(-2, 2)),
+  seed: orNull(isSeed),
+  logit_bias: orNull(isBias),
+};
+
+/** @type {Record<keyof Settings, Check>} */
+export const CHECKS = {
+  .../** @type {any} */ (SAMPLING),
+  theme: oneOf('auto', 'light', 'dark'),
+  max_tokens: whole(1, 2 ** 24),
+  stop: areStops,
+  system: text(LONGEST_SYSTEM),
+  adapter: orNull(text(LONGEST_NAME, 1)),
+  transport: oneOf('auto', 'websocket', 'http'),
+  enterSends: oneOf(true, false),
+};
+
+/** @type {Readonly<Settings>} */
+export const DEFAULTS = Object.freeze({
+  theme: 'auto',
+  temperature: null,
+  top_k: null,
+  top_p: null,
+  min_p: null,
+  repetition_penalty: null,
+  presence_penalty: null,
+  frequency_penalty: null,
+  seed: null,
+  logit_bias: null,
+  max_tokens: 1024,
+  stop: [],
+  system: '',
+  adapter: null,
+  transport: 'auto',
+  enterSends: true,
+});

@@ -1,0 +1,24 @@
+export interface Settings {
+  theme: 'auto' | 'light' | 'dark';
+  /** Sampling: null is what the model's manifest says, else the sampler's default. */
+  temperature: number | null;
+  top_k: number | null;
+  top_p: number | null;
+  min_p: number | null;
+  repetition_penalty: number | null;
+  presence_penalty: number | null;
+  frequency_penalty: number | null;
+  /** Digits of a whole number below 2^64; null: a random one for each reply. */
+  seed: string | null;
+  /** By token id. */
+  logit_bias: Record<string, number> | null;
+  max_tokens: number;
+  stop: string[];
+  /** System message of new chats; '': none. */
+  system: string;
+  /** null: none; 'auto': by the words of each message; else a name. */
+  adapter: string | null;
+  transport: 'auto' | 'websocket' | 'http';
+  /** Enter sends and Shift+Enter breaks the line; else the other way round. */
+  enterSends: boolean;
+}
