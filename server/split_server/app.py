@@ -39,6 +39,8 @@ from split_server.http.quota import Quota
 from split_server.http.sockets import Sockets
 from split_server.http.split import Forward
 from split_server.http.stream import Stream
+from split_server.http.web_app import WebApp
+from split_server.http.web_files import WebFiles
 from split_server.http.weights import Weights
 from split_server.metrics.exposition import Metrics, Sources
 from split_server.security.authenticate import Authenticate
@@ -67,7 +69,8 @@ class Parts:
     """What is served; ``memory`` reports on the process's memory, None where nothing plans it.
 
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
-    the service applies in the clear; ``adapter_host``: what computes them on ciphertexts.
+    the service applies in the clear; ``adapter_host``: what computes them on ciphertexts; ``web``:
+    the page for browsers.
     """
 
     catalog: Catalog
@@ -78,6 +81,7 @@ class Parts:
     compat: Compat | None = None
     adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
     adapter_host: AdapterHost | None = None
+    web: WebFiles | None = None
 
 
 class SplitApp:
@@ -104,6 +108,7 @@ class SplitApp:
             Quota(queued, "bytes of unfinished messages"),
         )
         self._metrics = self._measured(parts)
+        self._web = WebApp(parts.web)
         self.asgi = Starlette(
             routes=self._routes(parts),
             middleware=self._guards(config),
@@ -137,6 +142,7 @@ class SplitApp:
             *adapter_routes(parts.adapters),
             *([] if parts.adapter_host is None else mounted_host(parts.adapter_host, bodies)),
             *([] if parts.compat is None else self._compatible(parts.compat, bodies)),
+            *self._web.routes(),
         ]
 
     def _compatible(self, compat: Compat, bodies: Bodies) -> list[BaseRoute]:
@@ -149,8 +155,8 @@ class SplitApp:
             Middleware(AccessLog, meter=self._metrics.answers),
             Middleware(SecurityHeaders),
             Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
-            Middleware(OriginGuard, allowed=config.allow_origin),
-            Middleware(Authenticate, policy=self._doorway.policy),
+            Middleware(OriginGuard, allowed=config.allow_origin, pages=self._web.public.pages),
+            Middleware(Authenticate, policy=self._doorway.policy, public=self._web.public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
         ]

@@ -119,6 +119,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "--no-compat leaves them out",
         group=ACCESS,
     )
+    web_root: str | None = option(
+        None,
+        help="folder of the built web app; none serves no page (default: what comes along)",
+        metavar="FOLDER|none",
+        group=ACCESS,
+    )
     max_sessions: int = option(
         32, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
     )

@@ -43,6 +43,7 @@ from split_server.experts.desk import Experts
 from split_server.experts.input_noise import InputNoise
 from split_server.http.original import OriginalProtocol
 from split_server.http.original_ends import encoder, half_rows
+from split_server.http.web_files import open_web_files
 from split_server.kv.buffers import BufferPool
 from split_server.kv.store import StoreLimits
 from split_server.planned_store import PlannedStore
@@ -60,6 +61,7 @@ def load_parts(config: ServerConfig) -> Parts:
     Raises the errors of ``split_server.errors``.
     """
     share_one_heap()
+    web = open_web_files(config.web_root)
     checkpoint = open_checkpoint(config.model)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)
@@ -98,6 +100,7 @@ def load_parts(config: ServerConfig) -> Parts:
         compat,
         adapters,
         _adapter_host(config, adapters),
+        web,
     )
 
 

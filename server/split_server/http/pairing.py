@@ -1,10 +1,9 @@
-"""Pairing over HTTP: the certificate to trust, a page that explains it, a code for a token."""
+"""Pairing over HTTP: the certificate to trust, and a code for a token."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from importlib.resources import files
 from typing import Any
 
 from starlette.requests import Request
@@ -18,19 +17,10 @@ from split_wire.errors import FrameTooLarge, NotFound
 MAX_BODY = 4096
 _MAX_TEXT = 200
 _BODY_SECONDS = 10.0
-_CSP = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
-_PAGE = {
-    "Content-Security-Policy": _CSP,
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-}
 
 
 def pairing_routes(pairing: Pairing) -> list[Route]:
-    """``/pair``, ``/pair.css``, ``/ca.crt`` and ``POST /api/v1/pair``, all without a token."""
+    """``/ca.crt`` and ``POST /api/v1/pair``, both without a token."""
 
     async def pair(request: Request) -> Response:
         code, name = _asked(await _body(request))
@@ -47,17 +37,9 @@ def pairing_routes(pairing: Pairing) -> list[Route]:
             headers={"Content-Disposition": 'attachment; filename="gatelink-ca.crt"'},
         )
 
-    async def page(_: Request) -> Response:
-        return Response(_static("pair.html"), media_type="text/html", headers=_PAGE)
-
-    async def style(_: Request) -> Response:
-        return Response(_static("pair.css"), media_type="text/css")
-
     return [
         Route("/api/v1/pair", pair, methods=["POST"]),
         Route("/ca.crt", authority, methods=["GET", "HEAD"]),
-        Route("/pair", page, methods=["GET", "HEAD"]),
-        Route("/pair.css", style, methods=["GET", "HEAD"]),
     ]
 
 
@@ -85,7 +67,3 @@ def _asked(body: bytes) -> tuple[str, str]:
         case {"code": str(code), "name": str(name)} if max(len(code), len(name)) <= _MAX_TEXT:
             return code, name
     raise BadRequest('send {"code": "XXXX-XXXX", "name": "what the device is called"}')
-
-
-def _static(name: str) -> bytes:
-    return files("split_server.http").joinpath("pages", name).read_bytes()

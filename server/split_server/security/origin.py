@@ -1,7 +1,8 @@
 """Refuses what a browser sends on behalf of a page that is neither ours nor allowed.
 
 A request without Origin is refused too when the browser says (``Sec-Fetch-Site``, W3C Fetch
-Metadata) that another site caused it: images, scripts and links carry no Origin.
+Metadata) that another site caused it: images, scripts and links carry no Origin. Links to pages
+that hold nothing of a user's may be followed, in a window of their own alone.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ _ANSWER_HEADERS = ("Accept-Ranges", "Content-Range", "ETag", "Retry-After", "X-L
 class OriginGuard:
     """Pure ASGI: answers 403 to foreign pages, CORS (W3C Fetch, 3.3) to allowed ones.
 
-    ``allowed``: origins in their canonical spelling. The inner application's errors carry the CORS
-    headers as well, so that an allowed page can read them.
+    ``allowed``: origins in their canonical spelling; ``pages``: paths that links of any site may
+    lead to. The inner application's errors carry the CORS headers as well, so that an allowed page
+    can read them.
     """
 
-    def __init__(self, app: ASGIApp, allowed: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, allowed: Collection[str], pages: Collection[str] = ()) -> None:
         self._allowed = frozenset(allowed)
+        self._pages = frozenset(pages)
         self._same_origin = app
         self._cross_origin = CORSMiddleware(
             app,
@@ -50,10 +53,21 @@ class OriginGuard:
         origins = headers.getlist("origin")
         if len(origins) == 1 and origins[0] in self._allowed:
             await self._cross_origin(scope, receive, send)
-        elif _is_own(scope, headers, origins):
+        elif _is_own(scope, headers, origins) or self._is_visit(scope, headers, origins):
             await self._same_origin(scope, receive, send)
         else:
             await refuse(scope, receive, send, ForbiddenOrigin())
+
+    def _is_visit(self, scope: Scope, headers: Headers, origins: list[str]) -> bool:
+        """Whether a window of the browser goes to a page, as by a link; a frame does not."""
+        return (
+            scope["type"] == "http"
+            and scope["method"] == "GET"
+            and scope["path"] in self._pages
+            and not origins
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest") == "document"
+        )
 
 
 def _is_own(scope: Scope, headers: Headers, origins: list[str]) -> bool:

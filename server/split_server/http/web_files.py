@@ -1,0 +1,149 @@
+"""The files of the built web app: read once and within bounds, named by a hash of them all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import split_server
+from split_server.errors import ServerError
+
+SHIPPED = Path(split_server.__file__).parent / "web_app"
+NONE = "none"
+MAX_FILES = 256
+MAX_BYTES = 16 << 20
+ENTRY = "index.html"
+SERVICE_WORKER = "service-worker.js"
+_PLACEHOLDER = b"%BUILD%"
+# Pages and the service worker keep their addresses and name the build that they belong to.
+_PAGES = {ENTRY: "/", "pair.html": "/pair"}
+_NAMING_THE_BUILD = (*_PAGES, SERVICE_WORKER)
+_AT_THE_ROOT = (SERVICE_WORKER, "manifest.webmanifest", "favicon.ico")
+_TEXT = "; charset=utf-8"
+_MEDIA_TYPES = {
+    ".html": "text/html" + _TEXT,
+    ".js": "text/javascript" + _TEXT,
+    ".css": "text/css" + _TEXT,
+    ".txt": "text/plain" + _TEXT,
+    ".json": "application/json",
+    ".webmanifest": "application/manifest+json",
+    ".wasm": "application/wasm",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+}
+_BUILD_LENGTH = 16
+
+
+class WebRootUnusable(ServerError):
+    """The folder of the web app is missing, incomplete, too large or holds something else."""
+
+    code = "web_root_unusable"
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(
+            f"the web app in {folder} cannot be served: {reason}; build it with "
+            f"'node web/build.mjs', or leave it out with --web-root {NONE}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WebFile:
+    """``gzip``: the compressed content, None where that is no smaller. ``etag``: without quotes."""
+
+    content: bytes
+    gzip: bytes | None
+    media_type: str
+    etag: str
+    immutable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WebFiles:
+    """``by_path``: what each path of a request is answered with."""
+
+    build: str
+    by_path: Mapping[str, WebFile]
+
+
+def open_web_files(root: str | None) -> WebFiles | None:
+    """The app in the folder ``root``; None: what comes along, which may be nothing.
+
+    Raises WebRootUnusable.
+    """
+    if root == NONE:
+        return None
+    if root is None and not SHIPPED.is_dir():
+        return None
+    return read_web_files(SHIPPED if root is None else Path(root).expanduser())
+
+
+def read_web_files(folder: Path) -> WebFiles:
+    """Raises WebRootUnusable."""
+    try:
+        contents = _contents(folder)
+    except OSError as error:
+        raise WebRootUnusable(folder, error.strerror or "it cannot be read") from error
+    if ENTRY not in contents:
+        raise WebRootUnusable(folder, f"it has no {ENTRY}")
+    build = _build(contents)
+    by_path: dict[str, WebFile] = {}
+    for name, content in contents.items():
+        path, media_type = _path(name, build), _MEDIA_TYPES.get(Path(name).suffix)
+        if path is None or media_type is None:
+            raise WebRootUnusable(folder, f"{name} is no file of the app")
+        if name in _NAMING_THE_BUILD:
+            content = content.replace(_PLACEHOLDER, build.encode())
+        by_path[path] = web_file(content, media_type, immutable=name.startswith("app/"))
+    return WebFiles(build, by_path)
+
+
+def web_file(content: bytes, media_type: str, *, immutable: bool = False) -> WebFile:
+    """``content`` with its digest and its compressed form."""
+    compressed = gzip.compress(content, 9, mtime=0)
+    return WebFile(
+        content,
+        compressed if len(compressed) < len(content) else None,
+        media_type,
+        hashlib.sha256(content).hexdigest()[:32],
+        immutable,
+    )
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """By their names below ``folder``, sorted; names that begin with a dot are not the app's."""
+    if not folder.is_dir():
+        raise WebRootUnusable(folder, "there is no such folder")
+    contents: dict[str, bytes] = {}
+    room = MAX_BYTES
+    for file in sorted(folder.rglob("*")):
+        if file.name.startswith(".") or not file.is_file():
+            continue
+        with file.open("rb") as opened:
+            content = opened.read(room + 1)
+        room -= len(content)
+        if room < 0 or len(contents) == MAX_FILES:
+            raise WebRootUnusable(folder, f"it has over {MAX_FILES} files or {MAX_BYTES} bytes")
+        contents[file.relative_to(folder).as_posix()] = content
+    return contents
+
+
+def _build(contents: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, content in contents.items():
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:_BUILD_LENGTH]
+
+
+def _path(name: str, build: str) -> str | None:
+    """Where a file is served; None where it has no place."""
+    folder, _, rest = name.partition("/")
+    if name in _PAGES:
+        return _PAGES[name]
+    if name in _AT_THE_ROOT or (folder == "icons" and rest):
+        return f"/{name}"
+    return f"/app/{build}/{rest}" if folder == "app" and rest else None

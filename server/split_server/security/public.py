@@ -1,0 +1,24 @@
+"""What is served without a token: it holds nothing of a user's, or it is how a token is had."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+# The pairing code is the credential of what comes before a device has a token.
+ALWAYS = frozenset({"/health", "/ca.crt", "/api/v1/pair"})
+
+
+@dataclass(frozen=True, slots=True)
+class PublicPaths:
+    """``exact`` paths, those below ``folders`` (which end with /), and those of every server.
+
+    ``pages``: documents that a link on another site may lead to.
+    """
+
+    exact: Collection[str] = frozenset()
+    folders: tuple[str, ...] = ()
+    pages: frozenset[str] = frozenset()
+
+    def __contains__(self, path: str) -> bool:
+        return path in ALWAYS or path in self.exact or path.startswith(self.folders)
