@@ -1,0 +1,79 @@
+import { ModelInUse } from './errors.js';
+
+const CHANNEL = 'gatelink-models';
+const ANSWER_MS = 200;
+// A tab that was just closed or reloaded gives its locks back a moment later.
+const PATIENCE_MS = 3000;
+
+/** @typedef {() => void} Release gives a claim back; safe to call twice */
+
+/**
+ * Hold a model: alone (to download or delete it) or together with other users. Between tabs by Web Locks; where a
+ * browser withholds them (http:// on a LAN), tabs ask each other over a BroadcastChannel.
+ * @param {string} digest
+ * @param {{exclusive: boolean, locks?: LockManager, patienceMs?: number}} options
+ * @returns {Promise<Release>}
+ * @throws {ModelInUse}
+ */
+export async function claim(digest, { exclusive, locks = globalThis.navigator?.locks, patienceMs = PATIENCE_MS }) {
+  if (locks) return claimByLock(digest, exclusive, locks, patienceMs);
+  return exclusive ? claimByAsking(digest) : answerFor(digest, () => true);
+}
+
+/** @param {string} digest @param {boolean} exclusive @param {LockManager} locks @param {number} patienceMs */
+function claimByLock(digest, exclusive, locks, patienceMs) {
+  const signal = AbortSignal.timeout(patienceMs);
+  const mode = exclusive ? 'exclusive' : 'shared';
+  return /** @type {Promise<Release>} */ (
+    new Promise((resolve, reject) => {
+      const held = () => new Promise((release) => resolve(() => release(undefined)));
+      locks
+        .request(`${CHANNEL}/${digest}`, { mode, signal }, held)
+        .catch((error) => reject(signal.aborted ? new ModelInUse(digest) : error));
+    })
+  );
+}
+
+/** Of two tabs that ask at once, the one with the smaller ticket goes on. @param {string} digest */
+async function claimByAsking(digest) {
+  const ticket = crypto.getRandomValues(new Uint32Array(2)).join('-');
+  const state = { granted: false };
+  const release = answerFor(digest, (/** @type {string} */ other) => state.granted || ticket < other);
+  if (await isRefused(digest, ticket)) {
+    release();
+    throw new ModelInUse(digest);
+  }
+  state.granted = true;
+  return release;
+}
+
+/**
+ * Says "in use" to tabs that ask for the model.
+ * @param {string} digest
+ * @param {(ticket: string) => boolean} refuses
+ * @returns {Release}
+ */
+function answerFor(digest, refuses) {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = ({ data }) => {
+    if (data?.ask === digest && refuses(String(data.ticket))) channel.postMessage({ held: digest, ticket: data.ticket });
+  };
+  return () => channel.close();
+}
+
+/** @param {string} digest @param {string} ticket @returns {Promise<boolean>} */
+function isRefused(digest, ticket) {
+  return new Promise((resolve) => {
+    const channel = new BroadcastChannel(CHANNEL);
+    const end = (/** @type {boolean} */ refused) => {
+      clearTimeout(timer);
+      channel.close();
+      resolve(refused);
+    };
+    const timer = setTimeout(() => end(false), ANSWER_MS);
+    channel.onmessage = ({ data }) => {
+      if (data?.held === digest && data.ticket === ticket) end(true);
+    };
+    channel.postMessage({ ask: digest, ticket });
+  });
+}

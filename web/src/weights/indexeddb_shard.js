@@ -1,0 +1,181 @@
+/** @import { DerivedFile, ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
+import { atomically, openDatabase, promised } from './database.js';
+import { StorageFull, StoreFailed, storageError } from './errors.js';
+import { derivedRun, keysOf, missing, readRun, runOf, writeRun } from './pieces.js';
+import { checkDerivedName, checkIndices, checkRange } from './reading.js';
+
+const CACHE_BYTES = 16 << 20;
+// Records asked for before the first is waited for.
+const BATCH = 64;
+
+/** Rows of one part in IndexedDB; rows near each other share a record, and the records used last are kept. @implements {ShardReader} */
+export class IndexedDbShard {
+  /** @param {ShardDescriptor} descriptor @param {IDBDatabase} database */
+  constructor({ path: [digest, name], first, rows, rowBytes }, database) {
+    this.first = first;
+    this.rows = rows;
+    this.rowBytes = rowBytes;
+    this.database = database;
+    this.run = runOf(digest, { name, size: rows * rowBytes, rowBytes });
+    this.pieceRows = this.run.pieceBytes / rowBytes;
+    this.cache = new PieceCache(Math.max(1, Math.floor(CACHE_BYTES / this.run.pieceBytes)));
+  }
+
+  /** @param {ShardDescriptor} descriptor */
+  static async open(descriptor) {
+    return new IndexedDbShard(descriptor, await openDatabase());
+  }
+
+  /** @param {Int32Array} indices @param {Uint8Array} into */
+  async readRows(indices, into) {
+    checkIndices(indices, this.rows, into, this.rowBytes);
+    /** @type {Map<number, number[]>} places in `indices` by record */
+    const wanted = new Map();
+    indices.forEach((index, at) => {
+      const piece = Math.floor(index / this.pieceRows);
+      const places = wanted.get(piece);
+      if (places) places.push(at);
+      else wanted.set(piece, [at]);
+    });
+    const numbers = [...wanted.keys()].sort((a, b) => a - b);
+    for (let from = 0; from < numbers.length; from += BATCH) {
+      const batch = numbers.slice(from, from + BATCH);
+      const pieces = await this.#pieces(batch);
+      batch.forEach((number, nth) => this.#copy(wanted.get(number) ?? [], indices, number, pieces[nth], into));
+    }
+  }
+
+  /** @param {number} start @param {number} count @param {Uint8Array} into */
+  async readRange(start, count, into) {
+    checkRange(start, count, this.rows, into, this.rowBytes);
+    const width = this.rowBytes;
+    await told(readRun(this.database, this.run, start * width, into.subarray(0, count * width)));
+  }
+
+  /** @param {string} name @param {number} size @returns {Promise<DerivedFile|null>} */
+  async openDerived(name, size) {
+    const run = this.#derived(name, size);
+    const models = this.database.transaction('models').objectStore('models');
+    const known = await told(promised(models.get([run.digest, 'derived', run.part])));
+    return known?.sealed && known.size === size ? new IndexedDbDerived(this.database, run) : null;
+  }
+
+  /** @param {string} name @param {number} size @returns {Promise<DerivedFile|null>} */
+  async createDerived(name, size) {
+    const run = this.#derived(name, size);
+    const clear = atomically(this.database, (models, pieces) => {
+      pieces.delete(keysOf(run));
+      models.put({ size, sealed: false }, [run.digest, 'derived', run.part]);
+    });
+    try {
+      await told(clear);
+    } catch (error) {
+      if (error instanceof StorageFull) return null;
+      throw error;
+    }
+    return new IndexedDbDerived(this.database, run);
+  }
+
+  close() {
+    this.cache.clear();
+    this.database.close();
+  }
+
+  /** @param {number[]} numbers @returns {Promise<Uint8Array[]>} */
+  async #pieces(numbers) {
+    const store = this.database.transaction('pieces').objectStore('pieces');
+    const { digest, part } = this.run;
+    const reading = numbers.map(async (number) => {
+      const known = this.cache.get(number);
+      if (known) return known;
+      const piece = await promised(store.get([digest, part, number]));
+      if (!piece) throw missing();
+      this.cache.set(number, piece);
+      return piece;
+    });
+    return told(Promise.all(reading));
+  }
+
+  /** @param {number[]} places @param {Int32Array} indices @param {number} number @param {Uint8Array} piece @param {Uint8Array} into */
+  #copy(places, indices, number, piece, into) {
+    const width = this.rowBytes;
+    for (const at of places) {
+      const from = (indices[at] - number * this.pieceRows) * width;
+      into.set(piece.subarray(from, from + width), at * width);
+    }
+  }
+
+  /** @param {string} name @param {number} size */
+  #derived(name, size) {
+    return derivedRun(this.run.digest, `${this.run.part}.${checkDerivedName(name)}`, size);
+  }
+}
+
+/** @implements {DerivedFile} */
+class IndexedDbDerived {
+  /** @param {IDBDatabase} database @param {import('./pieces.js').Run} run */
+  constructor(database, run) {
+    this.database = database;
+    this.run = run;
+  }
+
+  /** @param {number} offset @param {Uint8Array} into */
+  async read(offset, into) {
+    checkRange(offset, into.length, this.run.size, into, 1);
+    await told(readRun(this.database, this.run, offset, into));
+  }
+
+  /** @param {number} offset @param {Uint8Array} bytes */
+  async write(offset, bytes) {
+    checkRange(offset, bytes.length, this.run.size, bytes, 1);
+    await told(atomically(this.database, (_, pieces) => writeRun(pieces, this.run, offset, bytes)));
+  }
+
+  async seal() {
+    const { digest, part, size } = this.run;
+    await told(
+      atomically(this.database, (models) => {
+        models.put({ size, sealed: true }, [digest, 'derived', part]);
+      }),
+    );
+  }
+
+  close() {}
+}
+
+/** The records used last. */
+class PieceCache {
+  /** @param {number} limit records */
+  constructor(limit) {
+    this.limit = limit;
+    /** @type {Map<number, Uint8Array>} */
+    this.pieces = new Map();
+  }
+
+  /** @param {number} number */
+  get(number) {
+    const piece = this.pieces.get(number);
+    if (piece) this.set(number, piece);
+    return piece;
+  }
+
+  /** @param {number} number @param {Uint8Array} piece */
+  set(number, piece) {
+    this.pieces.delete(number);
+    this.pieces.set(number, piece);
+    if (this.pieces.size > this.limit) this.pieces.delete(this.pieces.keys().next().value ?? number);
+  }
+
+  clear() {
+    this.pieces.clear();
+  }
+}
+
+/** @template T @param {Promise<T>} work @returns {Promise<T>} */
+async function told(work) {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof RangeError ? new StoreFailed('RangeError', error) : storageError(error);
+  }
+}

@@ -1,0 +1,96 @@
+import { StoreFailed } from './errors.js';
+import { promised } from './database.js';
+
+/**
+ * A run of bytes in IndexedDB as records of the object store `pieces`, keyed by [model, part, index].
+ * @typedef {object} Run
+ * @property {string} digest
+ * @property {string} part
+ * @property {number} size bytes of all
+ * @property {number} pieceBytes bytes of each record but the last
+ */
+
+// Records up to 64 KiB lie in Chromium's tables; larger ones become files, one for each.
+const TARGET = 32 << 10;
+const DERIVED_PIECE = 32 << 10;
+// Records fetched by one request: bounds what is in memory twice.
+const BATCH_BYTES = 1 << 20;
+
+/** Records hold whole rows. @param {string} digest @param {{name: string, size: number, rowBytes: number|null}} part @returns {Run} */
+export function runOf(digest, { name, size, rowBytes }) {
+  const row = rowBytes ?? 1;
+  return { digest, part: name, size, pieceBytes: Math.max(1, Math.floor(TARGET / row)) * row };
+}
+
+/** @param {string} digest @param {string} name @param {number} size @returns {Run} */
+export function derivedRun(digest, name, size) {
+  return { digest, part: name, size, pieceBytes: DERIVED_PIECE };
+}
+
+/** @param {Run} run @param {number} first @param {number} last */
+export function keysOf({ digest, part }, first = 0, last = Number.MAX_SAFE_INTEGER) {
+  return IDBKeyRange.bound([digest, part, first], [digest, part, last]);
+}
+
+/** @param {Run} run */
+export function pieceCount(run) {
+  return Math.ceil(run.size / run.pieceBytes);
+}
+
+/**
+ * Write `bytes` at `offset`, records that are covered in part being changed in place.
+ * @param {IDBObjectStore} store of a readwrite transaction
+ * @param {Run} run
+ * @param {number} offset
+ * @param {Uint8Array} bytes
+ */
+export async function writeRun(store, run, offset, bytes) {
+  const end = offset + bytes.length;
+  for (let index = Math.floor(offset / run.pieceBytes); index * run.pieceBytes < end; index += 1) {
+    const start = index * run.pieceBytes;
+    const length = Math.min(run.pieceBytes, run.size - start);
+    const from = Math.max(offset, start);
+    const to = Math.min(end, start + length);
+    const key = [run.digest, run.part, index];
+    const fresh = bytes.subarray(from - offset, to - offset);
+    // A view would be stored with the whole buffer behind it.
+    if (fresh.length === length) store.put(fresh.slice(), key);
+    else await patch(store, key, length, from - start, fresh);
+  }
+}
+
+/** @param {IDBObjectStore} store @param {IDBValidKey} key @param {number} length @param {number} at @param {Uint8Array} bytes */
+async function patch(store, key, length, at, bytes) {
+  const piece = (await promised(store.get(key))) ?? new Uint8Array(length);
+  piece.set(bytes, at);
+  store.put(piece, key);
+}
+
+/**
+ * @param {IDBDatabase} database
+ * @param {Run} run
+ * @param {number} offset
+ * @param {Uint8Array} into
+ */
+export async function readRun(database, run, offset, into) {
+  const end = offset + into.length;
+  const batch = Math.max(1, Math.floor(BATCH_BYTES / run.pieceBytes));
+  for (let index = Math.floor(offset / run.pieceBytes); index * run.pieceBytes < end; index += batch) {
+    const last = Math.min(index + batch, Math.ceil(end / run.pieceBytes)) - 1;
+    const store = database.transaction('pieces').objectStore('pieces');
+    const pieces = await promised(store.getAll(keysOf(run, index, last)));
+    if (pieces.length !== last - index + 1) throw missing();
+    pieces.forEach((piece, nth) => copyOverlap(piece, (index + nth) * run.pieceBytes - offset, into));
+  }
+}
+
+/** @param {Uint8Array} piece @param {number} at where it begins in `into`; may be negative @param {Uint8Array} into */
+function copyOverlap(piece, at, into) {
+  const from = Math.max(0, -at);
+  const to = Math.min(piece.length, into.length - at);
+  into.set(piece.subarray(from, to), at + from);
+}
+
+export function missing() {
+  return new StoreFailed('a part of the model is missing');
+}

@@ -1,0 +1,249 @@
+/** @import { Manifest, ShardDescriptor } from '../../types/gatelink.js' */
+/** @import { PullOptions } from './pull.js' */
+/** @import { Backend, Layout } from './types.js' */
+import { claim } from './claims.js';
+import { ModelInUse, StorageFull, StoreFailed, storageError } from './errors.js';
+import { IndexedDbBackend } from './indexeddb.js';
+import { Journal } from './journal.js';
+import { layoutOf } from './layout.js';
+import { fileEntry, parseManifest } from './manifest.js';
+import { MemoryBackend } from './memory.js';
+import { OpfsBackend } from './opfs.js';
+import { isLocked } from './opfs_files.js';
+import { missingBytes, Puller } from './pull.js';
+
+// Room that stays free for chats and for what the workers derive.
+const SPARE_BYTES = 8 << 20;
+
+/** @type {Record<Backend['kind'], () => Promise<Backend>>} */
+const BACKENDS = {
+  opfs: () => OpfsBackend.open(),
+  indexeddb: () => IndexedDbBackend.open(),
+  memory: async () => new MemoryBackend(),
+};
+
+/** A model whose files are all there. */
+export class StoredModel {
+  /** @param {Backend} backend @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {Layout} layout */
+  constructor(backend, manifest, manifestBytes, layout) {
+    this.manifest = manifest;
+    this.manifestBytes = manifestBytes;
+    this.backend = backend;
+    this.layout = layout;
+  }
+
+  /**
+   * A file that is no tensor (texts, the bias), whole.
+   * @param {string} name
+   * @returns {Promise<Uint8Array>}
+   * @throws {StoreFailed}
+   */
+  async bytes(name) {
+    const parts = this.layout.byFile.get(name) ?? [];
+    if (parts.length !== 1 || parts[0].rowBytes !== null) throw new RangeError(`${name} is not kept whole`);
+    return told(this.backend.part(this.manifest.digest, parts[0]));
+  }
+
+  /**
+   * Where the rows of a tensor file lie: in row order, one for each worker.
+   * @param {string} name
+   * @returns {ShardDescriptor[]}
+   */
+  shards(name) {
+    fileEntry(this.manifest, name);
+    return (this.layout.byFile.get(name) ?? []).map((part) => {
+      if (part.rowBytes === null) throw new RangeError(`${name} has no rows`);
+      const { firstRow: first, rows, rowBytes } = part;
+      return { kind: this.backend.kind, ...this.backend.locate(this.manifest.digest, part), first, rows, rowBytes };
+    });
+  }
+
+  /** Deletes what workers derived from the shards; close them first. Throws ModelInUse. */
+  async dropDerived() {
+    const { digest } = this.manifest;
+    await alone(this.backend, digest, () => this.backend.dropDerived(digest));
+  }
+}
+
+/** The models that this browser keeps. Runs in a dedicated worker (OPFS opens its fast files only there). */
+export class ModelStore {
+  /** @param {Backend} backend */
+  constructor(backend) {
+    this.backend = backend;
+  }
+
+  /**
+   * The best store that works here: OPFS, else IndexedDB, else memory (gone when the tab closes: see `kind`).
+   * @param {{kind?: 'auto'|Backend['kind']}} [options]
+   * @returns {Promise<ModelStore>}
+   * @throws {StoreFailed} where the kind that was named does not work
+   */
+  static async open({ kind = 'auto' } = {}) {
+    if (kind !== 'auto') return new ModelStore(await told(BACKENDS[kind]()));
+    for (const open of [BACKENDS.opfs, BACKENDS.indexeddb]) {
+      try {
+        return new ModelStore(await open());
+      } catch {
+        // The browser withholds this one; the next needs less.
+      }
+    }
+    return new ModelStore(await BACKENDS.memory());
+  }
+
+  get kind() {
+    return this.backend.kind;
+  }
+
+  /** The whole model with this digest, null if anything is missing. @param {string} digest @returns {Promise<StoredModel|null>} */
+  async find(digest) {
+    const known = await this.#known(digest);
+    if (!known?.manifest || !known.layout || !known.journal.sealed) return null;
+    const { manifest, manifestBytes, layout } = known;
+    const whole = await told(this.backend.whole(digest, layout));
+    return whole ? new StoredModel(this.backend, manifest, manifestBytes, layout) : null;
+  }
+
+  /**
+   * Every model, whole or partly downloaded, by name. `bytes`: all that it takes, derived files included.
+   * @returns {Promise<{digest: string, name: string, complete: boolean, bytes: number}[]>}
+   */
+  async list() {
+    const digests = await told(this.backend.digests());
+    const models = await Promise.all(digests.map((digest) => this.#describe(digest)));
+    return models.sort((a, b) => compare(a.name, b.name) || compare(a.digest, b.digest));
+  }
+
+  /** Bytes of a model's files that need not be fetched again. @param {string} digest @returns {Promise<number>} */
+  async doneBytes(digest) {
+    const known = await this.#known(digest);
+    if (!known?.manifest || !known.layout) return 0;
+    return known.manifest.size - missingBytes(known.manifest, known.layout, known.journal);
+  }
+
+  /** Deletes a model, whole or not, and what was derived from it. Throws ModelInUse. @param {string} digest */
+  async remove(digest) {
+    await alone(this.backend, digest, () => this.backend.remove(digest));
+  }
+
+  /**
+   * Make a model whole: fetch what is missing, verify every chunk, keep what arrived whatever happens. A model that was
+   * begun with another number of shards keeps that number.
+   * @param {Uint8Array} manifestBytes as served
+   * @param {PullOptions & {shards: number}} options
+   * @returns {Promise<StoredModel>}
+   * @throws {import('../common/errors.js').AppError} 'manifest_invalid', 'storage_full', 'model_in_use', 'paused',
+   *   'download_damaged', 'download_failed', 'unauthorized', 'weights_changed', 'store_failed'
+   */
+  async pull(manifestBytes, { shards, ...options }) {
+    const manifest = parseManifest(manifestBytes);
+    const stored = await this.find(manifest.digest);
+    if (stored) return stored;
+    await alone(this.backend, manifest.digest, () => this.#pull(manifest, manifestBytes, shards, options));
+    const pulled = await this.find(manifest.digest);
+    if (pulled) return pulled;
+    await this.remove(manifest.digest);
+    throw new StoreFailed('what was downloaded is not there; download again');
+  }
+
+  /** Bytes that the browser still gives, null where it does not say. @returns {Promise<number|null>} */
+  async free() {
+    try {
+      const { quota, usage } = await navigator.storage.estimate();
+      return quota === undefined || usage === undefined ? null : Math.max(0, quota - usage);
+    } catch {
+      return null;
+    }
+  }
+
+  /** @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {number} shards @param {PullOptions} options */
+  async #pull(manifest, manifestBytes, shards, options) {
+    const { layout, journal } = await this.#begun(manifest, manifestBytes, shards);
+    await this.#checkRoom(missingBytes(manifest, layout, journal));
+    const writer = await this.backend.write(manifest.digest, layout);
+    try {
+      await new Puller(manifest, layout, journal, writer, options).run();
+    } finally {
+      writer.close();
+    }
+  }
+
+  /** What an earlier download left, else a new beginning. @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {number} shards */
+  async #begun(manifest, manifestBytes, shards) {
+    const known = await this.#known(manifest.digest);
+    // A sealed journal over files that are not whole says nothing true any more.
+    if (known?.layout && !known.journal.sealed) return { layout: known.layout, journal: known.journal };
+    const layout = layoutOf(manifest, shards);
+    const journal = Journal.fresh(shards, layout.chunks);
+    await this.backend.begin(manifest.digest, { manifest: manifestBytes, journal: journal.bytes });
+    return { layout, journal };
+  }
+
+  /** @param {number} needed bytes */
+  async #checkRoom(needed) {
+    if (this.kind === 'memory' || needed === 0) return;
+    const free = await this.free();
+    if (free === null || needed + SPARE_BYTES <= free) return;
+    throw new StorageFull(`${megabytes(needed)} are needed and ${megabytes(free)} are free`);
+  }
+
+  /** What is kept, as far as it can be read. @param {string} digest */
+  async #known(digest) {
+    const kept = await told(this.backend.read(digest));
+    const journal = kept && Journal.parse(kept.journal);
+    if (!kept || !journal) return null;
+    const manifest = readManifest(kept.manifest, digest);
+    const layout = manifest && layoutOf(manifest, journal.shards);
+    if (layout?.chunks !== journal.chunks) return null;
+    return { manifest, manifestBytes: kept.manifest, layout, journal };
+  }
+
+  /** @param {string} digest */
+  async #describe(digest) {
+    const known = await this.#known(digest);
+    const bytes = await told(this.backend.bytes(digest, known?.layout ?? null));
+    const complete = known?.journal.sealed ?? false;
+    return { digest, name: known?.manifest?.name ?? digest.slice(0, 12), complete, bytes };
+  }
+}
+
+/** Null for bytes that are not the manifest of this name. @param {Uint8Array} bytes @param {string} digest */
+function readManifest(bytes, digest) {
+  try {
+    const manifest = parseManifest(bytes);
+    return manifest.digest === digest ? manifest : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Backend} backend @param {string} digest @param {() => Promise<void>} work */
+async function alone(backend, digest, work) {
+  // Memory belongs to this worker alone.
+  const release = backend.kind === 'memory' ? () => {} : await claim(digest, { exclusive: true });
+  try {
+    await work();
+  } catch (error) {
+    throw isLocked(error) ? new ModelInUse(digest) : storageError(error);
+  } finally {
+    release();
+  }
+}
+
+/** @template T @param {Promise<T>} work @returns {Promise<T>} */
+async function told(work) {
+  try {
+    return await work;
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** @param {string} a @param {string} b */
+function compare(a, b) {
+  return Number(a > b) - Number(a < b);
+}
+
+/** @param {number} bytes */
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
