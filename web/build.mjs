@@ -21,7 +21,7 @@ const SCRIPTS = {
   pair: 'src/pairing/page.js',
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
-const STYLES = { app: 'src/ui/app.css' };
+const STYLES = { app: 'src/ui/app.css', pair: 'src/pairing/pair.css' };
 const KERNELS = {
   'kernels.wasm': ['wasm/kernels.ts', '--enable', 'simd'],
   'kernels-relaxed.wasm': ['wasm/kernels_relaxed.ts', '--enable', 'simd,relaxed-simd'],
