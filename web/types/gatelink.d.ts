@@ -60,7 +60,10 @@ export interface SamplingParams {
   banned: Set<number>;
 }
 
-/** The first k rows outside `also` by (-logit, id), fewer where there are fewer; and the logits of `also` in its order. */
+/**
+ * The first k rows outside `also` by (-logit, id), fewer where there are fewer, and the logits of `also` in its
+ * order.
+ */
 export interface TopLogits {
   ids: Int32Array;
   logits: Float32Array;
@@ -77,8 +80,8 @@ export interface LMHead {
   readonly rows: number;
   top(hidden: Float32Array, k: number, also?: Int32Array): Promise<TopLogits>;
   /**
-   * `rest`: bounds of the sum of exp((logit - first of top) / temperature) over the rows that are neither in `top` nor
-   * in `also`. null: only all logits can tell.
+   * `rest`: bounds of the sum of exp((logit - first of top) / temperature) over the rows that are neither in
+   * `top` nor in `also`. null: only all logits can tell.
    */
   topAndRest(
     hidden: Float32Array,
