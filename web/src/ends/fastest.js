@@ -1,0 +1,47 @@
+/** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./kernels.js').Kernels} Kernels */
+/** @typedef {import('./kernels.js').Estimate} Estimate */
+/** @typedef {import('./plane.js').Plane} Plane */
+
+const PROBED_ROWS = 16384;
+const ROUNDS = 3;
+
+/**
+ * The kernel that is fastest here: which instructions a processor has cannot be asked. All give the same bits; one that
+ * does not is not taken. A few milliseconds.
+ * @param {Plane} plane
+ * @param {{layout: Layout, kernels: Kernels}} place
+ * @param {() => number} [clock] milliseconds
+ * @returns {{estimate: Estimate, x: number}}
+ */
+export function fastestEstimate(plane, { layout, kernels }, clock = () => performance.now()) {
+  const rows = Math.min(PROBED_ROWS, 4 * Math.ceil(layout.rows / 4));
+  plane.activate(Float32Array.from({ length: layout.hidden }, (_, i) => Math.cos(i)));
+  const plain = { estimate: kernels.estimate, x: layout.words16 };
+  let best = { ...plain, time: timed(plain, layout, rows, clock) };
+  const expected = plane.estimates.slice(0, rows);
+  for (const estimate of [kernels.estimateByPairs, kernels.estimateByFours]) {
+    if (!estimate) continue;
+    const candidate = { estimate, x: layout.bytes8 };
+    const time = timed(candidate, layout, rows, clock);
+    const same = expected.every((value, i) => Object.is(value, plane.estimates[i]));
+    if (same && time < best.time) best = { ...candidate, time };
+  }
+  return { estimate: best.estimate, x: best.x };
+}
+
+/**
+ * The shortest of a few runs.
+ * @param {{estimate: Estimate, x: number}} candidate @param {Layout} layout @param {number} rows
+ * @param {() => number} clock
+ */
+function timed({ estimate, x }, layout, rows, clock) {
+  const { planeRows, blocks, factors, blockScratch, estimates } = layout;
+  let shortest = Infinity;
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = clock();
+    estimate(planeRows, rows, blocks, x, factors, blockScratch, estimates);
+    shortest = Math.min(shortest, clock() - start);
+  }
+  return shortest;
+}

@@ -1,0 +1,80 @@
+import { writeActivation } from './activation.js';
+import { columnScales } from './columns.js';
+import { weightsNotFinite } from './errors.js';
+import { PLANE_HEADER, planeStride } from './layout.js';
+import { PlaneFile } from './plane_file.js';
+import { fastestEstimate } from './fastest.js';
+
+/** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./kernels.js').Kernels} Kernels */
+/** @typedef {import('./kernels.js').Estimate} Estimate */
+/** @typedef {import('./table.js').ShardTable} ShardTable */
+
+/** The 4-bit plane of a shard, in WASM memory: an estimate of every row . hidden. */
+export class Plane {
+  /**
+   * @param {{layout: Layout, memory: WebAssembly.Memory, kernels: Kernels}} place
+   */
+  constructor({ layout, memory, kernels }) {
+    const { buffer } = memory;
+    this._layout = layout;
+    this._columns = new Float32Array(buffer, layout.planeFile + PLANE_HEADER, layout.padded);
+    this._views = {
+      bytes: new Int8Array(buffer, layout.bytes8, layout.padded),
+      words: new Int16Array(buffer, layout.words16, layout.padded),
+      factors: new Float32Array(buffer, layout.factors, 16 * Math.ceil(layout.blocks / 8)),
+    };
+    this.estimates = new Float32Array(buffer, layout.estimates, layout.rows);
+    this._kernels = kernels;
+    /** @type {{estimate: Estimate, x: number}} */
+    this._fastest = { estimate: kernels.estimate, x: layout.words16 };
+  }
+
+  /**
+   * The plane of `table`, from beside it or derived now.
+   * @param {ShardTable} table
+   * @param {{layout: Layout, memory: WebAssembly.Memory, kernels: Kernels}} place
+   * @param {(fraction: number) => void} onProgress
+   * @returns {Promise<Plane>}
+   * @throws {EndsError} weights_not_finite
+   */
+  static async open(table, place, onProgress) {
+    const file = new PlaneFile(table.reader, place);
+    const plane = new Plane(place);
+    if (!(await file.read())) {
+      await plane._derive(table, place.memory, onProgress);
+      await file.write();
+    }
+    plane._fastest = fastestEstimate(plane, place);
+    return plane;
+  }
+
+  /** Estimates of every row . hidden of the shard, into `estimates`. @param {Float32Array} hidden */
+  estimate(hidden) {
+    const { planeRows, rows, blocks, factors, blockScratch, estimates } = this._layout;
+    this.activate(hidden);
+    const { estimate, x } = this._fastest;
+    estimate(planeRows, 4 * Math.ceil(rows / 4), blocks, x, factors, blockScratch, estimates);
+  }
+
+  /** The activation of the estimates that follow. @param {Float32Array} hidden */
+  activate(hidden) {
+    writeActivation(hidden, this._columns, this._views);
+  }
+
+  /** @param {ShardTable} table @param {WebAssembly.Memory} memory @param {(fraction: number) => void} onProgress */
+  async _derive(table, memory, onProgress) {
+    const { hidden, inverse, rowScratch, planeRows, blocks, padded } = this._layout;
+    this._columns.fill(1).set(await columnScales(table));
+    const inverses = new Float32Array(memory.buffer, inverse, padded).fill(0);
+    for (let i = 0; i < hidden; i++) inverses[i] = 1 / this._columns[i];
+    for (let start = 0; start < table.rows; start += table.atOnce) {
+      const count = Math.min(table.atOnce, table.rows - start);
+      const source = await table.load(start, count);
+      const target = planeRows + start * planeStride(blocks);
+      const bad = this._kernels.quantise(table.dtypeCode, source, count, hidden, inverse, rowScratch, target);
+      if (bad >= 0) throw weightsNotFinite(table.reader.first + start + bad);
+      onProgress((start + count) / table.rows);
+    }
+  }
+}

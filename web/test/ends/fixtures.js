@@ -1,0 +1,195 @@
+import { main as compile } from 'assemblyscript/asc';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, readdir, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ShardServer } from '../../src/ends/shard_server.js';
+
+const WEB = fileURLToPath(new URL('../..', import.meta.url));
+const SOURCES = join(WEB, 'wasm');
+/** As build.mjs compiles them. @type {Record<string, string[]>} */
+const MODULES = {
+  'kernels.wasm': ['wasm/kernels.ts', '--enable', 'simd'],
+  'kernels-relaxed.wasm': ['wasm/kernels_relaxed.ts', '--enable', 'simd,relaxed-simd'],
+};
+
+/** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
+const modules = new Map();
+
+/** The compiled module, from a folder of this version of the source. @param {string} name */
+export async function readModule(name) {
+  const module = modules.get(name) ?? stored(name);
+  modules.set(name, module);
+  return module;
+}
+
+/** @param {string} name */
+async function stored(name) {
+  const target = join(tmpdir(), `gatelink-kernels-${await versionOfSources()}`, name);
+  const bytes = await readFile(target).catch(() => compiled(name, target));
+  return new Uint8Array(bytes);
+}
+
+async function versionOfSources() {
+  const hash = createHash('sha256');
+  for (const name of (await readdir(SOURCES)).sort()) hash.update(await readFile(join(SOURCES, name)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** @param {string} name @param {string} target */
+async function compiled(name, target) {
+  const [source, ...options] = MODULES[name];
+  const beside = `${target}.${process.pid}`;
+  await mkdir(join(target, '..'), { recursive: true });
+  const fixed = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--baseDir', WEB];
+  const { error, stderr } = await compile([source, '-o', relative(WEB, beside), ...fixed, ...options]);
+  if (error) throw new Error(stderr.toString());
+  await rename(beside, target);
+  return readFile(target);
+}
+
+/** Numbers that look random and are the same in every run: mulberry32. @param {number} seed */
+export function uniform(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** @param {number} count @param {number} seed @param {number} [size] standard deviation */
+export function normal(count, seed, size = 1) {
+  const next = uniform(seed);
+  return Float32Array.from({ length: count }, () => {
+    const radius = Math.sqrt(-2 * Math.log(1 - next()));
+    return size * radius * Math.cos(2 * Math.PI * next());
+  });
+}
+
+/** bf16 bits of values, cut. @param {Float32Array} values */
+export function asBf16(values) {
+  return Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16);
+}
+
+/** @param {Float32Array} values what `asBf16` keeps of them */
+export function cutToBf16(values) {
+  return new Float32Array(Uint32Array.from(new Uint32Array(values.buffer), (bits) => bits & 0xffff0000).buffer);
+}
+
+/** A reader over bytes in memory that can keep derived files. @implements {ShardReader} */
+export class MemoryReader {
+  /**
+   * @param {import('../../types/gatelink.js').ShardDescriptor} descriptor
+   * @param {Map<string, Uint8Array>} derived sealed files by name
+   */
+  constructor(descriptor, derived = new Map()) {
+    this.first = descriptor.first;
+    this.rows = descriptor.rows;
+    this.rowBytes = descriptor.rowBytes;
+    this._bytes = /** @type {Uint8Array} */ (descriptor.bytes);
+    this.derived = derived;
+    this.closed = false;
+    this.rowsRead = 0;
+  }
+
+  /** @param {Int32Array} indices @param {Uint8Array} into */
+  readRows(indices, into) {
+    this.rowsRead += indices.length;
+    indices.forEach((row, i) => into.set(this._slice(row, 1), i * this.rowBytes));
+  }
+
+  /** @param {number} start @param {number} count @param {Uint8Array} into */
+  async readRange(start, count, into) {
+    this.rowsRead += count;
+    into.set(this._slice(start, count));
+  }
+
+  /** @param {string} name @param {number} size */
+  async openDerived(name, size) {
+    const bytes = this.derived.get(this._key(name));
+    return bytes?.length === size ? this._file(name, bytes) : null;
+  }
+
+  /** @param {string} name @param {number} size */
+  async createDerived(name, size) {
+    return this._file(name, new Uint8Array(size));
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  /** @param {string} name */
+  _key(name) {
+    return `${name}@${this.first}`;
+  }
+
+  /** @param {number} row @param {number} count */
+  _slice(row, count) {
+    return this._bytes.subarray(row * this.rowBytes, (row + count) * this.rowBytes);
+  }
+
+  /** @param {string} name @param {Uint8Array} bytes @returns {import('../../types/gatelink.js').DerivedFile} */
+  _file(name, bytes) {
+    return {
+      read: (offset, into) => into.set(bytes.subarray(offset, offset + into.length)),
+      write: (offset, part) => bytes.set(part, offset),
+      seal: async () => void this.derived.set(this._key(name), bytes),
+      close: () => {},
+    };
+  }
+}
+
+/** @typedef {import('../../types/gatelink.js').ShardReader} ShardReader */
+
+/** A worker in this thread: messages are cloned and arrive later, as between threads. */
+export class LocalWorker {
+  /** @param {(descriptor: any) => Promise<ShardReader>} openShard */
+  constructor(openShard) {
+    this.onmessage = (/** @type {{data: any}} */ _event) => {};
+    this.onmessageerror = () => {};
+    this.onerror = (/** @type {any} */ _event) => {};
+    this.terminated = false;
+    /** @type {any[]} */
+    this.requests = [];
+    /** @type {Promise<unknown>} */
+    this.answering = Promise.resolve();
+    this._server = new ShardServer({
+      openShard,
+      readModule,
+      post: (data, transfer = []) => {
+        const cloned = structuredClone(data, { transfer });
+        setImmediate(() => this.terminated || this.onmessage({ data: cloned }));
+      },
+    });
+  }
+
+  /** @param {any} message */
+  postMessage(message) {
+    this.requests.push(message);
+    this.answering = this._server.receive(structuredClone(message));
+  }
+
+  terminate() {
+    this.terminated = true;
+  }
+}
+
+/**
+ * Descriptors of a table that is cut into `count` shards.
+ * @param {Uint8Array} bytes @param {number} rows @param {number} count @param {string} [name]
+ */
+export function cut(bytes, rows, count, name = 'table') {
+  const rowBytes = bytes.length / rows;
+  const each = Math.ceil(rows / count);
+  return Array.from({ length: count }, (_, i) => {
+    const first = i * each;
+    const own = Math.min(each, rows - first);
+    const part = bytes.slice(first * rowBytes, (first + own) * rowBytes);
+    return /** @type {const} */ ({ kind: 'memory', path: [name, `${i}`], first, rows: own, rowBytes, bytes: part });
+  });
+}
+
