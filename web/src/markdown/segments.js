@@ -1,0 +1,144 @@
+/**
+ * Cuts markdown into runs of lines that can be read each by itself (CommonMark 0.31, container and
+ * leaf blocks at the left margin), in one pass over the lines. A reply that streams changes only its last run, so that
+ * all others keep what was made of them.
+ */
+
+/** @typedef {import('./types').Segment} Segment */
+
+const LONGEST = 32_000;
+const FENCE = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
+const ATX = /^ {0,3}#{1,6}(?:[ \t]|$)/;
+const RULE = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
+const ITEM = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
+// Of ordered lists only those that begin with 1 end a paragraph, and no empty item does.
+const ITEM_AFTER_TEXT = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/;
+const QUOTE = /^ {0,3}>/;
+const BLANK = /^[ \t]*$/;
+const INNER_FENCE = /^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})/;
+
+/**
+ * @param {string} text
+ * @returns {Segment[]} in order; their texts have no blank lines around them
+ */
+export function segmentsOf(text) {
+  const reader = new SegmentReader();
+  for (const line of text.replace(/\r\n?/g, '\n').split('\n')) reader.line(line);
+  return reader.end();
+}
+
+class SegmentReader {
+  constructor() {
+    /** @type {Segment[]} */
+    this.segments = [];
+    /** @type {string[]} */
+    this.lines = [];
+    this.length = 0;
+    /** What the run is: '' before its first line. @type {''|'fence'|'list'|'quote'|'indented'|'text'} */
+    this.kind = '';
+    /** The mark that opened a fence, in lists too. */
+    this.mark = '';
+    this.indent = 0;
+    this.lang = '';
+    this.blank = false;
+  }
+
+  /** @param {string} line */
+  line(line) {
+    if (this.kind === 'fence') return this.#inFence(line);
+    if (BLANK.test(line)) return this.#blank(line);
+    if (this.kind && !this.#continues(line)) this.#close();
+    if (!this.kind) this.#begin(line);
+    else this.#add(line);
+    this.blank = false;
+  }
+
+  end() {
+    this.#close(this.kind === 'fence');
+    return this.segments;
+  }
+
+  /** @param {string} line */
+  #begin(line) {
+    const fence = FENCE.exec(line);
+    if (fence) {
+      this.kind = 'fence';
+      [this.indent, this.mark, this.lang] = [fence[1].length, fence[2], fence[3].trim()];
+      return;
+    }
+    this.#add(line);
+    if (ATX.test(line) || RULE.test(line)) return this.#close();
+    if (ITEM.test(line)) this.kind = 'list';
+    else if (QUOTE.test(line)) this.kind = 'quote';
+    else this.kind = /^(?: {4}|\t)/.test(line) ? 'indented' : 'text';
+    this.#followInnerFence(line);
+  }
+
+  /** @param {string} line */
+  #inFence(line) {
+    const closing = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line);
+    if (closing && closing[1][0] === this.mark[0] && closing[1].length >= this.mark.length) {
+      return this.#close();
+    }
+    const own = this.indent && /^ */.exec(line)?.[0].length;
+    this.lines.push(own ? line.slice(Math.min(own, this.indent)) : line);
+  }
+
+  /** @param {string} line */
+  #blank(line) {
+    if (this.kind === 'list' || this.kind === 'indented') {
+      this.blank = true;
+      this.lines.push(line);
+    } else if (this.kind) this.#close();
+  }
+
+  /** Whether a line that is not blank belongs to the run. @param {string} line */
+  #continues(line) {
+    if (this.length > LONGEST) return false;
+    const indented = /^(?: {2}|\t)/.test(line);
+    if (this.kind === 'list') {
+      if (this.mark && indented) return true;
+      if (indented || (ITEM.test(line) && !RULE.test(line))) return true;
+      return !this.blank && !startsBlock(line);
+    }
+    if (this.kind === 'indented') return /^(?: {4}|\t)/.test(line);
+    if (this.kind === 'quote') return QUOTE.test(line) || !(startsBlock(line) || ITEM.test(line));
+    // '---' below text makes it a heading.
+    return !(FENCE.test(line) || ATX.test(line) || QUOTE.test(line) || ITEM_AFTER_TEXT.test(line));
+  }
+
+  /** @param {string} line */
+  #add(line) {
+    this.lines.push(line);
+    this.length += line.length + 1;
+    if (this.kind === 'list') this.#followInnerFence(line);
+  }
+
+  /** Within a fence of a list item nothing begins a block. @param {string} line */
+  #followInnerFence(line) {
+    if (this.kind !== 'list') return;
+    const fence = INNER_FENCE.exec(line);
+    if (!this.mark) this.mark = fence?.[1] ?? '';
+    else if (fence && fence[1][0] === this.mark[0] && fence[1].length >= this.mark.length) this.mark = '';
+    else if (!/^[ \t]/.test(line)) this.mark = '';
+  }
+
+  #close(open = false) {
+    if (this.kind === 'fence') {
+      this.segments.push({ kind: 'fence', text: this.lines.join('\n'), lang: this.lang, open });
+    } else if (this.lines.length) {
+      const text = this.lines.join('\n').replace(/\s+$/, '');
+      this.segments.push({ kind: this.kind === 'list' ? 'list' : 'other', text });
+    }
+    this.lines = [];
+    this.length = 0;
+    this.kind = '';
+    this.mark = '';
+    this.blank = false;
+  }
+}
+
+/** @param {string} line */
+function startsBlock(line) {
+  return FENCE.test(line) || ATX.test(line) || QUOTE.test(line) || RULE.test(line);
+}

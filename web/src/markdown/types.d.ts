@@ -1,0 +1,37 @@
+// What markdown becomes: plain objects that a view can show without trusting anything in them.
+
+export type Inline =
+  | { type: 'text'; text: string }
+  | { type: 'strong' | 'em' | 'strike'; children: Inline[] }
+  | { type: 'code'; text: string }
+  /** http, https or mailto. */
+  | { type: 'link'; href: string; children: Inline[] }
+  | { type: 'break' };
+
+export interface ListItem {
+  /** Of a task list; null: no task. */
+  checked: boolean | null;
+  children: Block[];
+}
+
+export type Align = 'left' | 'center' | 'right' | null;
+
+export type Block =
+  | { type: 'paragraph'; children: Inline[] }
+  | { type: 'heading'; level: 1 | 2 | 3 | 4 | 5 | 6; children: Inline[] }
+  /** open: its end has not come yet. */
+  | { type: 'code'; lang: string; text: string; open: boolean }
+  /** tight: its items are one line each, so that they need no space between them. */
+  | { type: 'list'; ordered: boolean; start: number; tight: boolean; items: ListItem[] }
+  | { type: 'table'; align: Align[]; header: Inline[][]; rows: Inline[][][] }
+  | { type: 'quote'; children: Block[] }
+  | { type: 'rule' };
+
+/** A run of lines that can be read without those around it. */
+export interface Segment {
+  kind: 'fence' | 'list' | 'other';
+  text: string;
+  /** Fences only. */
+  lang?: string;
+  open?: boolean;
+}

@@ -1,0 +1,70 @@
+/** Putting the app on the home screen. */
+
+/** @typedef {Event & {prompt: () => Promise<unknown>, userChoice: Promise<{outcome: string}>}} InstallEvent */
+/** ready: `ask` shows the browser's own question; by_hand: `words` say how.
+ * @typedef {'installed'|'ready'|'by_hand'|'none'} InstallState */
+
+const ON_IOS = 'Tap the Share button, then “Add to Home Screen”.';
+
+export class InstallPrompt {
+  #window;
+  #agent;
+  /** @type {InstallEvent|null} */
+  #event = null;
+  #installed = false;
+
+  /**
+   * Made as the page starts: the browser tells only once that it can install.
+   * @param {{window?: EventTarget & {matchMedia?: typeof matchMedia}, agent?: {userAgent: string,
+   *   maxTouchPoints?: number, standalone?: boolean}}} [world]
+   */
+  constructor({ window = globalThis.window, agent = globalThis.navigator } = {}) {
+    this.#window = window;
+    this.#agent = /** @type {{userAgent: string, maxTouchPoints?: number, standalone?: boolean}} */ (agent);
+    /** Called when `state` may be another one. */
+    this.onChange = () => {};
+    window.addEventListener('beforeinstallprompt', (event) => {
+      event.preventDefault();
+      this.#event = /** @type {InstallEvent} */ (event);
+      this.onChange();
+    });
+    window.addEventListener('appinstalled', () => {
+      this.#event = null;
+      this.#installed = true;
+      this.onChange();
+    });
+  }
+
+  /** @returns {InstallState} */
+  get state() {
+    if (this.#installed || this.#standalone()) return 'installed';
+    if (this.#event) return 'ready';
+    return this.#onIos() ? 'by_hand' : 'none';
+  }
+
+  /** How to do it where the browser asks nothing; '' elsewhere. */
+  get words() {
+    return this.state === 'by_hand' ? ON_IOS : '';
+  }
+
+  /** Shows the browser's question; only from a click, and once. @returns {Promise<'accepted'|'dismissed'>} */
+  async ask() {
+    const event = this.#event;
+    this.#event = null;
+    if (!event) return 'dismissed';
+    await event.prompt();
+    const { outcome } = await event.userChoice;
+    this.onChange();
+    return outcome === 'accepted' ? 'accepted' : 'dismissed';
+  }
+
+  #standalone() {
+    return this.#agent.standalone === true || Boolean(this.#window.matchMedia?.('(display-mode: standalone)').matches);
+  }
+
+  /** iPads say that they are Macs; no Mac has a touch screen. */
+  #onIos() {
+    const { userAgent, maxTouchPoints = 0 } = this.#agent;
+    return /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && maxTouchPoints > 1);
+  }
+}

@@ -1,0 +1,28 @@
+/** When a page can work again: a phone slept, the network was away, the page came back from a cache. */
+
+/** @typedef {'online'|'visible'|'restored'|'resumed'} Reason */
+
+/**
+ * One callback for all of it. Browsers tell one awakening in several events, so it may be called more
+ * than once.
+ * @param {(reason: Reason) => void} awake
+ * @param {{onOffline?: () => void, onHidden?: () => void, window?: EventTarget,
+ *   document?: EventTarget & {visibilityState: string}}} [options] onHidden: the last moment to save
+ * @returns {() => void} stops it
+ */
+export function watchAwake(awake, options = {}) {
+  const { onOffline = () => {}, onHidden = () => {} } = options;
+  const { window = globalThis.window, document = globalThis.document } = options;
+  const stop = new AbortController();
+  /** @param {EventTarget} target @param {string} type @param {(event: Event) => void} does */
+  const on = (target, type, does) => target.addEventListener(type, does, { signal: stop.signal });
+  on(window, 'online', () => awake('online'));
+  on(window, 'offline', onOffline);
+  on(window, 'pagehide', onHidden);
+  on(window, 'pageshow', (event) => {
+    if (/** @type {PageTransitionEvent} */ (event).persisted) awake('restored');
+  });
+  on(document, 'resume', () => awake('resumed'));
+  on(document, 'visibilitychange', () => (document.visibilityState === 'visible' ? awake('visible') : onHidden()));
+  return () => stop.abort();
+}

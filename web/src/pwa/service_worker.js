@@ -1,0 +1,52 @@
+/**
+ * Serves the app where there is no network (Service Workers, W3C). It answers for the app's own
+ * files only; requests with credentials, weights, sessions and pairing never pass through it.
+ */
+import { AppCache } from './app_cache.js';
+
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+const cache = new AppCache({
+  caches,
+  fetch: (url, options) => fetch(url, options),
+  origin: worker.location.origin,
+});
+const BETWEEN_CHECKS = 60_000;
+let checked = -Infinity;
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(installed());
+});
+worker.addEventListener('activate', (event) => {
+  event.waitUntil(worker.clients.claim());
+});
+worker.addEventListener('message', (event) => {
+  if (event.data?.type === 'check') event.waitUntil(check(0));
+});
+worker.addEventListener('fetch', (event) => {
+  const { request } = event;
+  if (!cache.mayAnswer(request)) return;
+  event.respondWith(cache.answer(request).then((kept) => kept ?? fetch(request)));
+  if (request.mode === 'navigate') event.waitUntil(check(BETWEEN_CHECKS));
+});
+
+/** Caches are kept by build, so that a new worker may serve the pages of an old one at once. */
+async function installed() {
+  try {
+    await cache.update();
+  } catch (error) {
+    // Offline a new worker can still serve the build that is here.
+    if (!(await cache.current())) throw error;
+  }
+  await worker.skipWaiting();
+}
+
+/** Looks for a new build, and tells the open pages once it is here whole. @param {number} between milliseconds */
+async function check(between) {
+  if (performance.now() - checked < between) return;
+  checked = performance.now();
+  const build = await cache.update().catch(() => null);
+  if (!build) return;
+  for (const client of await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })) {
+    client.postMessage({ type: 'new_version', build });
+  }
+}
