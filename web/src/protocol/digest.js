@@ -12,7 +12,7 @@ const START = blake2b.create({
   personalization: encoder.encode('split.v1 prefix\0'),
 });
 
-/** @param {Uint8Array} data */
+/** @param {Uint8Array<ArrayBuffer>} data @returns {Uint8Array} */
 function hashed(data) {
   return START.clone().update(data).digest();
 }
@@ -21,6 +21,7 @@ function hashed(data) {
 export class PrefixChain {
   /** @param {string} manifest its digest in hex */
   constructor(manifest) {
+    /** @type {Uint8Array[]} */
     this._digests = [hashed(encoder.encode(manifest))];
   }
 
@@ -50,6 +51,7 @@ export class PrefixChain {
     // One piece is hashed faster than its four parts.
     const link = new Uint8Array(head + width + scale);
     link.set(tag, DIGEST_BYTES);
+    /** @type {Uint8Array[]} */
     const digests = [];
     let digest = this._digests[start];
     for (let row = 0; row < rows.rows; row++) {

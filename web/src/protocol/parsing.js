@@ -3,8 +3,13 @@ import { requestField, rowsField } from './attention.js';
 import { MalformedMessage, UnknownMessage, UnsupportedVersion } from './errors.js';
 import { Fields } from './fields.js';
 import { decodeFrame } from './frame.js';
-import { LARGEST_HEADS, LARGEST_LAYERS, LARGEST_MAX_CONTEXT, LARGEST_MAX_ROWS } from './limits.js';
-import { MAX_MESSAGE_TEXT } from './limits.js';
+import {
+  LARGEST_HEADS,
+  LARGEST_LAYERS,
+  LARGEST_MAX_CONTEXT,
+  LARGEST_MAX_ROWS,
+  MAX_MESSAGE_TEXT,
+} from './limits.js';
 import { VERSION } from './messages.js';
 import { wireDtype } from './tensor.js';
 
@@ -14,21 +19,21 @@ import { wireDtype } from './tensor.js';
 
 export const DIGEST_BYTES = 16;
 
-/** @type {Map<string, (fields: Fields, frame: Frame) => ServerMessage>} */
-const SERVER_PARSERS = new Map([
-  ['opened', parseOpened],
-  ['result', parseResult],
-  ['closed', (/** @type {Fields} */ fields) => ({ type: 'closed', session: fields.text('session') })],
-  ['pong', () => ({ type: 'pong' })],
-  ['error', parseFailure],
-]);
-/** @type {Map<string, (fields: Fields, frame: Frame) => ClientMessage>} */
-const CLIENT_PARSERS = new Map([
-  ['open', parseOpen],
-  ['step', parseStep],
-  ['close', (/** @type {Fields} */ fields) => ({ type: 'close', session: fields.text('session') })],
-  ['ping', () => ({ type: 'ping' })],
-]);
+/** @type {Record<string, (fields: Fields, frame: Frame) => ServerMessage>} */
+const SERVER_PARSERS = {
+  opened: parseOpened,
+  result: parseResult,
+  closed: (fields) => ({ type: 'closed', session: fields.text('session') }),
+  pong: () => ({ type: 'pong' }),
+  error: parseFailure,
+};
+/** @type {Record<string, (fields: Fields, frame: Frame) => ClientMessage>} */
+const CLIENT_PARSERS = {
+  open: parseOpen,
+  step: parseStep,
+  close: (fields) => ({ type: 'close', session: fields.text('session') }),
+  ping: () => ({ type: 'ping' }),
+};
 
 /**
  * Parses what a server sent.
@@ -55,15 +60,14 @@ export function decodeClientMessage(bytes, maxBytes) {
 /**
  * @template T
  * @param {Frame} frame
- * @param {Map<string, (fields: Fields, frame: Frame) => T>} parsers
+ * @param {Record<string, (fields: Fields, frame: Frame) => T>} parsers
  * @returns {T}
  */
 function parsed(frame, parsers) {
   const kind = frame.header.get('type');
   if (typeof kind !== 'string') throw new MalformedMessage("'type' must be text");
-  const parse = parsers.get(kind);
-  if (!parse) throw new UnknownMessage(kind);
-  return parse(new Fields(frame.header), frame);
+  if (!Object.hasOwn(parsers, kind)) throw new UnknownMessage(kind);
+  return parsers[kind](new Fields(frame.header), frame);
 }
 
 /** Checked before the fields that another version may have changed are read. @param {Fields} fields */

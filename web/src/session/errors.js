@@ -1,0 +1,54 @@
+// Errors of sessions and sequences; codes are those of the Python client.
+import { AppError } from '../common/errors.js';
+
+/** The server no longer holds the prefix: send every row again, from start 0. */
+export class CacheLost extends AppError {
+  /** @param {unknown} [cause] */
+  constructor(cause) {
+    super('cache_lost', 'the server no longer holds this conversation; it is sent again', {
+      retryable: true,
+      cause,
+    });
+  }
+}
+
+/** The server's answer breaks the protocol (wrong shape, NaN, cut frame) and is not used. */
+export class AnswerInvalid extends AppError {
+  /** @param {AppError} error what is wrong with it */
+  constructor(error) {
+    super(
+      'answer_invalid',
+      `the server's answer cannot be used: ${error.message} (${error.code}); ` +
+        'update both ends, or use another server',
+      { cause: error },
+    );
+    this.causeCode = error.code;
+  }
+}
+
+/** The server loses what it was just sent, again and again. */
+export class SessionUnstable extends AppError {
+  constructor() {
+    super(
+      'session_unstable',
+      'the server keeps losing this session; try again later, or raise its memory budget',
+    );
+  }
+}
+
+/** The prompt leaves no room for a reply. */
+export class PromptTooLong extends AppError {
+  /** @param {number} tokens @param {number} limit tokens */
+  constructor(tokens, limit) {
+    super('prompt_too_long', `the prompt has ${tokens} tokens and the model's context is ${limit}; shorten it`);
+    this.tokens = tokens;
+    this.limit = limit;
+  }
+}
+
+/** Nothing to continue from. */
+export class PromptEmpty extends AppError {
+  constructor() {
+    super('prompt_empty', 'the prompt is empty; write something');
+  }
+}

@@ -1,0 +1,173 @@
+// The tokens of one session, as the backend has cached them.
+//
+// Extending is the only way to move: prefill, the next token, a later turn, an edit, a retry and a
+// lost cache are all "make the cache hold exactly these tokens".
+import { CacheLost, PromptEmpty, PromptTooLong, SessionUnstable } from './errors.js';
+
+const MAX_RESENDS = 3;
+
+/**
+ * What a sequence needs of a backend: `RemoteBackend` is one.
+ * @typedef {object} Backend
+ * @property {(options: {signal?: AbortSignal}) => Promise<void>} open
+ * @property {number} maxRows
+ * @property {number} maxContext
+ * @property {number} [cached] positions held
+ * @property {boolean} [unfinished] whether `open` will first finish a step that was interrupted, or
+ *   else hold nothing; without it an interrupted step is taken for lost
+ * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
+ *   signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {() => Promise<void>} close
+ */
+/**
+ * `hidden`: float32 [H] after the last token; `rows` sent. Times in seconds: `exchange` is the wait
+ * for the server with `compute` and `queue`, `wire` the rest of it.
+ * @typedef {{hidden: Float32Array, rows: number, exchange: number, compute: number, queue: number,
+ *   wire: number}} Extended
+ */
+
+export class Sequence {
+  /**
+   * @param {Backend} backend
+   * @param {(tokens: number[], start: number, stop: number) => Promise<Float32Array>} rows
+   *   the embeddings [stop - start, H] of those tokens; asked for while the session is open
+   */
+  constructor(backend, rows) {
+    this._backend = backend;
+    this._rows = rows;
+    /** @type {number[]} */
+    this._cached = [];
+    /** What is cached if a step that was interrupted is finished. @type {number[] | null} */
+    this._unsettled = null;
+    /**
+     * The name of one that the server applies, sent with every step from now on. It comes after the
+     * layers, so what is cached does not depend on it.
+     * @type {string | null}
+     */
+    this.adapter = null;
+    /** What this sequence cost so far. */
+    this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, resends: 0 };
+  }
+
+  /** Positions that the backend is believed to hold. */
+  get cached() {
+    return this._cached.length;
+  }
+
+  /**
+   * How many of the first of `tokens` the backend is believed to hold.
+   * @param {number[]} tokens
+   */
+  shared(tokens) {
+    return commonPrefix(this._cached, tokens);
+  }
+
+  /**
+   * Positions that the session may hold; opens the session.
+   * @param {{signal?: AbortSignal}} [options]
+   */
+  async maxContext({ signal } = {}) {
+    await this._open(signal);
+    return this._backend.maxContext;
+  }
+
+  /**
+   * Makes the cache hold `tokens` and returns the hidden state after the last one. Sends only what
+   * differs from the cache.
+   * @param {number[]} tokens
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<Extended>}
+   * @throws {PromptEmpty | PromptTooLong | SessionUnstable | import('../common/errors.js').AppError}
+   *   the latter: what the backend throws
+   */
+  async extend(tokens, { signal } = {}) {
+    if (tokens.length === 0) throw new PromptEmpty();
+    for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
+      await this._open(signal);
+      if (tokens.length > this._backend.maxContext) {
+        throw new PromptTooLong(tokens.length, this._backend.maxContext);
+      }
+      try {
+        return await this._sendRest(tokens, signal);
+      } catch (error) {
+        if (!(error instanceof CacheLost)) throw error;
+        this.counters.resends += 1;
+        this._cached = [];
+      }
+    }
+    throw new SessionUnstable();
+  }
+
+  /** Ends the session. */
+  async close() {
+    this._cached = [];
+    this._unsettled = null;
+    await this._backend.close();
+  }
+
+  /** @param {AbortSignal | undefined} signal */
+  async _open(signal) {
+    await this._backend.open({ signal });
+    const finished = this._unsettled;
+    if (finished === null) return;
+    this._unsettled = null;
+    if (this._backend.cached === finished.length) this._cached = finished;
+  }
+
+  /** @param {number[]} tokens @param {AbortSignal | undefined} signal @returns {Promise<Extended>} */
+  async _sendRest(tokens, signal) {
+    // The last token is always sent, because states are returned only for rows that are given.
+    let start = Math.min(this.shared(tokens), tokens.length - 1);
+    this.counters.rowsReused += start;
+    const rows = tokens.length - start;
+    const sum = { exchange: 0, compute: 0, queue: 0 };
+    for (;;) {
+      const stop = Math.min(start + this._backend.maxRows, tokens.length);
+      const output = await this._step(tokens, start, stop, signal);
+      sum.exchange += output.exchangeUs / 1e6;
+      sum.compute += output.computeUs / 1e6;
+      sum.queue += output.queueUs / 1e6;
+      start = stop;
+      if (stop === tokens.length) {
+        const wire = Math.max(0, sum.exchange - sum.compute - sum.queue);
+        return { hidden: output.hidden, rows, ...sum, wire };
+      }
+    }
+  }
+
+  /** @param {number[]} tokens @param {number} start @param {number} stop @param {AbortSignal | undefined} signal */
+  async _step(tokens, start, stop, signal) {
+    const embeddings = await this._rows(tokens, start, stop);
+    const next = this._cached.slice(0, start).concat(tokens.slice(start, stop));
+    // Until the answer is here it is unknown what the backend holds.
+    this._cached = [];
+    const output = await this._settling(next, () =>
+      this._backend.step(start, embeddings, { adapter: this.adapter, signal }),
+    );
+    this._cached = next;
+    this.counters.steps += 1;
+    this.counters.rowsSent += stop - start;
+    return output;
+  }
+
+  /**
+   * @template T
+   * @param {number[]} next what is cached once `run` is done @param {() => Promise<T>} run
+   * @returns {Promise<T>}
+   */
+  async _settling(next, run) {
+    try {
+      return await run();
+    } catch (error) {
+      this._unsettled = this._backend.unfinished ? next : null;
+      throw error;
+    }
+  }
+}
+
+/** @param {number[]} left @param {number[]} right */
+function commonPrefix(left, right) {
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i++) if (left[i] !== right[i]) return i;
+  return length;
+}

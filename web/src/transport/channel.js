@@ -1,0 +1,274 @@
+// A channel that keeps working: it connects, falls back, reconnects and sends frames again.
+//
+// Sending a frame twice is safe because a session answers the same bytes once, however often they
+// arrive. One frame at a time is under way, whoever asks.
+import { frameLimit } from '../protocol/limits.js';
+import { encodeMessage } from '../protocol/messages.js';
+import { Carriers } from './carriers.js';
+import { connector } from './connect.js';
+import { AnswerLate, Cancelled, ConnectionLost, ServerUnreachable, UpgradeRefused } from './errors.js';
+import { PATIENCE, delayOf } from './patience.js';
+import { NEVER, linked } from './signals.js';
+import { pause as realPause } from './timer.js';
+import { Turns } from './turns.js';
+
+/** @typedef {import('../../types/gatelink.js').Traffic} Traffic */
+/** @typedef {import('./transport.js').Transport} Transport */
+/** @typedef {import('./patience.js').Patience} Patience */
+/**
+ * What whoever shows the connection may tell: seconds until the next attempt, or that all is well
+ * again. The first loss of a frame is not told: a connection that idled until somebody closed it is
+ * replaced without a word.
+ * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
+ *   | {type: 'reconnected'}} ChannelNotice
+ */
+
+const PING = encodeMessage({ type: 'ping' });
+// Far above what the delays allow within any sensible total; a bound for clocks that stand still.
+const MAX_ATTEMPTS = 10_000;
+// An attempt this young (seconds) cannot have slept: waking up again and again must not restart it.
+const YOUNG = 1;
+
+/** One channel to one server, over whichever connection works. */
+export class Channel {
+  /**
+   * @param {object} options
+   * @param {string} options.url the server's
+   * @param {string | null} options.token
+   * @param {import('./carriers.js').Mode} [options.mode]
+   * @param {Partial<Patience>} [options.patience]
+   * @param {import('./transport.js').Connect} [options.connect]
+   * @param {() => number} [options.clock] seconds, running on while the device sleeps
+   * @param {(seconds: number, signal: AbortSignal) => Promise<void>} [options.pause]
+   * @param {() => number} [options.chance] 0 to 1
+   * @param {(notice: ChannelNotice) => void} [options.onNotice]
+   */
+  constructor({ url, token, mode = 'auto', patience, connect, clock, pause, chance, onNotice }) {
+    /** @type {Patience} */
+    this.patience = { ...PATIENCE, ...patience };
+    this._longest = frameLimit(0, 0);
+    const opening = connect ?? connector(url, token, this._longest);
+    this._carriers = new Carriers(mode, opening, this.patience);
+    this._clock = clock ?? (() => Date.now() / 1000);
+    this._pause = pause ?? realPause;
+    this._chance = chance ?? Math.random;
+    this._notify = onNotice ?? (() => {});
+    this._turns = new Turns();
+    /** @type {Transport | null} */
+    this._transport = null;
+    this._proven = false;
+    this._lost = false;
+    this._told = false;
+    this._closing = new AbortController();
+    /** What `wake` interrupts: an attempt, or the wait before one. @type {Wakeable | null} */
+    this._doing = null;
+    /** @type {number | null} when to give up, by the clock */
+    this._deadline = null;
+    /** @type {Traffic} bytes of frames, and round trips */
+    this.traffic = { sent: 0, received: 0, exchanges: 0 };
+    /** Connections that came about again, not attempts. */
+    this.reconnects = 0;
+  }
+
+  /** What carries frames at present. @returns {'websocket' | 'http' | null} */
+  get transportName() {
+    return this._transport?.name ?? null;
+  }
+
+  /**
+   * Sends `frame`, again if need be, and returns the answer.
+   * @param {Uint8Array} frame the very same bytes are sent each time; leave them alone meanwhile
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<Uint8Array>}
+   * @throws {import('../common/errors.js').AppError} cancelled at once; server_unreachable,
+   *   connection_lost or upgrade_refused after `patience.total`; what the server refuses at once:
+   *   unauthorized, device_revoked and every other code of docs/protocol.md
+   */
+  async exchange(frame, { signal = NEVER } = {}) {
+    const stop = linked([signal, this._closing.signal]);
+    try {
+      return await this._inTurn(stop.signal, () => this._deliver(frame, stop.signal));
+    } finally {
+      stop.release();
+    }
+  }
+
+  /**
+   * Lets answers have `maxFrame` bytes where that is more than agreed before.
+   * @param {number} maxFrame
+   */
+  accept(maxFrame) {
+    this._longest = Math.max(this._longest, maxFrame);
+    this._transport?.accept(this._longest);
+  }
+
+  /**
+   * Sends a frame whose answer does not matter over the connection there is, if any.
+   * @param {Uint8Array} frame
+   * @param {number} timeout seconds
+   */
+  async sendOnce(frame, timeout) {
+    const signal = this._closing.signal;
+    if (this._transport === null || signal.aborted) return;
+    try {
+      await this._inTurn(signal, async () => this._transport?.exchange(frame, { timeout, signal }));
+    } catch {
+      this._drop();
+    }
+  }
+
+  /**
+   * The device woke up, the network came back or the page is visible: a wait ends at once, patience
+   * begins anew, and a connection that may have died meanwhile is replaced (with an answer
+   * outstanding) or asked for a sign of life (without).
+   */
+  wake() {
+    if (this._deadline !== null) this._deadline = this._clock() + this.patience.total;
+    const doing = this._doing;
+    if (doing === null) void this._probe();
+    else if (doing.waiting || Math.abs(this._clock() - doing.since) >= YOUNG) doing.interrupt();
+  }
+
+  /** Ends what is under way and closes the connection, for good. */
+  close() {
+    this._closing.abort();
+    this._transport?.close();
+    this._transport = null;
+  }
+
+  /** @param {Uint8Array} frame @param {AbortSignal} signal */
+  async _deliver(frame, signal) {
+    this._deadline = null;
+    let quiet = this.patience.quiet;
+    const latest = this._clock() + this.patience.exchange;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
+      try {
+        return await this._try(frame, quiet, signal);
+      } catch (error) {
+        // The answer of an interrupted exchange must not be taken for the next one's.
+        this._drop(isLoss(error));
+        if (signal.aborted) throw new Cancelled();
+        if (error instanceof Woken) continue;
+        if (error instanceof AnswerLate && this._clock() < latest) {
+          quiet *= 2;
+          continue;
+        }
+        if (!isLoss(error)) throw error;
+        this._lost ||= error instanceof ConnectionLost;
+        await this._wait(error, attempt, signal);
+        attempt += 1;
+      }
+    }
+    throw new ConnectionLost('too many attempts');
+  }
+
+  /** @param {Uint8Array} frame @param {number} timeout @param {AbortSignal} signal */
+  async _try(frame, timeout, signal) {
+    const answer = await this._wakeable(false, signal, async (stop) => {
+      const transport = await this._connected(stop);
+      return transport.exchange(frame, { timeout, signal: stop });
+    });
+    this.traffic.sent += frame.length;
+    this.traffic.received += answer.length;
+    this.traffic.exchanges += 1;
+    this._delivered();
+    return answer;
+  }
+
+  /** @param {AbortSignal} signal */
+  async _connected(signal) {
+    if (this._transport?.open) return this._transport;
+    // One that was closed while it idled is nobody's loss.
+    this._transport?.close();
+    this._transport = null;
+    const transport = await this._carriers.open(signal);
+    transport.accept(this._longest);
+    this._transport = transport;
+    this._proven = false;
+    return transport;
+  }
+
+  _delivered() {
+    if (this._transport) this._carriers.delivered(this._transport);
+    this._proven = true;
+    if (this._lost) this.reconnects += 1;
+    this._lost = false;
+    if (this._told) this._notify({ type: 'reconnected' });
+    this._told = false;
+  }
+
+  /** @param {boolean} [lost] whether that is the connection's own fault */
+  _drop(lost = true) {
+    if (this._transport && lost) this._carriers.lost(this._transport, this._proven);
+    this._transport?.close();
+    this._transport = null;
+  }
+
+  /** @param {ConnectionLost | ServerUnreachable | UpgradeRefused} error @param {number} attempt @param {AbortSignal} signal */
+  async _wait(error, attempt, signal) {
+    const delay = delayOf(this.patience, attempt, this._chance());
+    this._deadline ??= this._clock() + this.patience.total;
+    if (this._clock() + delay > this._deadline) throw error;
+    if (attempt > 0) {
+      this._told = true;
+      this._notify({ type: 'reconnecting', reason: error.reason, attempt, delay });
+    }
+    try {
+      await this._wakeable(true, signal, (stop) => this._pause(delay, stop));
+    } catch (interruption) {
+      if (!(interruption instanceof Woken)) throw interruption;
+    }
+  }
+
+  /**
+   * Runs `run` so that `wake` can interrupt it. Throws Woken where it did, and Cancelled.
+   * @template T
+   * @param {boolean} waiting @param {AbortSignal} signal @param {(stop: AbortSignal) => Promise<T>} run
+   * @returns {Promise<T>}
+   */
+  async _wakeable(waiting, signal, run) {
+    const stop = linked([signal]);
+    this._doing = { waiting, since: this._clock(), interrupt: stop.abort };
+    try {
+      return await run(stop.signal);
+    } catch (error) {
+      throw stop.signal.aborted && !signal.aborted ? new Woken() : error;
+    } finally {
+      this._doing = null;
+      stop.release();
+    }
+  }
+
+  /** Whether an idle connection still answers; one that does not is closed. */
+  async _probe() {
+    if (this._transport?.name === 'websocket' && !this._turns.taken) {
+      await this.sendOnce(PING, this.patience.probe);
+    }
+  }
+
+  /**
+   * @template T
+   * @param {AbortSignal} signal @param {() => Promise<T>} run
+   * @returns {Promise<T>}
+   */
+  async _inTurn(signal, run) {
+    const endTurn = await this._turns.take(signal);
+    try {
+      return await run();
+    } finally {
+      endTurn();
+    }
+  }
+}
+
+/** @typedef {{waiting: boolean, since: number, interrupt: () => void}} Wakeable */
+
+/** `wake` ended an attempt or a wait; not an error that leaves the channel. */
+class Woken extends Error {}
+
+/** @param {unknown} error @returns {error is ConnectionLost | ServerUnreachable | UpgradeRefused} */
+function isLoss(error) {
+  return (
+    error instanceof ConnectionLost || error instanceof ServerUnreachable || error instanceof UpgradeRefused
+  );
+}

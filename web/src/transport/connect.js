@@ -1,0 +1,23 @@
+// Making a transport of either kind for one server.
+import { encodeMessage } from '../protocol/messages.js';
+import { HttpTransport } from './http.js';
+import { WebSocketTransport } from './websocket.js';
+
+const PING = encodeMessage({ type: 'ping' });
+
+/**
+ * @param {string} url
+ * @param {string | null} token
+ * @param {number} maxFrame bytes of the longest answer that is accepted
+ * @returns {import('./transport.js').Connect}
+ */
+export function connector(url, token, maxFrame) {
+  return async (kind, { timeout, signal }) => {
+    if (kind === 'websocket') return WebSocketTransport.open({ url, token, maxFrame, timeout, signal });
+    const transport = new HttpTransport({ url, token, maxFrame });
+    // A request has no handshake of its own: this tells a server that is not there from one that
+    // computes for long.
+    await transport.exchange(PING, { timeout, signal });
+    return transport;
+  };
+}

@@ -1,0 +1,37 @@
+// How long a channel waits for what.
+
+/**
+ * Seconds. `total` bounds the time from the first loss of a frame to giving up.
+ * @typedef {object} Patience
+ * @property {number} connect one HTTP attempt, or a WebSocket where nothing else is allowed
+ * @property {number} upgrade a WebSocket where HTTP is the other way
+ * @property {number} exchange one answer
+ * @property {number} quiet silence after which a connection is replaced; twice as long each time
+ * @property {number} probe the pong of a connection that may have died while the device slept
+ * @property {number} total
+ * @property {number} firstDelay
+ * @property {number} longestDelay
+ */
+
+/** @type {Readonly<Patience>} */
+export const PATIENCE = Object.freeze({
+  connect: 10,
+  upgrade: 4,
+  exchange: 300,
+  quiet: 30,
+  probe: 3,
+  total: 120,
+  firstDelay: 0.1,
+  longestDelay: 5,
+});
+
+/**
+ * Exponential, with half of it random so that clients do not come back all at once.
+ * @param {Patience} patience
+ * @param {number} attempt from 0
+ * @param {number} chance 0 to 1
+ * @returns {number} seconds
+ */
+export function delayOf({ firstDelay, longestDelay }, attempt, chance) {
+  return Math.min(longestDelay, firstDelay * 2 ** Math.min(attempt, 30)) * (0.5 + chance / 2);
+}

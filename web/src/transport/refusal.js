@@ -1,0 +1,52 @@
+// Refusals that are no frames: JSON over HTTP, and the reason of a closed WebSocket.
+import { ConnectionLost, DeviceRevoked, ModelChanged, ServerRefused } from './errors.js';
+
+const MAX_TEXT = 1000;
+const CODE = /^[a-z0-9_]{1,64}$/;
+const RETRYABLE = new Set(['too_many_sessions', 'cache_full', 'overloaded', 'shutting_down']);
+
+/**
+ * The error in `{"error": {"code", "message", "retryable"}}`.
+ * @param {Uint8Array} body
+ * @param {string | null} retryAfter the header, seconds
+ * @returns {ServerRefused | null} null: none, as in somebody else's page
+ */
+export function readRefusal(body, retryAfter) {
+  let error;
+  try {
+    error = JSON.parse(new TextDecoder().decode(body))?.error;
+  } catch {
+    return null;
+  }
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null;
+  const retryable = error.retryable === true;
+  const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
+  return refusal(error.code.slice(0, 64), error.message.slice(0, MAX_TEXT), retryable, seconds);
+}
+
+/**
+ * The error of a server's own code.
+ * @param {string} code @param {string} message @param {boolean} retryable
+ * @param {number | null} retryAfter seconds
+ * @returns {ServerRefused}
+ */
+export function refusal(code, message, retryable, retryAfter) {
+  if (code === 'model_changed') return new ModelChanged();
+  return new ServerRefused(code, message, { retryable, retryAfter });
+}
+
+/**
+ * What the close of a WebSocket means (docs/protocol.md, "Close codes").
+ * @param {number} code
+ * @param {string} reason
+ * @returns {ServerRefused | ConnectionLost}
+ */
+export function closeError(code, reason) {
+  if (code === 1009) {
+    return new ServerRefused('frame_too_large', 'the frame is larger than the server accepts; send fewer rows');
+  }
+  if (code !== 1008) return new ConnectionLost(`closed with code ${code}`);
+  if (reason === 'revoked') return new DeviceRevoked();
+  const named = CODE.test(reason) ? reason : 'policy_violation';
+  return new ServerRefused(named, `the server hung up: ${named}`, { retryable: RETRYABLE.has(named) });
+}

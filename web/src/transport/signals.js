@@ -1,0 +1,20 @@
+// Several reasons to stop as one. (AbortSignal.any is younger than the browsers that are served.)
+
+/** Never aborted. */
+export const NEVER = new AbortController().signal;
+
+/**
+ * A signal that is aborted with the first of `signals`, or by `abort`; `release` lets go of them.
+ * @param {AbortSignal[]} signals
+ * @returns {{signal: AbortSignal, abort: () => void, release: () => void}}
+ */
+export function linked(signals) {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  for (const signal of signals) {
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+  }
+  const release = () => signals.forEach((signal) => signal.removeEventListener('abort', abort));
+  return { signal: controller.signal, abort, release };
+}
