@@ -17,10 +17,10 @@ ICONS = Path(__file__).parents[1] / "web" / "static" / "icons"
 PICTURES = {
     "icon-192.png": ("icon.svg", 192),
     "icon-512.png": ("icon.svg", 512),
-    "apple-180.png": ("maskable.svg", 180),
+    "icon-180.png": ("maskable.svg", 180),
     "maskable-512.png": ("maskable.svg", 512),
 }
-COLOURS = 64
+COLOURS = 32
 
 
 def main() -> None:
