@@ -2,12 +2,12 @@
 //
 // --check builds beside and compares with what is committed in FOLDER; exit 1 where they differ.
 import { build } from 'esbuild';
-import { main as compile } from 'assemblyscript/asc';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { KERNEL_NAMES, compileKernel } from './kernels.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const COMMITTED = join(HERE, '../server/split_server/web_app');
@@ -22,10 +22,6 @@ const SCRIPTS = {
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
 const STYLES = { app: 'src/ui/app.css', pair: 'src/pairing/pair.css' };
-const KERNELS = {
-  'kernels.wasm': ['wasm/kernels.ts', '--enable', 'simd'],
-  'kernels-relaxed.wasm': ['wasm/kernels_relaxed.ts', '--enable', 'simd,relaxed-simd'],
-};
 const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
 
 const bundling = {
@@ -48,16 +44,7 @@ async function buildInto(out) {
   await build({ ...bundling, entryPoints: SCRIPTS, outdir: join(out, 'app') });
   await build({ ...bundling, entryPoints: STYLES, outdir: join(out, 'app') });
   await build({ ...bundling, format: 'iife', entryPoints: SERVICE_WORKER, outdir: out });
-  for (const [name, [source, ...options]] of Object.entries(KERNELS)) {
-    await kernel(join(out, 'app', name), source, options);
-  }
-}
-
-/** @param {string} target @param {string} source @param {string[]} options */
-async function kernel(target, source, options) {
-  const fixed = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--baseDir', HERE];
-  const { error, stderr } = await compile([source, '-o', relative(HERE, target), ...fixed, ...options]);
-  if (error) throw new Error(`${source}: ${stderr.toString()}`);
+  for (const name of KERNEL_NAMES) await compileKernel(name, join(out, 'app', name));
 }
 
 /** @param {string} folder @returns {Promise<Map<string, Buffer>>} */

@@ -1,19 +1,12 @@
-import { main as compile } from 'assemblyscript/asc';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compileKernel } from '../../kernels.mjs';
 import { ShardServer } from '../../src/ends/shard_server.js';
 
-const WEB = fileURLToPath(new URL('../..', import.meta.url));
-const SOURCES = join(WEB, 'wasm');
-/** As build.mjs compiles them. @type {Record<string, string[]>} */
-const MODULES = {
-  'kernels.wasm': ['wasm/kernels.ts', '--enable', 'simd'],
-  'kernels-relaxed.wasm': ['wasm/kernels_relaxed.ts', '--enable', 'simd,relaxed-simd'],
-};
-
+const SOURCES = fileURLToPath(new URL('../../wasm', import.meta.url));
 /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
 const modules = new Map();
 
@@ -39,12 +32,9 @@ async function versionOfSources() {
 
 /** @param {string} name @param {string} target */
 async function compiled(name, target) {
-  const [source, ...options] = MODULES[name];
   const beside = `${target}.${process.pid}`;
   await mkdir(join(target, '..'), { recursive: true });
-  const fixed = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--baseDir', WEB];
-  const { error, stderr } = await compile([source, '-o', relative(WEB, beside), ...fixed, ...options]);
-  if (error) throw new Error(stderr.toString());
+  await compileKernel(name, beside);
   await rename(beside, target);
   return readFile(target);
 }
