@@ -1,0 +1,47 @@
+// What happens to a text before it is split: NFC, Prepend and Replace.
+import { flatten, invalid, isRecord, textOf } from './component.js';
+import { nfc } from './nfc.js';
+
+/** @typedef {(text: string) => string} Normalizer */
+
+const ROOM = 'normalizer';
+
+/**
+ * @param {unknown} value as in tokenizer.json
+ * @returns {{normalize: Normalizer, prepends: boolean}} prepends: the text may begin with what no input had
+ * @throws {import('./errors.js').TokenizerInvalid}
+ */
+export function readNormalizer(value) {
+  const parts = flatten(value, ROOM, 'normalizers');
+  const steps = parts.map(step);
+  return {
+    normalize: (text) => steps.reduce((current, each) => each(current), text),
+    prepends: parts.some((part) => part.type === 'Prepend'),
+  };
+}
+
+/** @param {import('./component.js').Component} part @returns {Normalizer} */
+function step(part) {
+  if (part.type === 'NFC') return nfc;
+  if (part.type === 'Prepend') {
+    const start = textOf(part, 'prepend', ROOM);
+    return (text) => (text ? start + text : text);
+  }
+  if (part.type === 'Replace') {
+    const [from, to] = [replacedText(part, ROOM), textOf(part, 'content', ROOM)];
+    return (text) => text.replaceAll(from, () => to);
+  }
+  throw invalid(ROOM, part.type);
+}
+
+/**
+ * What a Replace looks for; patterns are refused.
+ * @param {import('./component.js').Component} part @param {string} room
+ */
+export function replacedText(part, room) {
+  const pattern = part.pattern;
+  if (!isRecord(pattern) || typeof pattern.String !== 'string' || !pattern.String) {
+    throw invalid(room, 'Replace with a pattern');
+  }
+  return pattern.String;
+}
