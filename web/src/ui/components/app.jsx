@@ -1,0 +1,58 @@
+import { Banners } from './banner.jsx';
+import { Chats } from './chats.jsx';
+import { AppContext } from './context.jsx';
+import { Header } from './header.jsx';
+import { MessageList } from './message_list.jsx';
+import { Modal } from './sheet.jsx';
+import { SeenSheet } from './seen_sheet.jsx';
+import { SettingsSheet } from './settings_sheet.jsx';
+import { Toasts } from './toasts.jsx';
+
+/** @typedef {import('../state/app.js').App} AppState */
+
+/** @param {{app: AppState, wide: import('@preact/signals').ReadonlySignal<boolean>}} props */
+export function App({ app, wide }) {
+  return (
+    <AppContext.Provider value={app}>
+      <a class="skip" href="#composer">
+        Skip to the message field
+      </a>
+      <div class="app">
+        {wide.value && (
+          <nav class="side" aria-label="Chats">
+            <Chats />
+          </nav>
+        )}
+        <main class="main">
+          <Header />
+          <Banners />
+          <MessageList />
+        </main>
+      </div>
+      <Sheets app={app} wide={wide} />
+      <Toasts />
+      <p class="unseen" aria-live="polite" aria-atomic="true">
+        {app.spoken}
+      </p>
+    </AppContext.Provider>
+  );
+}
+
+/** @param {{app: AppState, wide: import('@preact/signals').ReadonlySignal<boolean>}} props */
+function Sheets({ app, wide }) {
+  const close = () => (app.sheet.value = null);
+  switch (app.sheet.value) {
+    case 'settings':
+      return <SettingsSheet />;
+    case 'seen':
+      return <SeenSheet />;
+    case 'chats':
+      return wide.value ? null : (
+        <Modal label="Chats" class="drawer" onClose={close}>
+          <Chats onClose={close} />
+        </Modal>
+      );
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,54 @@
+// Outlines on a grid of 24, drawn for this app.
+const PATHS = {
+  menu: 'M4 7h16M4 12h16M4 17h10',
+  plus: 'M12 5v14M5 12h14',
+  close: 'M6 6l12 12M18 6L6 18',
+  send: 'M12 19V5M6 11l6-6 6 6',
+  stop: 'M7 7h10v10H7z',
+  copy: 'M9 9h10v11H9zM5 15V4h10',
+  done: 'M5 12.5l4.5 4.5L19 7.5',
+  edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
+  again: 'M19 12a7 7 0 1 1-2.2-5.1M19 4v4h-4',
+  back: 'M15 6l-6 6 6 6',
+  next: 'M9 6l6 6-6 6',
+  undo: 'M9 8L5 12l4 4M5 12h9a5 5 0 0 1 0 10h-2',
+  down: 'M12 5v14M6 13l6 6 6-6',
+  up: 'M12 19V5M6 11l6-6 6 6',
+  eye: 'M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
+  sliders: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM9 19.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',
+  more: 'M5.5 12h.01M12 12h.01M18.5 12h.01',
+  search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM15.5 15.5L20 20',
+  mark: 'M7 5H4v14h3M17 5h3v14h-3M8.5 12h.01M12 12h.01M15.5 12h.01',
+};
+
+/** @typedef {keyof typeof PATHS} IconName */
+
+/** @param {{name: IconName, class?: string}} props */
+export function Icon({ name, class: extra = '' }) {
+  return (
+    <svg class={`icon ${extra}`} viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+/**
+ * A round button that shows an icon and says its label.
+ * @param {{icon: IconName, label: string, onClick: (event: MouseEvent) => void, class?: string,
+ *   disabled?: boolean, expanded?: boolean}} props
+ */
+export function IconButton({ icon, label, onClick, class: extra = '', disabled = false, expanded }) {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${extra}`}
+      aria-label={label}
+      title={label}
+      aria-expanded={expanded}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import { describeError } from '../../common/errors.js';
+import { isToken, redeem, storeToken } from '../../pairing/pair.js';
+import { readCredential } from '../view/credential.js';
+import { whyPairing } from '../words/explain.js';
+import { useApp } from './context.jsx';
+
+/** Asks for a pairing code or a token. @param {{problem: import('../machine/phase.js').Problem | null}} props */
+export function PairingCard({ problem }) {
+  const app = useApp();
+  const [text, setText] = useState('');
+  const [wrong, setWrong] = useState('');
+  const [busy, setBusy] = useState(false);
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    setBusy(true);
+    setWrong('');
+    try {
+      const credential = readCredential(text, isToken);
+      const name = deviceName(navigator.userAgent);
+      storeToken(credential.kind === 'token' ? credential.token : (await redeem({ code: credential.code, name })).token);
+      await app.connection.connect();
+    } catch (error) {
+      setWrong(describeError(error).message);
+    }
+    setBusy(false);
+  };
+  return (
+    <section class="card" aria-labelledby="setup">
+      <h2 id="setup">Pair this browser</h2>
+      <p>{whyPairing(problem)}</p>
+      <form onSubmit={(event) => void submit(event)}>
+        <div class="field">
+          <label for="credential">Pairing code or token</label>
+          <input
+            id="credential"
+            class="text-field"
+            type="text"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            placeholder="XXXX-XXXX"
+            aria-invalid={wrong ? 'true' : undefined}
+            aria-describedby="credential-help"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <p class="problem" role="alert">
+            {wrong}
+          </p>
+        </div>
+        <button type="submit" class="button primary" disabled={busy || !text.trim()}>
+          {busy ? 'Pairing…' : 'Pair'}
+        </button>
+      </form>
+      <p class="hint" id="credential-help">
+        On the machine of the server, <code>split-server pair</code> shows a code that counts once, for a few minutes, and
+        a QR code that does all this by itself.
+      </p>
+    </section>
+  );
+}
+
+/** What the server's list calls this device until somebody renames it. @param {string} agent */
+function deviceName(agent) {
+  // Each of these also names those after it.
+  const browser = ['Firefox', 'Edg', 'Chrome', 'Safari'].find((word) => agent.includes(word)) ?? 'Browser';
+  const system = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'].find((word) => agent.includes(word));
+  return `${browser === 'Edg' ? 'Edge' : browser} on ${system ?? 'a device'}`;
+}

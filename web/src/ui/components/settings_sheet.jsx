@@ -1,0 +1,102 @@
+import { AdapterChoice } from './adapter_choice.jsx';
+import { useApp } from './context.jsx';
+import { ModelSection } from './model_section.jsx';
+import { SamplingSection } from './sampling_section.jsx';
+import { Sheet } from './sheet.jsx';
+
+const THEMES = /** @type {const} */ ([['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']]);
+const TRANSPORTS = /** @type {const} */ ([['auto', 'Auto'], ['websocket', 'WebSocket'], ['http', 'HTTP']]);
+
+export function SettingsSheet() {
+  const app = useApp();
+  return (
+    <Sheet title="Settings" onClose={() => (app.sheet.value = null)}>
+      <ThisChat />
+      <SamplingSection />
+      <Page />
+      <ModelSection />
+    </Sheet>
+  );
+}
+
+function ThisChat() {
+  const app = useApp();
+  const chat = app.library.chat.value;
+  const changed = (/** @type {string} */ system) => {
+    app.changeChat({ system });
+    // What is written for a chat that has not begun is meant for the next ones too.
+    if (!chat.roots.length) app.change({ system });
+  };
+  return (
+    <section class="section" aria-labelledby="this-chat">
+      <h3 id="this-chat">This chat</h3>
+      <div class="field">
+        <label for="system">System prompt</label>
+        <textarea
+          id="system"
+          class="text-field"
+          aria-describedby="system-hint"
+          value={chat.system}
+          disabled={app.busyHere.value}
+          onChange={(event) => changed(event.currentTarget.value)}
+        />
+        <p class="hint" id="system-hint">
+          Goes before the first message, and to the server with it. Empty: none.
+        </p>
+      </div>
+      <AdapterChoice />
+    </section>
+  );
+}
+
+function Page() {
+  const app = useApp();
+  const { theme, transport, enterSends } = app.settings.value;
+  return (
+    <section class="section" aria-labelledby="page">
+      <h3 id="page">This page</h3>
+      <Choice name="theme" label="Theme" options={THEMES} value={theme} onChange={(value) => app.change({ theme: value })} />
+      <Choice
+        name="transport"
+        label="Connection"
+        options={TRANSPORTS}
+        value={transport}
+        onChange={(value) => {
+          app.change({ transport: value });
+          if (!app.replies.running.value) void app.connection.connect();
+        }}
+      />
+      <label class="switch">
+        <input
+          type="checkbox"
+          checked={enterSends}
+          onChange={(event) => app.change({ enterSends: event.currentTarget.checked })}
+        />
+        Enter sends; Shift+Enter begins a new line
+      </label>
+    </section>
+  );
+}
+
+/**
+ * @template {string} T
+ * @param {{name: string, label: string, options: readonly (readonly [T, string])[], value: T,
+ *   onChange: (value: T) => void}} props
+ */
+function Choice({ name, label, options, value, onChange }) {
+  return (
+    <div class="field">
+      <span class="label" id={`${name}-label`}>
+        {label}
+      </span>
+      <div class="choice" role="radiogroup" aria-labelledby={`${name}-label`}>
+        {options.map(([key, words]) => (
+          <label key={key}>
+            <input type="radio" name={name} checked={key === value} onChange={() => onChange(key)} />
+            <span>{words}</span>
+          </label>
+        ))}
+      </div>
+    </div>
+  );
+}

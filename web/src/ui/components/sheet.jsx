@@ -1,0 +1,47 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { IconButton } from './icon.jsx';
+
+/**
+ * A dialog above the page. The browser keeps the focus inside, gives it back at the end, and closes it
+ * with Escape.
+ * @param {{label: string, class: string, onClose: () => void, children: import('preact').ComponentChildren}} props
+ */
+export function Modal({ label, class: kind, onClose, children }) {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // The title, so that a reader hears where it is, and no keyboard comes up.
+    /** @type {HTMLElement | null | undefined} */ (shown?.querySelector('h2'))?.focus();
+    return () => shown?.close();
+  }, []);
+  const outside = (/** @type {MouseEvent} */ event) => {
+    if (event.target === dialog.current) onClose();
+  };
+  const cancelled = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return (
+    <dialog ref={dialog} class={kind} aria-label={label} onClick={outside} onCancel={cancelled}>
+      {children}
+    </dialog>
+  );
+}
+
+/**
+ * @param {{title: string, onClose: () => void, children: import('preact').ComponentChildren}} props
+ */
+export function Sheet({ title, onClose, children }) {
+  return (
+    <Modal label={title} class="sheet" onClose={onClose}>
+      <header>
+        <h2 tabIndex={-1}>
+          {title}
+        </h2>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div class="body">{children}</div>
+    </Modal>
+  );
+}

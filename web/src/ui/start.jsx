@@ -1,0 +1,41 @@
+import { render } from 'preact';
+import { ChatStore } from '../chats/store.js';
+import { loadToken } from '../pairing/pair.js';
+import { loadSettings, saveSettings, watchSettings } from '../settings/settings.js';
+import { App } from './components/app.jsx';
+import { App as AppState } from './state/app.js';
+import { attend } from './view/attend.js';
+import { matching } from './view/matching.js';
+import { pageStorage } from './view/page_storage.js';
+import { followTheme } from './view/theme.js';
+import { followViewport } from './view/viewport.js';
+
+const WIDE = '(min-width: 900px)';
+
+/**
+ * Puts the page up; what takes time begins after it stands.
+ * @param {() => import('../engine/client.js').EngineClient} spawn starts the engine
+ * @param {() => void} [later] what else can wait until then
+ */
+export function start(spawn, later = () => {}) {
+  const app = new AppState({
+    spawn,
+    openChats: () => ChatStore.open(),
+    url: location.origin,
+    loadToken,
+    settings: loadSettings(),
+    saveSettings,
+    memory: pageStorage(),
+  });
+  followTheme(app.settings);
+  followViewport();
+  attend(app);
+  watchSettings((settings) => (app.settings.value = settings));
+  render(<App app={app} wide={matching(WIDE)} />, /** @type {HTMLElement} */ (document.getElementById('app')));
+  requestAnimationFrame(() => {
+    setTimeout(() => {
+      void app.start();
+      later();
+    });
+  });
+}

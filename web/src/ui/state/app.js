@@ -1,0 +1,203 @@
+import { computed, signal } from '@preact/signals';
+import { editMessage, redo, regenerateFrom, say, selectSibling, undo, withSettings } from '../../chats/tree.js';
+import { describeError } from '../../common/errors.js';
+import { Announcer } from '../words/announce.js';
+import { cannotSend, whatHappened } from '../words/explain.js';
+import { Connection } from './connection.js';
+import { Library } from './library.js';
+import { Replies } from './replies.js';
+import { wishesOf } from './wishes.js';
+import { Toasts } from './toasts.js';
+import { Traffic } from './traffic.js';
+
+/** @typedef {import('../../settings/types').Settings} Settings */
+/** @typedef {import('../../chats/types').Chat} Chat */
+/** @typedef {'chats' | 'settings' | 'seen'} SheetName */
+
+/**
+ * What the page needs of the browser and of the other rooms; tests give others.
+ * @typedef {object} Needs
+ * @property {() => import('../../engine/client.js').EngineClient} spawn
+ * @property {() => Promise<import('../../chats/store.js').ChatStore>} openChats
+ * @property {string} url of the server, without a trailing slash
+ * @property {() => string | null} loadToken
+ * @property {Settings} settings
+ * @property {(settings: Settings) => unknown} saveSettings
+ * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null} [memory]
+ * @property {{frame?: (run: () => void) => unknown, now?: () => number}} [clock]
+ */
+
+/** The whole page without its looks: what is shown is in signals, what a user does is a method. */
+export class App {
+  /** @param {Needs} needs */
+  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, memory = null, clock }) {
+    this._saveSettings = saveSettings;
+    this.settings = signal(settings);
+    this.toasts = new Toasts();
+    /** What a screen reader is told. */
+    this.spoken = signal('');
+    /** Why the connection is not as it should be. @type {import('@preact/signals').Signal<string | null>} */
+    this.notice = signal(null);
+    /** @type {import('@preact/signals').Signal<SheetName | null>} */
+    this.sheet = signal(null);
+    this.draft = signal('');
+    /** The message of the user that is being edited. @type {import('@preact/signals').Signal<string | null>} */
+    this.editing = signal(null);
+    const transport = () => this.settings.value.transport;
+    this.connection = new Connection({ spawn, url, token: loadToken, transport, now: clock?.now });
+    this.connection.onNotice = (notice) => this._happened(notice);
+    const defaults = () => ({ system: this.settings.value.system, adapter: this.settings.value.adapter });
+    this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory });
+    this.replies = new Replies({
+      connection: this.connection,
+      library: this.library,
+      wishes: () => wishesOf(this.settings.value),
+      announcer: new Announcer((text) => (this.spoken.value = text)),
+      clock,
+    });
+    this.traffic = new Traffic(() => this.connection.engine.stats());
+    /** Why nothing can be sent now; null: it can. */
+    this.hindrance = computed(() => this._hindrance());
+    /** Whether the shown chat waits for its reply. */
+    this.busyHere = computed(() => this.replies.running.value?.chat === this.library.chat.value.id);
+  }
+
+  /** Opens the saved chats and the connection. */
+  async start() {
+    const opened = this.library.start().catch((error) => this._tell(error));
+    await this.connection.connect();
+    await opened;
+  }
+
+  /** @param {Partial<Settings>} changes */
+  change(changes) {
+    this.settings.value = { ...this.settings.value, ...changes };
+    try {
+      this._saveSettings(this.settings.value);
+    } catch (error) {
+      this._tell(error);
+    }
+  }
+
+  /** Sends a message of the user. @param {string} text @returns {boolean} whether it went */
+  send(text) {
+    if (this.hindrance.value !== null || !text.trim()) return false;
+    return this._answering(() => say(this.library.chat.value, text));
+  }
+
+  /** Another version of a message, in a branch of its own. @param {string} node @param {string} text */
+  edit(node, text) {
+    if (this.hindrance.value !== null || !text.trim()) return false;
+    const went = this._answering(() => editMessage(this.library.chat.value, node, text));
+    if (went) this.editing.value = null;
+    return went;
+  }
+
+  /** Another reply to the message before this one. @param {string | null} node null: the last */
+  regenerate(node) {
+    if (this.hindrance.value !== null) return false;
+    const chat = this.library.chat.value;
+    return this._answering(() => regenerateFrom(node ? { ...chat, leaf: node } : chat));
+  }
+
+  /** @param {string} node @param {number} offset */
+  branch(node, offset) {
+    if (!this.busyHere.value) this.library.put(selectSibling(this.library.chat.value, node, offset));
+  }
+
+  /** Takes the last exchange off the chat; its text goes where it can be changed. */
+  undo() {
+    const before = this.library.chat.value;
+    const after = undo(before);
+    if (this.busyHere.value || after === before) return;
+    this.library.put(after);
+    const back = () => this.library.put(redo(this.library.get(before.id) ?? before));
+    this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
+  }
+
+  /** @param {{system?: string, adapter?: string | null}} about of the shown chat */
+  changeChat(about) {
+    this.library.put(withSettings(this.library.chat.value, about));
+  }
+
+  newChat() {
+    this.sheet.value = null;
+    this.editing.value = null;
+    this.library.fresh();
+  }
+
+  /** @param {string} id */
+  async openChat(id) {
+    this.sheet.value = null;
+    this.editing.value = null;
+    await this.library.select(id).catch((error) => this._tell(error));
+  }
+
+  /** @param {string} id */
+  async deleteChat(id) {
+    if (this.replies.running.value?.chat === id) this.replies.stop();
+    await this.library.remove(id).catch((error) => this._tell(error));
+  }
+
+  /** Takes in the chats of files. @param {Blob[]} files */
+  async importChats(files) {
+    this.sheet.value = null;
+    await this.library.take(files).catch((error) => this._tell(error));
+  }
+
+  /**
+   * Hands a file of one chat, or of all, to `save`.
+   * @param {string | null} id null: all
+   * @param {(name: string, blob: Blob) => void} save
+   */
+  async exportChats(id, save) {
+    try {
+      const file = id === null ? await this.library.allDocuments() : await this.library.document(id);
+      if (file) save(file.name, file.blob);
+    } catch (error) {
+      this._tell(error);
+    }
+  }
+
+  /** The page can be seen again, or the network is back. */
+  wake() {
+    this.connection.wake();
+  }
+
+  /** The page may not come back. */
+  hide() {
+    this.replies.snapshot();
+  }
+
+  /** @param {() => Chat} step */
+  _answering(step) {
+    try {
+      void this.replies.answer(step());
+      return true;
+    } catch (error) {
+      this._tell(error);
+      return false;
+    }
+  }
+
+  _hindrance() {
+    const running = this.replies.running.value;
+    if (running && running.chat !== this.library.chat.value.id) return 'A reply is being written in another chat.';
+    if (running) return 'A reply is being written.';
+    return cannotSend(this.connection.phase.value);
+  }
+
+  /** @param {import('../../engine/messages.js').Notice} notice */
+  _happened(notice) {
+    const words = whatHappened(notice);
+    const lost = this.notice.value !== null;
+    this.notice.value = notice.type === 'reconnecting' ? words : null;
+    if (notice.type === 'reconnected' && lost) this.toasts.show('Connected again; the reply goes on');
+    else if (notice.type === 'resent' && words) this.toasts.show(words);
+  }
+
+  /** @param {unknown} error */
+  _tell(error) {
+    this.toasts.show(describeError(error).message);
+  }
+}

@@ -1,0 +1,164 @@
+import { signal } from '@preact/signals';
+import { describeError } from '../../common/errors.js';
+import { START, meaningForPage, next } from '../machine/phase.js';
+import { Retry } from '../machine/retry.js';
+import { Speed } from '../words/speed.js';
+
+/** @typedef {import('../../engine/client.js').EngineClient} Engine */
+/** @typedef {{done: number, total: number, perSecond: number | null}} Progress */
+
+const SHOWN_EVERY_MS = 100;
+
+/**
+ * The way to a model that can answer: connect, download, prepare; and back when something fails.
+ */
+export class Connection {
+  /**
+   * @param {{spawn: () => Engine, url: string, token: () => string | null,
+   *   transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry}} needs
+   *   `spawn` starts an engine worker; `now` in milliseconds
+   */
+  constructor({ spawn, url, token, transport, now = () => performance.now(), retry }) {
+    this._spawn = spawn;
+    this._url = url;
+    this._token = token;
+    this._transport = transport;
+    this._now = now;
+    this._round = 0;
+    /** @type {Engine | null} */
+    this._engine = null;
+    this._retry = retry ?? new Retry(() => void this.connect());
+    /** @type {(notice: import('../../engine/messages.js').Notice) => void} */
+    this.onNotice = () => {};
+    this.phase = signal(START);
+    /** @type {import('@preact/signals').Signal<Progress | null>} */
+    this.progress = signal(null);
+    /** @type {import('@preact/signals').Signal<number | null>} */
+    this.prepared = signal(null);
+    /** @type {import('@preact/signals').Signal<{kernel: string, workers: number} | null>} */
+    this.ends = signal(null);
+  }
+
+  /** The engine worker, started when it is first needed. */
+  get engine() {
+    if (!this._engine) {
+      this._engine = this._spawn();
+      this._engine.onNotice = (notice) => this.onNotice(notice);
+    }
+    return this._engine;
+  }
+
+  /** Asks the server what it serves, and goes as far as it can without asking the user. */
+  async connect() {
+    await this._attempt({ type: 'connect' }, async (current) => {
+      const where = { url: this._url, token: this._token(), transport: this._transport() };
+      const server = await this.engine.connect(where);
+      if (!current()) return;
+      this._retry.succeeded();
+      this._go({ type: 'connected', server });
+      if (this.phase.value.name === 'preparing') await this._prepare(current);
+    });
+  }
+
+  /** Downloads the model's ends, or what is missing of them, and prepares them. */
+  async download() {
+    await this._attempt({ type: 'download' }, async (current) => {
+      const speed = new Speed();
+      let shown = -Infinity;
+      const onProgress = (/** @type {{done: number, total: number}} */ { done, total }) => {
+        const now = this._now();
+        speed.add(done, now);
+        if (!current() || (now - shown < SHOWN_EVERY_MS && done < total)) return;
+        shown = now;
+        this.progress.value = { done, total, perSecond: speed.perSecond() };
+      };
+      await this.engine.pull({ onProgress });
+      if (!current()) return;
+      this._go({ type: 'downloaded' });
+      await this._prepare(current);
+    });
+  }
+
+  /** Stops the download; what is here stays. */
+  async pause() {
+    if (this.phase.value.name === 'downloading') await this.engine.pause();
+  }
+
+  /** Deletes a model's files from this device. @param {string} digest */
+  async remove(digest) {
+    await this.engine.remove(digest);
+    this.progress.value = null;
+    this.ends.value = null;
+    if (this.phase.value.server?.manifest.digest !== digest) return;
+    this._go({ type: 'removed' });
+    await this.connect();
+  }
+
+  /** A reply failed: does that concern more than the reply? @param {unknown} error */
+  replyFailed(error) {
+    const problem = describeError(error);
+    const meaning = meaningForPage(problem.code);
+    if (problem.code === 'engine_failed') this._drop();
+    if (meaning === 'reconnect') void this.connect();
+    else if (meaning || problem.code === 'engine_failed') this._fail(problem);
+  }
+
+  /** The network or the page came back. */
+  wake() {
+    this._engine?.wake();
+    this._retry.now();
+  }
+
+  /** @param {(current: () => boolean) => Promise<void>} steps @param {import('../machine/phase.js').PhaseEvent} event */
+  async _attempt(event, steps) {
+    const round = ++this._round;
+    const current = () => round === this._round;
+    this._retry.stop();
+    this._go(event);
+    try {
+      await steps(current);
+    } catch (error) {
+      if (current()) this._stopped(describeError(error));
+    }
+  }
+
+  /** @param {() => boolean} current */
+  async _prepare(current) {
+    this.prepared.value = 0;
+    const onPrepare = (/** @type {number} */ fraction) => {
+      if (current()) this.prepared.value = fraction;
+    };
+    const ends = await this.engine.prepare({ onPrepare });
+    if (!current()) return;
+    this.ends.value = ends;
+    this.prepared.value = null;
+    this._go({ type: 'prepared' });
+  }
+
+  /** @param {{code: string, message: string}} problem */
+  _stopped(problem) {
+    if (problem.code === 'engine_failed') this._drop();
+    if (problem.code === 'paused') {
+      this._go({ type: 'paused', doneBytes: this.progress.value?.done ?? this.phase.value.doneBytes });
+    } else {
+      this._fail(problem);
+    }
+  }
+
+  /** @param {{code: string, message: string}} problem */
+  _fail({ code, message }) {
+    this._go({ type: 'failed', problem: { code, message } });
+    if (this.phase.value.name === 'offline') this._retry.wait();
+  }
+
+  /** A worker that died answers nothing any more; the next try starts another one. */
+  _drop() {
+    this._engine?.close();
+    this._engine = null;
+  }
+
+  /** @param {import('../machine/phase.js').PhaseEvent} event */
+  _go(event) {
+    this.phase.value = next(this.phase.value, event);
+  }
+}

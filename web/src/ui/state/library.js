@@ -1,0 +1,216 @@
+import { signal } from '@preact/signals';
+import { describeError } from '../../common/errors.js';
+import { exportAll, exportChat, importChats, readDocument } from '../../chats/documents.js';
+import { copyOf, newChat, rename } from '../../chats/tree.js';
+import { Saver } from './saver.js';
+
+/** @typedef {import('../../chats/types').Chat} Chat */
+/** @typedef {import('../../chats/types').ChatSummary} ChatSummary */
+/** @typedef {import('../../chats/types').FoundChat} FoundChat */
+/** @typedef {import('../../chats/store.js').ChatStore} ChatStore */
+
+const LAST_OPEN = 'gatelink.chat';
+
+/** The saved chats of this browser, and the one that is shown. */
+export class Library {
+  /**
+   * @param {{open: () => Promise<ChatStore>, toasts: import('./toasts.js').Toasts,
+   *   defaults: () => {system: string, adapter: string | null},
+   *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null}} needs
+   *   `defaults` of a new chat; `memory` keeps which chat was open
+   */
+  constructor({ open, toasts, defaults, memory = null }) {
+    this._open = open;
+    this._toasts = toasts;
+    this._defaults = defaults;
+    this._memory = memory;
+    /** @type {ChatStore | null} */
+    this._store = null;
+    /** @type {AbortController | null} */
+    this._search = null;
+    /** @type {(id: string) => boolean} */
+    this._kept = () => false;
+    /** Chats that are newer here than on the disk may be: the shown one, and one that is replied to. */
+    /** @type {Map<string, Chat>} */
+    this._here = new Map();
+    this._saver = new Saver(
+      (chat) => this._write(chat),
+      (error, chat) => this._notSaved(error, chat),
+    );
+    /** @type {import('@preact/signals').Signal<ChatSummary[]>} */
+    this.list = signal([]);
+    /** @type {import('@preact/signals').Signal<Chat>} */
+    this.chat = signal(newChat(defaults()));
+    /** @type {import('@preact/signals').Signal<{words: string, found: FoundChat[], leftOut: number} | null>} */
+    this.found = signal(null);
+    /** @type {import('@preact/signals').Signal<'opening' | 'indexeddb' | 'memory'>} */
+    this.kind = signal('opening');
+  }
+
+  /** Reads the list, and the chat that was open last. */
+  async start() {
+    this._store = await this._open();
+    this._store.onChange = (ids) => void this._changedElsewhere(ids);
+    this.kind.value = this._store.kind;
+    await this.refresh();
+    const last = this._memory?.getItem(LAST_OPEN);
+    if (last && !this.chat.value.roots.length) await this.select(last).catch(() => {});
+  }
+
+  async refresh() {
+    if (this._store) this.list.value = await this._store.list();
+  }
+
+  /** A new chat, which is saved with its first message. */
+  fresh() {
+    this._show(newChat(this._defaults()));
+  }
+
+  /** @param {string} id */
+  async select(id) {
+    const chat = this._here.get(id) ?? (await this._store?.load(id));
+    if (chat) this._show(chat);
+  }
+
+  /** The newest state of a chat that is in use. @param {string} id @returns {Chat | undefined} */
+  get(id) {
+    return this.chat.value.id === id ? this.chat.value : this._here.get(id);
+  }
+
+  /**
+   * A chat has changed: show it where it is the shown one, and save it.
+   * @param {Chat} chat
+   */
+  put(chat) {
+    this._here.set(chat.id, chat);
+    if (this.chat.value.id === chat.id) this.chat.value = chat;
+    if (chat.roots.length) void this._saver.put(chat);
+  }
+
+  /** Saves a state that is not shown: a reply that is not over. @param {Chat} chat */
+  snapshot(chat) {
+    void this._saver.put(chat);
+  }
+
+  /** @param {string} id @param {string} title */
+  async rename(id, title) {
+    const chat = this.get(id) ?? (await this._store?.load(id));
+    if (chat) this.put(rename(chat, title));
+  }
+
+  /** Deletes a chat; while the toast stands it can be had back. @param {string} id */
+  async remove(id) {
+    const chat = this.get(id) ?? (await this._store?.load(id));
+    if (!chat) return;
+    this._saver.forget(id);
+    await this._saver.idle();
+    await this._store?.remove(id);
+    this._here.delete(id);
+    const shown = this.chat.value.id === id;
+    if (shown) this.fresh();
+    await this.refresh();
+    const run = () => (shown ? this._restore(chat) : this.put(chat));
+    this._toasts.show(`Deleted “${chat.title || 'New chat'}”`, { label: 'Undo', run });
+  }
+
+  /** @param {string} words none: the whole list again */
+  async search(words) {
+    this._search?.abort();
+    if (!words.trim()) {
+      this.found.value = null;
+      return;
+    }
+    const search = new AbortController();
+    this._search = search;
+    try {
+      const result = await this._store?.search(words, { signal: search.signal });
+      if (result && !search.signal.aborted) this.found.value = { words, ...result };
+    } catch (error) {
+      if (!search.signal.aborted) this._toasts.show(describeError(error).message);
+    }
+  }
+
+  /** One chat as a file. @param {string} id @returns {Promise<{name: string, blob: Blob} | null>} */
+  async document(id) {
+    const chat = this.get(id) ?? (await this._store?.load(id));
+    if (!chat) return null;
+    const blob = new Blob([exportChat(chat)], { type: 'application/json' });
+    return { name: fileName(chat.title), blob };
+  }
+
+  /** All chats as one file. @returns {Promise<{name: string, blob: Blob} | null>} */
+  async allDocuments() {
+    await this._saver.idle();
+    return this._store ? { name: 'gatelink-chats.json', blob: await exportAll(this._store) } : null;
+  }
+
+  /** Takes in the chats of files of this app or of the terminal. @param {Blob[]} files */
+  async take(files) {
+    const texts = await Promise.all(files.map(readDocument));
+    const chats = texts.flatMap((text) => importChats(text));
+    await this._store?.saveAll(chats);
+    await this.refresh();
+    if (chats.length) this._show(chats[chats.length - 1]);
+    this._toasts.show(chats.length === 1 ? 'Imported 1 chat' : `Imported ${chats.length} chats`);
+  }
+
+  /** When everything is written. */
+  idle() {
+    return this._saver.idle();
+  }
+
+  /** A chat is not worked on any more: once written it leaves memory, unless it is shown. @param {string} id */
+  async release(id) {
+    await this._saver.idle();
+    if (this.chat.value.id !== id && !this._kept(id)) this._here.delete(id);
+  }
+
+  /** @param {Chat} chat */
+  _show(chat) {
+    const before = this.chat.value.id;
+    this.chat.value = chat;
+    this._here.set(chat.id, chat);
+    this._memory?.setItem(LAST_OPEN, chat.id);
+    void this.release(before);
+  }
+
+  /** Chats that stay in memory though another one is shown. @param {(id: string) => boolean} kept */
+  keep(kept) {
+    this._kept = kept;
+  }
+
+  /** @param {Chat} chat */
+  async _write(chat) {
+    await this._store?.save(chat);
+    await this.refresh();
+  }
+
+  /** @param {unknown} error @param {Chat} chat */
+  _notSaved(error, chat) {
+    const { code, message } = describeError(error);
+    const copy = () => this._restore(copyOf(this.get(chat.id) ?? chat));
+    this._toasts.show(message, code === 'chat_changed' ? { label: 'Keep as a copy', run: copy } : undefined);
+  }
+
+  /** @param {Chat} chat */
+  _restore(chat) {
+    this.put(chat);
+    this._show(chat);
+  }
+
+  /** Another tab has saved or removed chats. @param {string[]} ids */
+  async _changedElsewhere(ids) {
+    await this.refresh();
+    const { id } = this.chat.value;
+    // A reply that is made here is not thrown away for what another tab did; its save tells of it.
+    if (!ids.includes(id) || this._kept(id)) return;
+    const chat = await this._store?.load(id).catch(() => null);
+    if (chat && this.chat.value.id === id) this._show(chat);
+  }
+}
+
+/** @param {string} title @returns {string} fit for every file system */
+export function fileName(title) {
+  const letters = title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '');
+  return `${letters.slice(0, 60) || 'chat'}.json`;
+}

@@ -1,0 +1,45 @@
+import { effect } from '@preact/signals';
+import { WakeLock } from '../../pwa/wake_lock.js';
+import { commandOf } from './shortcuts.js';
+
+/** @typedef {import('../state/app.js').App} App */
+
+/** Ties the page to what happens around it: keys, sleep and waking, the network. @param {App} app */
+export function attend(app) {
+  const lock = new WakeLock();
+  const busy = () => app.replies.running.value !== null || app.connection.phase.value.name === 'downloading';
+  effect(() => void (busy() ? lock.hold() : lock.release()));
+  effect(() => app.traffic.watch(app.replies.running.value !== null || app.sheet.value === 'seen'));
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') {
+      app.hide();
+    } else {
+      app.wake();
+    }
+  });
+  window.addEventListener('pagehide', () => app.hide());
+  window.addEventListener('online', () => app.wake());
+  document.addEventListener('keydown', (event) => pressed(app, event));
+}
+
+/** @param {App} app @param {KeyboardEvent} event */
+function pressed(app, event) {
+  const command = commandOf(event);
+  if (!command || event.defaultPrevented) return;
+  if (command === 'stop') {
+    // With a dialog open Escape closes that first.
+    if (app.sheet.value === null) app.replies.stop();
+    return;
+  }
+  event.preventDefault();
+  if (command === 'new_chat') app.newChat();
+  else if (command === 'settings') app.sheet.value = 'settings';
+  else search(app);
+}
+
+/** @param {App} app */
+function search(app) {
+  app.sheet.value = 'chats';
+  // The field stands there after the next drawing.
+  requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.chats-search'))?.focus());
+}

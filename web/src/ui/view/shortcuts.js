@@ -1,0 +1,26 @@
+/** @typedef {'search' | 'new_chat' | 'stop' | 'settings'} Command */
+
+/**
+ * @param {{key: string, ctrlKey: boolean, metaKey: boolean, shiftKey: boolean, altKey: boolean,
+ *   isComposing?: boolean}} event
+ * @returns {Command | null}
+ */
+export function commandOf(event) {
+  if (event.isComposing || event.altKey) return null;
+  if (event.key === 'Escape') return 'stop';
+  if (!event.ctrlKey && !event.metaKey) return null;
+  const key = event.key.toLowerCase();
+  if (key === 'k') return event.shiftKey ? 'new_chat' : 'search';
+  return key === ',' ? 'settings' : null;
+}
+
+/**
+ * Whether a key in the composer sends what stands there.
+ * @param {{key: string, ctrlKey: boolean, metaKey: boolean, shiftKey: boolean, isComposing?: boolean}} event
+ * @param {boolean} enterSends else only with Ctrl or Cmd
+ */
+export function sends(event, enterSends) {
+  if (event.key !== 'Enter' || event.isComposing) return false;
+  if (event.ctrlKey || event.metaKey) return true;
+  return enterSends && !event.shiftKey;
+}
