@@ -44,10 +44,10 @@ export class ChatSession {
 
   /**
    * Keeps the ids of a reply as they were generated, for the next prompt.
-   * @param {number[]} promptIds @param {string} text @param {number[]} ids @param {Message[]} messages
+   * @param {number[]} promptIds @param {string} text @param {number[]} ids
    */
-  remember(promptIds, text, ids, messages) {
-    this._prompts?.remember(promptIds, text, ids, messages);
+  remember(promptIds, text, ids) {
+    this._prompts?.remember(promptIds, text, ids);
   }
 
   /** Frees the server's cache; the connection may be gone already. */

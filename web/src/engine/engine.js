@@ -190,7 +190,7 @@ export class Engine {
       url: server.url,
       token: server.token,
       mode: this._transport,
-      onNotice: (notice) => this._notify({ type: 'reconnecting', ...notice }),
+      onNotice: this._notify,
     });
     return this._channel;
   }
@@ -217,8 +217,9 @@ export class Engine {
   async _closeModel() {
     if (this._replying) throw new ReplyInProgress();
     await this._closeChats();
-    this._model?.close();
+    const model = this._model;
     this._model = null;
+    await model?.close();
   }
 
   async _closeChats() {

@@ -61,9 +61,10 @@ export class OpenModel {
     return embedding.lookup(ids, compute);
   }
 
-  close() {
+  /** Ends the workers; their files are free when this has resolved. */
+  async close() {
     this.template?.close();
-    this.ends.close();
+    await this.ends.close();
   }
 }
 

@@ -32,7 +32,7 @@ export async function makeReply(chat, model, adapters, request, onToken, signal)
   const tally = new Tally(onToken);
   const detokenizer = new Detokenizer(model.tokenizer);
   for await (const event of decode(chat.sequence, sampler, detokenizer, prompt, limits, { signal })) tally.take(event);
-  if (mode === 'chat') chat.remember(prompt, tally.text, tally.ids, messages);
+  if (mode === 'chat') chat.remember(prompt, tally.text, tally.ids);
   return tally.finished(prompt.length, sampler.seed, adapter);
 }
 
