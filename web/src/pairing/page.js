@@ -116,6 +116,7 @@ code.value = link?.code ?? '';
 name.value = guessName(navigator);
 onSubmit(form, pair);
 onSubmit(tokenForm, useToken);
+element('no-script').remove();
 element('actions').hidden = false;
 if (link === null) code.focus();
 void tellWhetherPaired();

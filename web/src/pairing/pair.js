@@ -85,7 +85,7 @@ function refusal(status, body) {
   const code = error?.code;
   // A server without pairing has no such resource, or asks for a token before it says so.
   if (typeof code !== 'string' || ['not_found', 'method_not_allowed', 'unauthorized'].includes(code)) {
-    return new PairingFailed(`this server does not pair devices (status ${status}); use a token instead`);
+    return new PairingFailed(`this server pairs no devices (status ${status}); give it a token below`);
   }
   const message = typeof error?.message === 'string' ? error.message : '';
   return new PairingRefused(code, message.slice(0, 1000).replace(CONTROL, ' '), {

@@ -1,0 +1,253 @@
+"""The pair page in a real browser, over TLS with the server's own authority."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from split_server.doorway import EVERY_ADDRESS
+from split_server.pairing.devices import DeviceBook
+from split_server.pairing.invitation import grouped
+from split_server.pairing.pairing import ATTEMPTS_PER_MINUTE
+from split_server.pairing.state import StateFolder
+from split_server.pairing_commands import invitation
+from split_server.security.host import lan_addresses
+from tests.server_process import RunningServer, running_server
+from tests.web.browsing import DESKTOP, PHONE, trusting
+
+TOKEN = "a-token-of-enough-length"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def server(state: Path, tiny_path: Path, web_root: Path) -> Iterator[RunningServer]:
+    """Over TLS, with pairing."""
+    with running_server(tiny_path, tls="on", state=state, web_root=str(web_root)) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest) -> None:
+    """Attempts per minute are one test's subject alone."""
+    if "server" in request.fixturenames:
+        _pairing(request.getfixturevalue("server"))._attempts.clear()
+
+
+@pytest.fixture(scope="module")
+def trusted(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser whose user has installed the server's authority."""
+    home = tmp_path_factory.mktemp("home")
+    certificate = server.doorway.certificate
+    assert certificate is not None
+    (home / "ca.crt").write_bytes(certificate.authority.der)
+    with trusting(home / "ca.crt", home) as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(trusted: Browser) -> Iterator[Page]:
+    """A phone of somebody new."""
+    context = trusted.new_context(**PHONE)
+    yield context.new_page()
+    context.close()
+
+
+def _pairing(server: RunningServer) -> Any:
+    assert server.doorway.pairing is not None
+    return server.doorway.pairing
+
+
+def _link(server: RunningServer, state: Path) -> str:
+    return invitation(StateFolder(state), server.url, time.time()).link
+
+
+def _token(page: Page) -> str | None:
+    token: str | None = page.evaluate("localStorage.getItem('gatelink.token')")
+    return token
+
+
+def _refused(page: Page) -> str:
+    expect(page.locator("#message.failed")).not_to_be_empty()
+    return page.locator("#message").inner_text()
+
+
+def test_a_link_pairs_this_browser_and_leads_to_the_chat(
+    page: Page, server: RunningServer, state: Path
+) -> None:
+    failures: list[str] = []
+    page.on("console", lambda line: failures.append(line.text) if line.type == "error" else None)
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    link = _link(server, state)
+    page.goto(link)
+    expect(page.get_by_label("Code", exact=True)).to_have_value(f"{link[-52:-48]}-{link[-48:-44]}")
+    expect(page.get_by_label("Name of this device")).not_to_have_value("")
+    page.get_by_label("Name of this device").fill("my phone")
+    page.get_by_role("button", name="Pair this device").click()
+    page.wait_for_url(f"{server.url}/")
+    token = _token(page)
+    assert token is not None
+    assert _pairing(server).principal(token) is not None
+    assert "my phone" in {device.name for device in DeviceBook(StateFolder(state)).devices()}
+    assert not failures
+
+
+def test_the_code_leaves_address_bar_and_history_at_once(
+    page: Page, server: RunningServer, state: Path
+) -> None:
+    page.goto(_link(server, state))
+    expect(page.get_by_label("Code", exact=True)).not_to_have_value("")
+    assert page.url == f"{server.url}/pair"
+    page.goto(f"{server.url}/app-files.json")
+    page.go_back()
+    assert page.url == f"{server.url}/pair"
+
+
+def test_the_fingerprint_of_the_link_is_shown_as_the_terminal_does(
+    page: Page, server: RunningServer, state: Path
+) -> None:
+    page.goto(_link(server, state))
+    certificate = server.doorway.certificate
+    assert certificate is not None
+    expected = grouped(certificate.authority.fingerprint)
+    expect(page.locator("#fingerprint")).to_have_text(expected)
+
+
+def test_a_code_is_good_for_one_device(page: Page, server: RunningServer, state: Path) -> None:
+    link = _link(server, state)
+    page.goto(link)
+    page.get_by_role("button", name="Pair this device").click()
+    page.wait_for_url(f"{server.url}/")
+    page.evaluate("localStorage.clear()")
+    page.goto(link)
+    page.get_by_role("button", name="Pair this device").click()
+    assert "used already" in _refused(page)
+    assert _token(page) is None
+    assert page.url == f"{server.url}/pair"
+
+
+def test_a_typed_code_pairs_too(page: Page, server: RunningServer, state: Path) -> None:
+    code = invitation(StateFolder(state), server.url, time.time()).code
+    page.goto(f"{server.url}/pair")
+    expect(page.get_by_label("Code", exact=True)).to_be_focused()
+    page.keyboard.type(code.lower())
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{server.url}/")
+    assert _token(page) is not None
+
+
+def test_too_many_tries_are_told(page: Page, server: RunningServer) -> None:
+    page.goto(f"{server.url}/pair#ZZZZ-ZZZZ")
+    for _ in range(ATTEMPTS_PER_MINUTE):
+        _pairing(server)._attempts.append(time.time())
+    page.get_by_role("button", name="Pair this device").click()
+    assert "too many tries" in _refused(page)
+
+
+def test_no_answer_is_told_and_the_code_may_be_tried_again(
+    page: Page, server: RunningServer, state: Path
+) -> None:
+    page.goto(_link(server, state))
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Pair this device").click()
+    assert "does not answer" in _refused(page)
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Pair this device").click()
+    page.wait_for_url(f"{server.url}/")
+
+
+def test_a_paired_browser_is_told_so_and_a_revoked_one_is_told_that(
+    page: Page, server: RunningServer, state: Path
+) -> None:
+    page.goto(_link(server, state))
+    page.get_by_label("Name of this device").fill("short-lived")
+    page.get_by_role("button", name="Pair this device").click()
+    page.wait_for_url(f"{server.url}/")
+    page.goto(f"{server.url}/pair")
+    expect(page.locator("#message")).to_contain_text("paired already")
+    expect(page.get_by_role("link", name="Open the chat")).to_be_visible()
+    DeviceBook(StateFolder(state)).revoke("short-lived")
+    page.reload()
+    expect(page.locator("#message")).to_contain_text("does not know it any more")
+    expect(page.get_by_role("link", name="Open the chat")).to_be_hidden()
+
+
+def test_nothing_is_lost_where_the_authority_is_trusted(page: Page, server: RunningServer) -> None:
+    page.goto(f"{server.url}/pair")
+    page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
+    expect(page.locator("#loss")).to_be_hidden()
+    assert page.evaluate("crossOriginIsolated") is True
+
+
+def test_a_warning_that_was_clicked_away_is_told(chromium: Browser, server: RunningServer) -> None:
+    with _opened(chromium, ignore_https_errors=True) as page:
+        page.goto(f"{server.url}/pair")
+        expect(page.locator("#loss")).to_contain_text("only clicked away")
+        expect(page.locator("#trust")).to_be_visible()
+
+
+def test_the_page_can_be_read_without_scripts(chromium: Browser, server: RunningServer) -> None:
+    with _opened(chromium, ignore_https_errors=True, java_script_enabled=False) as page:
+        page.goto(f"{server.url}/pair")
+        expect(page.get_by_text("it runs no scripts here")).to_be_visible()
+        expect(page.get_by_text("Certificate Trust Settings")).to_be_visible()
+        expect(page.locator("#pair")).to_be_hidden()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download the certificate").click()
+        certificate = server.doorway.certificate
+        assert certificate is not None
+        assert download.value.path().read_bytes() == certificate.authority.der
+
+
+@contextmanager
+def _opened(browser: Browser, **options: Any) -> Iterator[Page]:
+    context = browser.new_context(**(DESKTOP | options))
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def plain(tiny_path: Path, web_root: Path) -> Iterator[RunningServer]:
+    """Plain HTTP with a token, so without pairing, also beyond this machine."""
+    settings = {"host": EVERY_ADDRESS, "tls": "off", "token": TOKEN}
+    with running_server(tiny_path, web_root=str(web_root), **settings) as running:
+        yield running
+
+
+def test_a_server_without_pairing_says_so_and_takes_its_token(
+    chromium: Browser, plain: RunningServer
+) -> None:
+    with _opened(chromium) as page:
+        page.goto(f"{plain.url}/pair#ABCD-EFGH")
+        page.get_by_role("button", name="Pair this device").click()
+        assert "pairs no devices" in _refused(page)
+        expect(page.locator("#trust")).to_be_hidden()
+        page.get_by_text("Use a token instead", exact=True).click()
+        page.get_by_label("Token", exact=True).fill("not-the-token-of-it")
+        page.get_by_role("button", name="Use this token").click()
+        expect(page.locator("#message")).to_contain_text("does not know this token")
+        page.get_by_label("Token", exact=True).fill(TOKEN)
+        page.get_by_role("button", name="Use this token").click()
+        page.wait_for_url(f"{plain.url}/")
+        assert _token(page) == TOKEN
+
+
+def test_plain_http_beyond_this_machine_is_told(chromium: Browser, plain: RunningServer) -> None:
+    address = next(iter(lan_addresses()), None)
+    if address is None:
+        pytest.skip("this machine has no address beyond loopback")
+    with _opened(chromium) as page:
+        page.goto(f"http://{address}:{plain.port}/pair")
+        assert page.evaluate("isSecureContext") is False
+        expect(page.locator("#loss")).to_contain_text("not encrypted")
