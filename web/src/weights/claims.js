@@ -3,7 +3,7 @@ import { ModelInUse } from './errors.js';
 const CHANNEL = 'gatelink-models';
 const ANSWER_MS = 200;
 // A tab that was just closed or reloaded gives its locks back a moment later.
-const PATIENCE_MS = 3000;
+const PATIENCE_MS = 1500;
 
 /** @typedef {() => void} Release gives a claim back; safe to call twice */
 

@@ -64,12 +64,12 @@ export class IndexedDbBackend {
     return (await Promise.all(counts)).every(Boolean);
   }
 
-  /** Counted from the records' keys, not by reading them. @param {string} digest @param {Layout|null} layout */
+  /** Counted from the records' keys, not by reading them. @param {string} digest @param {Layout} layout */
   async bytes(digest, layout) {
     const kept = await this.read(digest);
     const pieces = this.database.transaction('pieces').objectStore('pieces');
     let sum = (kept?.manifest.length ?? 0) + (kept?.journal.length ?? 0);
-    for (const part of layout?.parts ?? []) {
+    for (const part of layout.parts) {
       const run = runOf(digest, part);
       sum += Math.min(part.size, (await promised(pieces.count(keysOf(run)))) * run.pieceBytes);
     }

@@ -2,7 +2,7 @@
 import { StoreFailed } from './errors.js';
 import { isSha256 } from './fields.js';
 import { MANIFEST_NAME } from './manifest.js';
-import { closeAll, openWritable, writeAll, writeFile } from './opfs_files.js';
+import { closeAll, openWritable, reserve, writeAll, writeFile } from './opfs_files.js';
 
 export const ROOT = 'gatelink-models';
 const JOURNAL = 'journal';
@@ -128,7 +128,11 @@ class OpfsWriter {
     try {
       const journal = await openWritable(folder, JOURNAL);
       opened.set(JOURNAL, journal);
-      for (const { name } of layout.parts) opened.set(name, await openWritable(folder, name));
+      for (const { name, size } of layout.parts) {
+        const handle = await openWritable(folder, name);
+        opened.set(name, handle);
+        reserve(handle, size);
+      }
       opened.delete(JOURNAL);
       return new OpfsWriter(opened, journal);
     } catch (error) {

@@ -36,14 +36,28 @@ export function isLocked(error) {
   return error instanceof DOMException && error.name === 'NoModificationAllowedError';
 }
 
-/** @param {FileSystemSyncAccessHandle} handle @param {Uint8Array} bytes @param {number} at */
+/**
+ * Chromium's private windows tell a full disk by a count that cannot be (a negative one, as an unsigned number).
+ * @param {FileSystemSyncAccessHandle} handle @param {Uint8Array} bytes @param {number} at
+ */
 export function writeAll(handle, bytes, at) {
   let done = 0;
   while (done < bytes.length) {
-    const written = handle.write(/** @type {BufferSource} */ (bytes.subarray(done)), { at: at + done });
-    if (written === 0) throw new StorageFull('the disk takes no more');
+    const rest = /** @type {BufferSource & Uint8Array} */ (bytes.subarray(done));
+    const written = handle.write(rest, { at: at + done });
+    if (!(written > 0 && written <= rest.length)) throw new StorageFull('it takes no more');
     done += written;
   }
+}
+
+/**
+ * Asks for all the room at once, so that a quota shows before anything is fetched. Chromium's private windows leave the
+ * file shorter without a word.
+ * @param {FileSystemSyncAccessHandle} handle @param {number} size bytes
+ */
+export function reserve(handle, size) {
+  if (handle.getSize() < size) handle.truncate(size);
+  if (handle.getSize() < size) throw new StorageFull('it takes no more');
 }
 
 /** A small file, whole; durable when it ends. @param {FileSystemDirectoryHandle} folder @param {string} name @param {Uint8Array} bytes */

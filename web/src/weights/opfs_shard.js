@@ -1,7 +1,7 @@
 /** @import { DerivedFile, ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
 import { StoreFailed, storageError } from './errors.js';
 import { DERIVED } from './opfs.js';
-import { isLocked, openPatiently, openWritable, writeAll } from './opfs_files.js';
+import { isLocked, openPatiently, openWritable, reserve, writeAll } from './opfs_files.js';
 import { checkDerivedName, checkRange, eachRun } from './reading.js';
 
 // Behind the bytes of a derived file; written once they are on the disk.
@@ -105,8 +105,7 @@ class OpfsDerived {
     const handle = await openWritable(folder, name);
     try {
       handle.truncate(0);
-      // Asks for all the room at once, so that a quota shows here and not in the middle.
-      handle.truncate(size);
+      reserve(handle, size);
       return new OpfsDerived(handle, size);
     } catch (error) {
       handle.close();

@@ -1,16 +1,20 @@
-/** @import { Manifest, ShardDescriptor } from '../../types/gatelink.js' */
+/** @import { Manifest } from '../../types/gatelink.js' */
 /** @import { PullOptions } from './pull.js' */
 /** @import { Backend, Layout } from './types.js' */
-import { claim } from './claims.js';
-import { ModelInUse, StorageFull, StoreFailed, storageError } from './errors.js';
+import { alone, told } from './access.js';
+import { StorageFull, StoreFailed } from './errors.js';
 import { IndexedDbBackend } from './indexeddb.js';
 import { Journal } from './journal.js';
 import { layoutOf } from './layout.js';
-import { fileEntry, parseManifest } from './manifest.js';
+import { parseManifest } from './manifest.js';
 import { MemoryBackend } from './memory.js';
 import { OpfsBackend } from './opfs.js';
-import { isLocked } from './opfs_files.js';
 import { missingBytes, Puller } from './pull.js';
+import { StoredModel } from './stored_model.js';
+
+export { StoredModel };
+
+/** @typedef {{manifest: Manifest, manifestBytes: Uint8Array, layout: Layout, journal: Journal}} Known */
 
 // Room that stays free for chats and for what the workers derive.
 const SPARE_BYTES = 8 << 20;
@@ -21,49 +25,6 @@ const BACKENDS = {
   indexeddb: () => IndexedDbBackend.open(),
   memory: async () => new MemoryBackend(),
 };
-
-/** A model whose files are all there. */
-export class StoredModel {
-  /** @param {Backend} backend @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {Layout} layout */
-  constructor(backend, manifest, manifestBytes, layout) {
-    this.manifest = manifest;
-    this.manifestBytes = manifestBytes;
-    this.backend = backend;
-    this.layout = layout;
-  }
-
-  /**
-   * A file that is no tensor (texts, the bias), whole.
-   * @param {string} name
-   * @returns {Promise<Uint8Array>}
-   * @throws {StoreFailed}
-   */
-  async bytes(name) {
-    const parts = this.layout.byFile.get(name) ?? [];
-    if (parts.length !== 1 || parts[0].rowBytes !== null) throw new RangeError(`${name} is not kept whole`);
-    return told(this.backend.part(this.manifest.digest, parts[0]));
-  }
-
-  /**
-   * Where the rows of a tensor file lie: in row order, one for each worker.
-   * @param {string} name
-   * @returns {ShardDescriptor[]}
-   */
-  shards(name) {
-    fileEntry(this.manifest, name);
-    return (this.layout.byFile.get(name) ?? []).map((part) => {
-      if (part.rowBytes === null) throw new RangeError(`${name} has no rows`);
-      const { firstRow: first, rows, rowBytes } = part;
-      return { kind: this.backend.kind, ...this.backend.locate(this.manifest.digest, part), first, rows, rowBytes };
-    });
-  }
-
-  /** Deletes what workers derived from the shards; close them first. Throws ModelInUse. */
-  async dropDerived() {
-    const { digest } = this.manifest;
-    await alone(this.backend, digest, () => this.backend.dropDerived(digest));
-  }
-}
 
 /** The models that this browser keeps. Runs in a dedicated worker (OPFS opens its fast files only there). */
 export class ModelStore {
@@ -97,14 +58,15 @@ export class ModelStore {
   /** The whole model with this digest, null if anything is missing. @param {string} digest @returns {Promise<StoredModel|null>} */
   async find(digest) {
     const known = await this.#known(digest);
-    if (!known?.manifest || !known.layout || !known.journal.sealed) return null;
+    if (!known?.journal.sealed) return null;
     const { manifest, manifestBytes, layout } = known;
     const whole = await told(this.backend.whole(digest, layout));
     return whole ? new StoredModel(this.backend, manifest, manifestBytes, layout) : null;
   }
 
   /**
-   * Every model, whole or partly downloaded, by name. `bytes`: all that it takes, derived files included.
+   * Every model, whole or partly downloaded, by name. `bytes`: what a whole model takes, derived files included; what
+   * has arrived of a partial one.
    * @returns {Promise<{digest: string, name: string, complete: boolean, bytes: number}[]>}
    */
   async list() {
@@ -115,9 +77,7 @@ export class ModelStore {
 
   /** Bytes of a model's files that need not be fetched again. @param {string} digest @returns {Promise<number>} */
   async doneBytes(digest) {
-    const known = await this.#known(digest);
-    if (!known?.manifest || !known.layout) return 0;
-    return known.manifest.size - missingBytes(known.manifest, known.layout, known.journal);
+    return arrivedBytes(await this.#known(digest));
   }
 
   /** Deletes a model, whole or not, and what was derived from it. Throws ModelInUse. @param {string} digest */
@@ -157,8 +117,19 @@ export class ModelStore {
 
   /** @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {number} shards @param {PullOptions} options */
   async #pull(manifest, manifestBytes, shards, options) {
-    const { layout, journal } = await this.#begun(manifest, manifestBytes, shards);
-    await this.#checkRoom(missingBytes(manifest, layout, journal));
+    try {
+      const { layout, journal } = await this.#begun(manifest, manifestBytes, shards);
+      await this.#checkRoom(missingBytes(manifest, layout, journal));
+      await this.#fetch(manifest, layout, journal, options);
+    } catch (error) {
+      // Nothing arrived: nothing is worth the room that was asked for.
+      if ((await this.doneBytes(manifest.digest)) === 0) await this.backend.remove(manifest.digest);
+      throw error;
+    }
+  }
+
+  /** @param {Manifest} manifest @param {Layout} layout @param {Journal} journal @param {PullOptions} options */
+  async #fetch(manifest, layout, journal, options) {
     const writer = await this.backend.write(manifest.digest, layout);
     try {
       await new Puller(manifest, layout, journal, writer, options).run();
@@ -171,7 +142,7 @@ export class ModelStore {
   async #begun(manifest, manifestBytes, shards) {
     const known = await this.#known(manifest.digest);
     // A sealed journal over files that are not whole says nothing true any more.
-    if (known?.layout && !known.journal.sealed) return { layout: known.layout, journal: known.journal };
+    if (known && !known.journal.sealed) return { layout: known.layout, journal: known.journal };
     const layout = layoutOf(manifest, shards);
     const journal = Journal.fresh(shards, layout.chunks);
     await this.backend.begin(manifest.digest, { manifest: manifestBytes, journal: journal.bytes });
@@ -186,24 +157,29 @@ export class ModelStore {
     throw new StorageFull(`${megabytes(needed)} are needed and ${megabytes(free)} are free`);
   }
 
-  /** What is kept, as far as it can be read. @param {string} digest */
+  /** Null where nothing is kept that can be read. @param {string} digest @returns {Promise<Known|null>} */
   async #known(digest) {
     const kept = await told(this.backend.read(digest));
     const journal = kept && Journal.parse(kept.journal);
     if (!kept || !journal) return null;
     const manifest = readManifest(kept.manifest, digest);
     const layout = manifest && layoutOf(manifest, journal.shards);
-    if (layout?.chunks !== journal.chunks) return null;
+    if (!manifest || layout?.chunks !== journal.chunks) return null;
     return { manifest, manifestBytes: kept.manifest, layout, journal };
   }
 
   /** @param {string} digest */
   async #describe(digest) {
     const known = await this.#known(digest);
-    const bytes = await told(this.backend.bytes(digest, known?.layout ?? null));
     const complete = known?.journal.sealed ?? false;
-    return { digest, name: known?.manifest?.name ?? digest.slice(0, 12), complete, bytes };
+    const bytes = known && complete ? await told(this.backend.bytes(digest, known.layout)) : arrivedBytes(known);
+    return { digest, name: known?.manifest.name ?? digest.slice(0, 12), complete, bytes };
   }
+}
+
+/** @param {Known|null} known */
+function arrivedBytes(known) {
+  return known ? known.manifest.size - missingBytes(known.manifest, known.layout, known.journal) : 0;
 }
 
 /** Null for bytes that are not the manifest of this name. @param {Uint8Array} bytes @param {string} digest */
@@ -213,28 +189,6 @@ function readManifest(bytes, digest) {
     return manifest.digest === digest ? manifest : null;
   } catch {
     return null;
-  }
-}
-
-/** @param {Backend} backend @param {string} digest @param {() => Promise<void>} work */
-async function alone(backend, digest, work) {
-  // Memory belongs to this worker alone.
-  const release = backend.kind === 'memory' ? () => {} : await claim(digest, { exclusive: true });
-  try {
-    await work();
-  } catch (error) {
-    throw isLocked(error) ? new ModelInUse(digest) : storageError(error);
-  } finally {
-    release();
-  }
-}
-
-/** @template T @param {Promise<T>} work @returns {Promise<T>} */
-async function told(work) {
-  try {
-    return await work;
-  } catch (error) {
-    throw storageError(error);
   }
 }
 

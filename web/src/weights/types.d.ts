@@ -56,8 +56,8 @@ export interface Backend {
   write(digest: string, layout: Layout): Promise<Writer>;
   /** Whether every part has its size. */
   whole(digest: string, layout: Layout): Promise<boolean>;
-  /** All that a model takes, derived files included; `layout` is null where its manifest cannot be read. */
-  bytes(digest: string, layout: Layout | null): Promise<number>;
+  /** All that a model takes, derived files included. */
+  bytes(digest: string, layout: Layout): Promise<number>;
   part(digest: string, part: Part): Promise<Uint8Array>;
   /** What openShard needs to find a part. */
   locate(digest: string, part: Part): { path: string[]; bytes?: Uint8Array };

@@ -5,7 +5,7 @@ import { sha256 } from '../../../src/weights/sha256.js';
 import { openShard } from '../../../src/weights/shard.js';
 import { ModelStore } from '../../../src/weights/store.js';
 
-/** @import { DerivedFile, ShardReader } from '../../../types/gatelink.js' */
+/** @import { ShardReader } from '../../../types/gatelink.js' */
 
 /** @type {ModelStore} */
 let store;
