@@ -43,6 +43,7 @@ _MOUNTED = (
     "adapter host below /adapter-host: it hides nothing from this server, where the hidden states "
     "come from; for that, run 'split-server adapters' where somebody else does"
 )
+_WEB = "web app: open an address below in a browser"
 _ADAPTERS = (
     "Host adapters without seeing hidden states: devices send ciphertexts under keys of their own. "
     "Needs neither torch nor a model."
@@ -199,7 +200,8 @@ def _run(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -
 
 
 def _mounted(parts: Parts) -> list[str]:
-    return [] if parts.adapter_host is None else [_MOUNTED]
+    lines = [] if parts.adapter_host is None else [_MOUNTED]
+    return lines if parts.web is None else [*lines, _WEB]
 
 
 def _invite(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> None:
