@@ -64,7 +64,7 @@ export async function* decode(sequence, sampler, detokenizer, prompt, limits, op
   const stops = new StopFilter(limits.stops);
   const grace = new Grace(signal, GRACE_MILLISECONDS, later);
   /** @type {Reason | null} */
-  let reason = null;
+  let reason = grace.asked ? 'cancelled' : null;
   try {
     while (reason === null) {
       const began = clock();

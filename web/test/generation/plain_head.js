@@ -22,7 +22,10 @@ export class PlainHead {
     this._slack = slack;
   }
 
-  /** @param {Float32Array} hidden @param {number} k @param {Int32Array} [also] @returns {Promise<TopLogits>} */
+  /**
+   * @param {Float32Array} hidden @param {number} k @param {Int32Array} [also]
+   * @returns {Promise<TopLogits>}
+   */
   async top(hidden, k, also = new Int32Array(0)) {
     this.calls.top++;
     return this._ranked(hidden, also).top(k);
@@ -35,7 +38,9 @@ export class PlainHead {
     const ranked = this._ranked(hidden, also);
     const top = ranked.top(k);
     let rest = 0;
-    for (const id of ranked.order.slice(k)) rest += Math.exp((ranked.logits[id] - top.logits[0]) / temperature);
+    for (const id of ranked.order.slice(k)) {
+      rest += Math.exp((ranked.logits[id] - top.logits[0]) / temperature);
+    }
     return { top, rest: { low: rest * (1 - this._slack), high: rest * (1 + this._slack) + 2 ** -110 } };
   }
 
