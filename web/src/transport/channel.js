@@ -6,8 +6,15 @@ import { frameLimit } from '../protocol/limits.js';
 import { encodeMessage } from '../protocol/messages.js';
 import { Carriers } from './carriers.js';
 import { connector } from './connect.js';
-import { AnswerLate, Cancelled, ConnectionLost, ServerUnreachable, UpgradeRefused } from './errors.js';
-import { PATIENCE, delayOf } from './patience.js';
+import {
+  AnswerLate,
+  Cancelled,
+  ConnectionLost,
+  DeviceRevoked,
+  ServerUnreachable,
+  UpgradeRefused,
+} from './errors.js';
+import { PATIENCE, delayOf, quietFor } from './patience.js';
 import { NEVER, linked } from './signals.js';
 import { pause as realPause } from './timer.js';
 import { Turns } from './turns.js';
@@ -139,7 +146,7 @@ export class Channel {
   /** @param {Uint8Array} frame @param {AbortSignal} signal */
   async _deliver(frame, signal) {
     this._deadline = null;
-    let quiet = this.patience.quiet;
+    let quiet = quietFor(this.patience, frame.length);
     const latest = this._clock() + this.patience.exchange;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
       try {
@@ -155,8 +162,7 @@ export class Channel {
         }
         if (!isLoss(error)) throw error;
         this._lost ||= error instanceof ConnectionLost;
-        await this._wait(error, attempt, signal);
-        attempt += 1;
+        attempt = (await this._wait(error, attempt, signal)) ? attempt + 1 : 0;
       }
     }
     throw new ConnectionLost('too many attempts');
@@ -177,7 +183,7 @@ export class Channel {
 
   /** @param {AbortSignal} signal */
   async _connected(signal) {
-    if (this._transport?.open) return this._transport;
+    if (this._transport?.open || this._transport?.end instanceof DeviceRevoked) return this._transport;
     // One that was closed while it idled is nobody's loss.
     this._transport?.close();
     this._transport = null;
@@ -204,7 +210,11 @@ export class Channel {
     this._transport = null;
   }
 
-  /** @param {ConnectionLost | ServerUnreachable | UpgradeRefused} error @param {number} attempt @param {AbortSignal} signal */
+  /**
+   * @param {ConnectionLost | ServerUnreachable | UpgradeRefused} error
+   * @param {number} attempt @param {AbortSignal} signal
+   * @returns {Promise<boolean>} false: woken up
+   */
   async _wait(error, attempt, signal) {
     const delay = delayOf(this.patience, attempt, this._chance());
     this._deadline ??= this._clock() + this.patience.total;
@@ -215,8 +225,10 @@ export class Channel {
     }
     try {
       await this._wakeable(true, signal, (stop) => this._pause(delay, stop));
+      return true;
     } catch (interruption) {
-      if (!(interruption instanceof Woken)) throw interruption;
+      if (interruption instanceof Woken) return false;
+      throw interruption;
     }
   }
 

@@ -30,6 +30,8 @@ export class HttpTransport {
     /** @type {'http'} */
     this.name = 'http';
     this.open = true;
+    /** @type {Error | null} */
+    this.end = null;
   }
 
   /** @param {number} maxFrame */

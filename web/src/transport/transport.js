@@ -6,6 +6,7 @@
  * @typedef {object} Transport
  * @property {'websocket' | 'http'} name
  * @property {boolean} open whether it can carry a frame as far as is known
+ * @property {Error | null} end why it cannot
  * @property {(frame: Uint8Array, options: {timeout: number, signal: AbortSignal}) => Promise<Uint8Array>}
  *   exchange the answer within `timeout` seconds; throws ConnectionLost (the same frame may be sent
  *   again over a new connection), AnswerLate, ServerUnreachable, ServerRefused, Cancelled

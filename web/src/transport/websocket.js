@@ -9,6 +9,8 @@ import { baseUrl } from './transport.js';
 
 const PATH = '/api/v1/split/stream';
 const OPEN = 1;
+// Timeouts that a frame may take to leave while some of it leaves in each.
+const MOST_LOOKS = 10;
 
 /** @typedef {(url: string, protocols: string[]) => WebSocket} MakeSocket */
 /** @typedef {{resolve: (frame: Uint8Array) => void, reject: (error: Error) => void}} Waiting */
@@ -52,18 +54,16 @@ export class WebSocketTransport {
     /** @type {Waiting | null} */
     this._waiting = null;
     /** @type {Error | null} */
-    this._end = null;
+    this.end = null;
     /** @type {'websocket'} */
     this.name = 'websocket';
     socket.binaryType = 'arraybuffer';
     socket.onmessage = (event) => this._received(event.data);
     socket.onclose = (event) => this._ended(closeError(event.code, event.reason));
-    // A close event follows and says more.
-    socket.onerror = () => {};
   }
 
   get open() {
-    return this._end === null && this._socket.readyState === OPEN;
+    return this.end === null && this._socket.readyState === OPEN;
   }
 
   /** @param {number} maxFrame */
@@ -74,7 +74,7 @@ export class WebSocketTransport {
   close() {
     this._ended(new ConnectionLost('closed'));
     const socket = this._socket;
-    socket.onmessage = socket.onclose = socket.onopen = null;
+    socket.onmessage = socket.onclose = socket.onopen = socket.onerror = null;
     socket.close(1000);
   }
 
@@ -84,7 +84,7 @@ export class WebSocketTransport {
    * @returns {Promise<Uint8Array>}
    */
   async exchange(frame, { timeout, signal }) {
-    if (this._end !== null) throw this._end;
+    if (this.end !== null) throw this.end;
     return this._within(timeout, signal, new AnswerLate(), () => {
       this._socket.send(/** @type {Uint8Array<ArrayBuffer>} */ (frame));
     });
@@ -95,11 +95,14 @@ export class WebSocketTransport {
     try {
       await this._within(timeout, signal, new AnswerLate(), () => {
         this._socket.onopen = () => this._waiting?.resolve(new Uint8Array(0));
+        this._socket.onerror = () => this._ended(new ConnectionLost('the handshake failed'));
       });
     } catch (error) {
       if (error instanceof ConnectionLost) throw new UpgradeRefused(error.reason);
       throw error;
     }
+    // From now on a close event follows and says more.
+    this._socket.onerror = null;
     if (this._socket.protocol !== SUBPROTOCOL) {
       throw new UpgradeRefused(`the server does not speak ${SUBPROTOCOL}`);
     }
@@ -138,9 +141,11 @@ export class WebSocketTransport {
   _watch(timeout, silent) {
     let callOff = () => {};
     let before = Infinity;
+    let looks = 0;
     const look = () => {
       const left = this._socket.bufferedAmount;
-      if (left === 0 || left >= before) return silent();
+      looks += 1;
+      if (left === 0 || left >= before || looks === MOST_LOOKS) return silent();
       before = left;
       callOff = this._after(timeout, look);
     };
@@ -168,8 +173,8 @@ export class WebSocketTransport {
 
   /** @param {Error} error */
   _ended(error) {
-    this._end ??= error;
-    this._waiting?.reject(this._end);
+    this.end ??= error;
+    this._waiting?.reject(this.end);
   }
 }
 
