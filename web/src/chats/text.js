@@ -13,10 +13,11 @@ export function wellFormed(text) {
 }
 
 /**
- * For comparing without regard to case, in any script.
+ * For finding without regard to case, in any script. A search folds megabytes, so it is the browser's
+ * own mapping of whole texts, not full case folding letter by letter.
  * @param {string} text
  */
 export function folded(text) {
-  // Upper case first: 'ß' and 'SS' are the same word, as Python's casefold has it.
+  // Upper case first: 'ß' and 'SS' are the same, and so are both forms of a small sigma.
   return text.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

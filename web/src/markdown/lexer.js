@@ -78,9 +78,14 @@ class BoundedLexer extends Lexer {
  */
 export function tokensOf(source, budget) {
   const lexer = new BoundedLexer(budget.work);
-  const tokens = lexer.lex(source);
-  budget.work = lexer.work;
-  return tokens;
+  try {
+    return lexer.lex(source);
+  } catch {
+    // Marked 18 fails on some mixtures of quotes and lists ('- a\n\t>1.\n='), and a reply must not.
+    return asText(source, []);
+  } finally {
+    budget.work = lexer.work;
+  }
 }
 
 /** @param {string} src @param {Token[]} tokens */
