@@ -4,5 +4,9 @@ import { start } from './start.jsx';
 
 start(
   () => new EngineClient(),
-  () => void registerServiceWorker(),
+  (app) => {
+    const run = () => location.reload();
+    const onNewVersion = () => app.toasts.show('A new version is here', { label: 'Reload', run });
+    void registerServiceWorker({ onNewVersion });
+  },
 );

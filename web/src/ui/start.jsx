@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { ChatStore } from '../chats/store.js';
 import { loadToken } from '../pairing/pair.js';
+import { InstallPrompt } from '../pwa/install.js';
 import { loadSettings, saveSettings, watchSettings } from '../settings/settings.js';
 import { App } from './components/app.jsx';
 import { App as AppState } from './state/app.js';
@@ -15,9 +16,10 @@ const WIDE = '(min-width: 900px)';
 /**
  * Puts the page up; what takes time begins after it stands.
  * @param {() => import('../engine/client.js').EngineClient} spawn starts the engine
- * @param {() => void} [later] what else can wait until then
+ * @param {(app: AppState) => void} [later] what else can wait until then
  */
 export function start(spawn, later = () => {}) {
+  const install = new InstallPrompt();
   const app = new AppState({
     spawn,
     openChats: () => ChatStore.open(),
@@ -27,6 +29,9 @@ export function start(spawn, later = () => {}) {
     saveSettings,
     memory: pageStorage(),
   });
+  const offer = () => (app.install.value = { state: install.state, words: install.words, ask: () => void install.ask() });
+  install.onChange = offer;
+  offer();
   followTheme(app.settings);
   followViewport();
   attend(app);
@@ -35,7 +40,7 @@ export function start(spawn, later = () => {}) {
   requestAnimationFrame(() => {
     setTimeout(() => {
       void app.start();
-      later();
+      later(app);
     });
   });
 }

@@ -1,6 +1,6 @@
-import { useApp } from './context.jsx';
-import { isExposed } from '../view/origin.js';
 import { useState } from 'preact/hooks';
+import { isExposed } from '../view/origin.js';
+import { useApp } from './context.jsx';
 
 /** What is wrong with the connection, and what plain http loses, above the messages. */
 export function Banners() {
@@ -15,7 +15,7 @@ export function Banners() {
           <p>{notice}</p>
         </div>
       )}
-      {phase.name === 'offline' && (
+      {phase.name === 'offline' && app.library.chat.value.leaf !== null && (
         <div class="banner">
           <p>{phase.problem?.message ?? 'The server cannot be reached.'} Saved chats can be read meanwhile.</p>
           <button type="button" class="button" onClick={() => void app.connection.connect()}>

@@ -17,7 +17,6 @@ export function Header() {
         <h1>{chat.title || 'New chat'}</h1>
         <p class="under">{server?.manifest.name ?? (chat.model || 'Gatelink')}</p>
       </div>
-      <IconButton icon="eye" label="What the server sees" onClick={() => (app.sheet.value = 'seen')} />
       <IconButton icon="sliders" label="Settings" onClick={() => (app.sheet.value = 'settings')} />
       <IconButton class="only-narrow" icon="plus" label="New chat" onClick={() => app.newChat()} />
     </header>

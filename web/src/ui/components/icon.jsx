@@ -26,7 +26,7 @@ const PATHS = {
 /** @param {{name: IconName, class?: string}} props */
 export function Icon({ name, class: extra = '' }) {
   return (
-    <svg class={`icon ${extra}`} viewBox="0 0 24 24" aria-hidden="true">
+    <svg class={`icon ${extra} ${name === 'more' ? 'dots' : ''}`} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   );

@@ -52,7 +52,7 @@ function figuresOf(stats) {
   const { tokensPerSecond, ttft, adapter } = stats;
   const parts = [];
   if (typeof tokensPerSecond === 'number' && tokensPerSecond > 0) parts.push(rate(tokensPerSecond));
-  if (typeof ttft === 'number') parts.push(`first after ${duration(ttft)}`);
+  if (typeof ttft === 'number') parts.push(`TTFT ${duration(ttft)}`);
   if (typeof adapter === 'string') parts.push(`adapter ${adapter}`);
   return parts.join(' · ');
 }

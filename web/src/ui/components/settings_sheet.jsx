@@ -74,7 +74,22 @@ function Page() {
         />
         Enter sends; Shift+Enter begins a new line
       </label>
+      <Install />
     </section>
+  );
+}
+
+function Install() {
+  const app = useApp();
+  const { state, words, ask } = app.install.value;
+  if (state === 'by_hand') return <p class="hint">To install: {words}</p>;
+  if (state !== 'ready') return null;
+  return (
+    <div class="row">
+      <button type="button" class="button" onClick={ask}>
+        Install as an app
+      </button>
+    </div>
   );
 }
 

@@ -1,7 +1,8 @@
 import { duration, rate, size } from '../words/format.js';
 import { useApp } from './context.jsx';
+import { IconButton } from './icon.jsx';
 
-/** Below the composer: why nothing can be sent, else how fast replies come and what travels. */
+/** Below the composer: why nothing can be sent, else how fast the reply comes and what has travelled. */
 export function StatusLine() {
   const app = useApp();
   const { server, name } = app.connection.phase.value;
@@ -9,11 +10,16 @@ export function StatusLine() {
   const choosable = name === 'ready' && (server?.adapters.length ?? 0) > 0;
   return (
     <div class="status">
+      <IconButton icon="eye" label="What the server sees" onClick={() => (app.sheet.value = 'seen')} />
       <p id="status">
         <StatusWords />
       </p>
       {choosable && (
-        <button type="button" class="chip" onClick={() => (app.sheet.value = 'settings')}>
+        <button
+          type="button"
+          class={chosen ? 'chip' : 'chip only-roomy'}
+          onClick={() => (app.sheet.value = 'settings')}
+        >
           Adapter: {chosen ?? 'none'}
         </button>
       )}
@@ -23,19 +29,20 @@ export function StatusLine() {
 
 function StatusWords() {
   const app = useApp();
+  const here = app.busyHere.value;
   const hindrance = app.hindrance.value;
-  const running = app.replies.running.value;
-  if (hindrance && !running) return <>{hindrance}</>;
-  if (running && !app.busyHere.value) return <>{hindrance}</>;
-  const live = app.replies.live.value;
-  const last = app.replies.last.value;
-  const { ttft, tokensPerSecond } = live ?? last ?? { ttft: null, tokensPerSecond: null };
+  if (hindrance && !here) return <>{hindrance}</>;
+  const parts = here ? liveFigures(app.replies) : [];
   const stats = app.traffic.stats.value;
-  const parts = [];
-  if (running?.stopping) parts.push('Stopping…');
-  else if (running && ttft === null) parts.push('Reading the prompt…');
-  if (tokensPerSecond) parts.push(rate(tokensPerSecond));
-  if (ttft !== null) parts.push(`first after ${duration(ttft)}`);
   if (stats?.exchanges) parts.push(`↑ ${size(stats.bytesUp)} ↓ ${size(stats.bytesDown)}`);
-  return <>{parts.join(' · ') || 'Split mode: the server can recover what you write.'}</>;
+  return <>{parts.join(' · ') || 'Assume the server can recover what you write.'}</>;
+}
+
+/** @param {import('../state/replies.js').Replies} replies @returns {string[]} */
+function liveFigures({ running, live }) {
+  if (running.value?.stopping) return ['Stopping…'];
+  const { ttft, tokensPerSecond } = live.value ?? { ttft: null, tokensPerSecond: null };
+  if (ttft === null) return ['Reading the prompt…'];
+  const first = `TTFT ${duration(ttft)}`;
+  return tokensPerSecond ? [rate(tokensPerSecond), first] : [first];
 }

@@ -64,8 +64,8 @@ function Editor({ node }) {
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={pressed}
       />
-      {app.hindrance.value && <p class="hint">{app.hindrance.value}</p>}
       <div class="row">
+        <p class="hint">{app.hindrance.value ?? 'Begins a branch; this version stays.'}</p>
         <button type="button" class="button quiet" onClick={close}>
           Cancel
         </button>
@@ -75,7 +75,7 @@ function Editor({ node }) {
           disabled={app.hindrance.value !== null || !text.trim()}
           onClick={send}
         >
-          Send as a new branch
+          Send
         </button>
       </div>
     </form>

@@ -40,6 +40,9 @@ export class App {
     this.notice = signal(null);
     /** @type {import('@preact/signals').Signal<SheetName | null>} */
     this.sheet = signal(null);
+    /** Whether and how the app can be installed. */
+    /** @type {import('@preact/signals').Signal<{state: import('../../pwa/install.js').InstallState, words: string, ask: () => void}>} */
+    this.install = signal({ state: 'none', words: '', ask: () => {} });
     this.draft = signal('');
     /** The message of the user that is being edited. @type {import('@preact/signals').Signal<string | null>} */
     this.editing = signal(null);

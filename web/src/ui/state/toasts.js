@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 
-const SHOWN_MS = 7000;
+const SHOWN_MS = 4000;
+// Long enough to read, to decide and to reach for it.
+const WITH_ACTION_MS = 9000;
 const MOST = 3;
 
 /** @typedef {{id: number, text: string, action: {label: string, run: () => void} | null}} Toast */
@@ -27,8 +29,9 @@ export class Toasts {
       action?.run();
     };
     const toast = { id, text, action: action ? { label: action.label, run } : null };
-    this.shown.value = [...this.shown.value.slice(1 - MOST), toast];
-    this._later(() => this.dismiss(id), SHOWN_MS);
+    const others = this.shown.value.filter((other) => other.text !== text);
+    this.shown.value = [...others.slice(1 - MOST), toast];
+    this._later(() => this.dismiss(id), action ? WITH_ACTION_MS : SHOWN_MS);
     return id;
   }
 

@@ -1,4 +1,5 @@
 import { effect } from '@preact/signals';
+import { watchAwake } from '../../pwa/lifecycle.js';
 import { WakeLock } from '../../pwa/wake_lock.js';
 import { commandOf } from './shortcuts.js';
 
@@ -10,15 +11,7 @@ export function attend(app) {
   const busy = () => app.replies.running.value !== null || app.connection.phase.value.name === 'downloading';
   effect(() => void (busy() ? lock.hold() : lock.release()));
   effect(() => app.traffic.watch(app.replies.running.value !== null || app.sheet.value === 'seen'));
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden') {
-      app.hide();
-    } else {
-      app.wake();
-    }
-  });
-  window.addEventListener('pagehide', () => app.hide());
-  window.addEventListener('online', () => app.wake());
+  watchAwake(() => app.wake(), { onHidden: () => app.hide() });
   document.addEventListener('keydown', (event) => pressed(app, event));
 }
 

@@ -31,7 +31,7 @@ export function duration(seconds) {
 /** @param {number} tokensPerSecond @returns {string} */
 export function rate(tokensPerSecond) {
   const digits = tokensPerSecond < 9.95 ? 1 : 0;
-  return `${tokensPerSecond.toFixed(digits)} tokens/s`;
+  return `${tokensPerSecond.toFixed(digits)} tok/s`;
 }
 
 /** @param {number} milliseconds @param {number} now @returns {string} when a chat was last used */

@@ -1,0 +1,73 @@
+// An engine whose answers a test gives, and chats in memory.
+import { MemoryRecords } from '../../src/chats/records.js';
+import { ChatStore } from '../../src/chats/store.js';
+
+export const SERVER = {
+  manifest: { digest: 'd', name: 'tiny', family: 'llama', licence: null, maxContext: 256, generation: {},
+    size: 100, hasTemplate: true },
+  stored: true,
+  doneBytes: 100,
+  storage: 'opfs',
+  freeBytes: null,
+  adapters: [],
+};
+
+/** Lets every promise that can go on do so. */
+export const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Each call waits until the test answers it: `engine.calls.at(-1).resolve(...)`. */
+export class ScriptedEngine {
+  constructor() {
+    /** @type {{name: string, args: any[], resolve: (value?: any) => void, reject: (error: unknown) => void}[]} */
+    this.calls = [];
+    this.onNotice = (/** @type {any} */ _notice) => {};
+    this.closed = false;
+    this.woken = 0;
+    this.stopped = 0;
+  }
+
+  connect(/** @type {any[]} */ ...args) {
+    return this._call('connect', args);
+  }
+
+  pull(/** @type {any[]} */ ...args) {
+    return this._call('pull', args);
+  }
+
+  prepare(/** @type {any[]} */ ...args) {
+    return this._call('prepare', args);
+  }
+
+  remove(/** @type {any[]} */ ...args) {
+    return this._call('remove', args);
+  }
+
+  pause() {
+    return this._call('pause', []);
+  }
+
+  reply(/** @type {any[]} */ ...args) {
+    return { done: this._call('reply', args), stop: () => void this.stopped++ };
+  }
+
+  wake() {
+    this.woken += 1;
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  /** @param {string} name @returns {any} the newest call of that name */
+  last(name) {
+    return this.calls.findLast((call) => call.name === name);
+  }
+
+  /** @param {string} name @param {any[]} args */
+  _call(name, args) {
+    return new Promise((resolve, reject) => void this.calls.push({ name, args, resolve, reject }));
+  }
+}
+
+/** A store as one tab has it; tabs share the records. */
+export const memoryChats = async (records = new MemoryRecords()) => new ChatStore('memory', records, null);
