@@ -154,7 +154,6 @@ export class Channel {
       } catch (error) {
         // The answer of an interrupted exchange must not be taken for the next one's.
         this._drop(isLoss(error));
-        if (signal.aborted) throw new Cancelled();
         if (error instanceof Woken) continue;
         if (error instanceof AnswerLate && this._clock() < latest) {
           quiet *= 2;
@@ -244,7 +243,8 @@ export class Channel {
     try {
       return await run(stop.signal);
     } catch (error) {
-      throw stop.signal.aborted && !signal.aborted ? new Woken() : error;
+      if (signal.aborted) throw new Cancelled();
+      throw stop.signal.aborted ? new Woken() : error;
     } finally {
       this._doing = null;
       stop.release();
