@@ -2,7 +2,7 @@
 //
 // --check builds beside and compares with what is committed in FOLDER; exit 1 where they differ.
 import { build } from 'esbuild';
-import { cp, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,9 @@ const SCRIPTS = {
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
 const STYLES = { app: 'src/ui/app.css', pair: 'src/pairing/pair.css' };
+// Before anything else in every script, as the server's policy has Trusted Types on.
+const INJECTED = ['src/common/trusted_types.js'];
+const LICENCES = 'licences.txt';
 const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
 
 const bundling = {
@@ -41,10 +44,33 @@ async function buildInto(out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, 'app'), { recursive: true });
   await cp(join(HERE, 'static'), out, { recursive: true });
-  await build({ ...bundling, entryPoints: SCRIPTS, outdir: join(out, 'app') });
+  const { metafile } = await build({
+    ...bundling,
+    inject: INJECTED,
+    entryPoints: SCRIPTS,
+    outdir: join(out, 'app'),
+    metafile: true,
+  });
+  await writeFile(join(out, LICENCES), await licences(Object.keys(metafile.inputs)));
   await build({ ...bundling, entryPoints: STYLES, outdir: join(out, 'app') });
   await build({ ...bundling, format: 'iife', entryPoints: SERVICE_WORKER, outdir: out });
   for (const name of KERNEL_NAMES) await compileKernel(name, join(out, 'app', name));
+}
+
+/**
+ * The licences of the packages that the scripts hold parts of, which ask to be with every copy.
+ * @param {string[]} inputs paths of source files @returns {Promise<string>}
+ */
+async function licences(inputs) {
+  const packages = inputs.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  const names = [...new Set(packages)].filter((name) => name !== undefined).sort();
+  const texts = names.map(async (name) => {
+    const folder = join(HERE, 'node_modules', name);
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`${name}: no licence file`);
+    return `${name}\n\n${(await readFile(join(folder, file), 'utf8')).trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** @param {string} folder @returns {Promise<Map<string, Buffer>>} */

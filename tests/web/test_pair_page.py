@@ -44,8 +44,13 @@ def _patience(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(scope="module")
-def trusted(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser whose user has installed the server's authority."""
+def trusted(
+    chromium: Browser, server: RunningServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    """A browser whose user has installed the server's authority.
+
+    It takes the other one's driver, so it starts after that and ends before.
+    """
     home = tmp_path_factory.mktemp("home")
     certificate = server.doorway.certificate
     assert certificate is not None

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from split_server.http.ranges import Unchanged, select
-from split_server.http.web_files import SERVICE_WORKER, WebFile, WebFiles, web_file
+from split_server.http.web_files import LICENCES, SERVICE_WORKER, WebFile, WebFiles, web_file
 from split_server.security.public import PublicPaths
 from split_wire.errors import NotFound
 
@@ -19,7 +19,8 @@ _FOLDERS = ("/app/", "/icons/")
 _FOREVER = "public, max-age=31536000, immutable"
 _CHECKED = "no-cache"
 # 'self' covers the WebSocket of the same host (CSP Level 3, 6.7.2.8; Safari since 15.4), and no
-# browser that is older runs the app. Scripts compile WebAssembly and nothing else at run time.
+# browser that is older runs the app. Scripts compile WebAssembly and nothing else at run time; the
+# one policy of Trusted Types is that of web/src/common/trusted_types.js.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -33,6 +34,8 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types default",
     )
 )
 _NOTHING_SENSED = ", ".join(
@@ -130,7 +133,7 @@ def _weight(parameter: str) -> float:
 
 def _listed(files: WebFiles) -> WebFile:
     """What a service worker keeps so that the app opens without the server."""
-    left_out = ("/pair", f"/{SERVICE_WORKER}")
+    left_out = ("/pair", f"/{SERVICE_WORKER}", f"/{LICENCES}")
     names = [path for path in files.by_path if path not in left_out]
     document = {"build": files.build, "files": names}
     return web_file(json.dumps(document).encode(), "application/json")

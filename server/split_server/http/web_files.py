@@ -21,7 +21,8 @@ _PLACEHOLDER = b"%BUILD%"
 # Pages and the service worker keep their addresses and name the build that they belong to.
 _PAGES = {ENTRY: "/", "pair.html": "/pair"}
 _NAMING_THE_BUILD = (*_PAGES, SERVICE_WORKER)
-_AT_THE_ROOT = (SERVICE_WORKER, "manifest.webmanifest", "favicon.ico")
+LICENCES = "licences.txt"
+_AT_THE_ROOT = (SERVICE_WORKER, "manifest.webmanifest", "favicon.ico", LICENCES)
 _TEXT = "; charset=utf-8"
 _MEDIA_TYPES = {
     ".html": "text/html" + _TEXT,

@@ -167,6 +167,7 @@ def test_every_answer_carries_the_policy(client: httpx.Client) -> None:
         assert "script-src 'self' 'wasm-unsafe-eval'" in policy
         assert "frame-ancestors 'none'" in policy
         assert "form-action 'none'" in policy
+        assert "require-trusted-types-for 'script'" in policy
         assert not any(word in " ".join(policy) for word in ("unsafe-inline", "'unsafe-eval'", "*"))
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["x-content-type-options"] == "nosniff"

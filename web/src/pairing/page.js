@@ -101,6 +101,12 @@ function paragraph(text) {
   return made;
 }
 
+/** @param {string} path @returns {Promise<boolean>} */
+async function isMissing(path) {
+  const answer = await fetch(path, { method: 'HEAD', cache: 'no-store' }).catch(() => null);
+  return answer !== null && !answer.ok;
+}
+
 /** Servers without an authority of their own have nothing that could be trusted by hand. */
 async function tellAuthority() {
   if (link?.fingerprint) {
@@ -108,8 +114,7 @@ async function tellAuthority() {
     element('fingerprint-line').hidden = false;
     return;
   }
-  const answer = await fetch('/ca.crt', { method: 'HEAD', cache: 'no-store' }).catch(() => null);
-  element('trust').hidden = answer !== null && !answer.ok;
+  element('trust').hidden = location.protocol !== 'https:' || (await isMissing('/ca.crt'));
 }
 
 code.value = link?.code ?? '';
