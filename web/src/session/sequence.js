@@ -83,11 +83,10 @@ export class Sequence {
   async extend(tokens, { signal } = {}) {
     if (tokens.length === 0) throw new PromptEmpty();
     for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
-      await this._open(signal);
-      if (tokens.length > this._backend.maxContext) {
-        throw new PromptTooLong(tokens.length, this._backend.maxContext);
-      }
       try {
+        await this._open(signal);
+        const limit = this._backend.maxContext;
+        if (tokens.length > limit) throw new PromptTooLong(tokens.length, limit);
         return await this._sendRest(tokens, signal);
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;

@@ -1,0 +1,125 @@
+// A split server without sockets or a model, as strict as a real one about numbers and digests. It
+// answers with a row that depends on every cached byte, so that the answer tells what it holds.
+import { blake2b } from '@noble/hashes/blake2.js';
+import { PrefixChain } from '../../src/protocol/digest.js';
+import { encodeMessage } from '../../src/protocol/messages.js';
+import { decodeClientMessage } from '../../src/protocol/parsing.js';
+import { Tensor, itemSize } from '../../src/protocol/tensor.js';
+
+export const WIDTH = 4;
+export const MAX_ROWS = 3;
+export const MAX_CONTEXT = 40;
+export const MANIFEST = 'm';
+
+/** Every token has a row of its own. @param {number[]} tokens */
+export function rowsOf(tokens) {
+  return Float32Array.from(tokens.flatMap((token) => Array(WIDTH).fill(token)));
+}
+
+/** What the model answers when it holds `rows`. @param {string[]} rows hex */
+function answerOf(rows) {
+  return Float32Array.from(blake2b(Buffer.from(rows.join('|')), { dkLen: WIDTH }));
+}
+
+/** What the model answers when it has cached exactly `tokens`. @param {number[]} tokens */
+export function truth(tokens) {
+  return answerOf(stored(Tensor.fromF32(rowsOf(tokens), WIDTH, 'f32')));
+}
+
+/** @param {Tensor} tensor @returns {string[]} */
+function stored(tensor) {
+  const size = tensor.width * itemSize(tensor.dtype);
+  const row = (/** @type {number} */ i) => Buffer.from(tensor.data.subarray(i * size, (i + 1) * size));
+  return Array.from({ length: tensor.rows }, (_, i) => row(i).toString('hex'));
+}
+
+class Held {
+  /** @param {string} manifest */
+  constructor(manifest) {
+    this.chain = new PrefixChain(manifest);
+    /** @type {string[]} */
+    this.rows = [];
+    this.last = 0;
+    this.mark = '';
+    /** @type {Uint8Array} */
+    this.reply = new Uint8Array(0);
+  }
+}
+
+export class Peer {
+  constructor() {
+    this.manifest = MANIFEST;
+    /** @type {import('../../src/protocol/messages.js').DType} */
+    this.dtype = 'f32';
+    /** @type {Map<string, Held>} */
+    this.sessions = new Map();
+    this.opened = 0;
+    /** How often each step was appended. @type {Map<string, number>} */
+    this.runs = new Map();
+    /** @type {any[]} */
+    this.messages = [];
+    /** Failures to answer with before anything else. @type {any[]} */
+    this.failures = [];
+  }
+
+  /** @param {Uint8Array} frame @returns {Uint8Array} */
+  answer(frame) {
+    const message = decodeClientMessage(frame, 1 << 20);
+    this.messages.push(message);
+    const failure = this.failures.shift();
+    if (failure) return fail(failure.code, message, failure);
+    if (message.type === 'open') return this._open(message);
+    if (message.type === 'step') return this._step(message, frame);
+    if (message.type === 'ping') return encodeMessage({ type: 'pong' });
+    this.sessions.delete(message.session);
+    return encodeMessage({ type: 'closed', session: message.session });
+  }
+
+  /** @param {any} message */
+  _open(message) {
+    if (message.manifest !== this.manifest) return fail('model_changed', { type: 'open' });
+    this.opened += 1;
+    const session = `s${this.opened}`;
+    this.sessions.set(session, new Held(this.manifest));
+    return encodeMessage({
+      type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
+      maxRows: MAX_ROWS, maxContext: MAX_CONTEXT, version: 1, capabilities: ['later'], layers: 0, heads: 0,
+    });
+  }
+
+  /** @param {any} step @param {Uint8Array} frame */
+  _step(step, frame) {
+    const held = this.sessions.get(step.session);
+    const mark = Buffer.from(frame).toString('hex');
+    if (!held) return fail('unknown_session', step);
+    if (step.step === held.last && mark === held.mark) return held.reply;
+    if (step.step !== held.last + 1) return fail('step_conflict', step);
+    if (step.start > held.chain.length) return fail('start_beyond_cache', step);
+    const known = Buffer.from(held.chain.at(step.start));
+    if (!known.equals(step.prefix)) return fail('prefix_mismatch', step);
+    return this._run(held, step, mark);
+  }
+
+  /** @param {Held} held @param {any} step @param {string} mark */
+  _run(held, step, mark) {
+    const key = `${step.session}/${step.step}`;
+    this.runs.set(key, (this.runs.get(key) ?? 0) + 1);
+    const digests = held.chain.following(step.start, step.embeddings);
+    held.chain.replace(step.start, digests);
+    held.rows = [...held.rows.slice(0, step.start), ...stored(step.embeddings)];
+    const hidden = Tensor.fromF32(answerOf(held.rows), WIDTH, this.dtype);
+    held.last = step.step;
+    held.mark = mark;
+    held.reply = encodeMessage({
+      type: 'result', session: step.session, step: step.step, cached: held.rows.length, hidden,
+      computeUs: 2000, queueUs: 500, prefix: digests[digests.length - 1], attention: null,
+    });
+    return held.reply;
+  }
+}
+
+/** @param {string} code @param {any} message @param {any} [options] */
+function fail(code, message, { retryable = false, retryAfter = null } = {}) {
+  const { session = null, step = null } = message.type === 'step' ? message : {};
+  return encodeMessage({ type: 'error', code, message: 'Words.', retryable, retryAfter, session, step });
+}

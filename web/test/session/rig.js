@@ -1,0 +1,67 @@
+// A backend and a sequence over a real channel, whose connections reach a peer or lose frames.
+import { RemoteBackend } from '../../src/session/remote.js';
+import { Sequence } from '../../src/session/sequence.js';
+import { Channel } from '../../src/transport/channel.js';
+import { ConnectionLost } from '../../src/transport/errors.js';
+import { MANIFEST, Peer, WIDTH, rowsOf } from './peer.js';
+
+/**
+ * What happens to a frame. `before`: lost on its way there; `after`: its answer is lost; a function
+ * changes the answer.
+ * @typedef {'works' | 'before' | 'after' | ((answer: Uint8Array, frame: Uint8Array) => Uint8Array)} Fate
+ */
+
+export class Rig {
+  /** @param {{dtype?: any, maxContext?: number}} [options] */
+  constructor(options = {}) {
+    this.peer = new Peer();
+    this.now = 0;
+    /** @type {number[]} */
+    this.waits = [];
+    /** @type {() => Fate} */
+    this.fate = () => 'works';
+    /** Called with each frame once it is on its way. @type {(frame: Uint8Array) => void} */
+    this.onSent = () => {};
+    const pause = async (/** @type {number} */ seconds) => {
+      this.waits.push(seconds);
+      this.now += seconds;
+    };
+    const clock = () => this.now;
+    this.channel = new Channel({
+      url: 'http://peer', token: null, clock, pause, chance: () => 1, connect: async () => this._transport(),
+    });
+    const about = { manifest: MANIFEST, hiddenSize: WIDTH, clock, pause, ...options };
+    this.backend = new RemoteBackend(this.channel, about);
+    this.sequence = new Sequence(this.backend, async (tokens, start, stop) => rowsOf(tokens.slice(start, stop)));
+  }
+
+  /** @returns {any} */
+  _transport() {
+    const transport = {
+      name: 'websocket',
+      open: true,
+      end: null,
+      accept: () => {},
+      close: () => (transport.open = false),
+      exchange: (/** @type {Uint8Array} */ frame, /** @type {any} */ { signal }) => this._carry(frame, signal),
+    };
+    return transport;
+  }
+
+  /** @param {Uint8Array} frame @param {AbortSignal} signal */
+  async _carry(frame, signal) {
+    const fate = this.fate();
+    if (fate === 'before') throw new ConnectionLost('lost there');
+    const answer = this.peer.answer(frame);
+    this.onSent(frame);
+    await Promise.resolve();
+    if (signal.aborted) throw new Error('aborted');
+    if (fate === 'after') throw new ConnectionLost('lost back');
+    return typeof fate === 'function' ? fate(answer, frame) : answer;
+  }
+
+  /** @param {number[]} tokens @param {AbortSignal} [signal] */
+  async extend(tokens, signal) {
+    return (await this.sequence.extend(tokens, { signal })).hidden;
+  }
+}
