@@ -10,8 +10,8 @@ const later = (run, milliseconds) => {
 };
 
 /**
- * A signal that follows another one with a delay. Breaking an exchange off costs the session on the server,
- * and with it the whole conversation sent again; a step that ends on its own a moment later costs nothing.
+ * A signal that follows another one with a delay. A step under way usually ends in a moment; broken off, its
+ * bytes are sent again before the session goes on.
  */
 export class Grace {
   /**

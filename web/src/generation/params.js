@@ -107,7 +107,8 @@ function checkedBias(value) {
 /** @param {unknown} value @returns {[any, any][] | null} */
 function biasPairs(value) {
   if (value instanceof Map) return [...value];
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || value instanceof Set) return null;
+  if (value === null || typeof value !== 'object') return null;
+  if (Array.isArray(value) || value instanceof Set) return null;
   return Object.entries(value).map(withNumber);
 }
 

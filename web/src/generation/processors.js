@@ -24,7 +24,11 @@ export class AffectedTokens {
     this._rows = rows;
     this._repeating = params.repetitionPenalty !== 1;
     this._counting = params.presencePenalty !== 0 || params.frequencyPenalty !== 0;
+    this._lowering =
+      params.repetitionPenalty >= 1 && params.presencePenalty >= 0 && params.frequencyPenalty >= 0;
     this._forbidden = forbidden ?? new Int32Array(0);
+    const raised = [...params.logitBias].filter(([, bias]) => bias > 0).map(([token]) => token);
+    this._pinned = Int32Array.from(new Set([...this._forbidden, ...raised]));
     this._table = this._started([]);
     /** @type {number[]} */
     this._prompt = [];
@@ -35,6 +39,15 @@ export class AffectedTokens {
   /** Their ids, none twice; the same array as long as they are the same. */
   get ids() {
     return this._table.ids;
+  }
+
+  get size() {
+    return this._table.size;
+  }
+
+  /** The first of `ids`: all whose logits may rise, and the forbidden. Those of the others can only fall. */
+  get pinned() {
+    return this._lowering ? this._pinned : this.ids;
   }
 
   /**
@@ -60,7 +73,7 @@ export class AffectedTokens {
    * @param {number} logit
    */
   adjust(index, logit) {
-    // Forbidden tokens were entered first.
+    // The pinned are entered first, and of them the forbidden.
     if (index < this._forbidden.length) return -Infinity;
     const { repetitionPenalty, frequencyPenalty, presencePenalty } = this._params;
     const { bias, seen, counts } = this._table;
@@ -70,9 +83,23 @@ export class AffectedTokens {
     return counts[index] > 0 ? changed - presencePenalty : changed;
   }
 
-  /** @param {Float32Array} logits of `ids` @returns {Float64Array} after bias and penalties */
+  /**
+   * The logit of any token after bias and penalties.
+   * @param {number} token
+   * @param {number} logit
+   */
+  adjustToken(token, logit) {
+    const place = this._table.find(token);
+    return place === undefined ? logit : this.adjust(place, logit);
+  }
+
+  /**
+   * Logits after bias and penalties.
+   * @param {Float32Array} logits of `ids`, or of the first of them
+   * @returns {Float64Array}
+   */
   adjusted(logits) {
-    const changed = new Float64Array(this._table.size);
+    const changed = new Float64Array(logits.length);
     for (let i = 0; i < changed.length; i++) changed[i] = this.adjust(i, logits[i]);
     return changed;
   }
@@ -80,7 +107,7 @@ export class AffectedTokens {
   /** What is affected before a reply begins. @param {ArrayLike<number>} prompt */
   _started(prompt) {
     const table = new TokenTable(this._rows);
-    for (const token of this._forbidden) table.place(token);
+    for (const token of this._pinned) table.place(token);
     for (const [token, bias] of this._params.logitBias) {
       const place = table.place(token);
       table.bias[place] = bias;

@@ -1,10 +1,10 @@
 // Choosing the next token of a hidden state: LM head, penalties, filters, one seeded draw.
 import { TokenIdOutOfRange } from './errors.js';
 import { keptWeights, pick, total } from './filters.js';
+import { FirstTokens } from './first.js';
 import { firstMembers } from './members.js';
 import { PREFIX, drawFromPrefix } from './prefix.js';
 import { AffectedTokens } from './processors.js';
-import { joined, rank } from './ranking.js';
 import { TokenSet } from './token_set.js';
 import { randomSeed, uniform } from './uniform.js';
 import { drawFromAll } from './whole.js';
@@ -36,6 +36,7 @@ export class Sampler {
     }
     this._among = params.banned.size ? new TokenSet(params.banned, head.rows) : null;
     this._affected = new AffectedTokens(this.params, head.rows, this._among?.others ?? null);
+    this._first = new FirstTokens(head, this._affected);
   }
 
   /**
@@ -51,10 +52,10 @@ export class Sampler {
     this._affected.follow(prompt, generated);
     const among = this._among;
     if (among !== null && among.others === null) return this._chosenAmong(among, hidden, drawIndex);
-    if (this.params.temperature === 0) return greedy(await this._first(hidden, 1));
+    if (this.params.temperature === 0) return greedy(await this._first.find(hidden, 1));
     const u = uniform(this.seed, drawIndex);
     if (this.params.topK === 0) return this._unlimited(hidden, u, null);
-    return this._drawn(await this._first(hidden, this.params.topK), u);
+    return this._drawn(await this._first.find(hidden, this.params.topK), u);
   }
 
   /**
@@ -68,20 +69,6 @@ export class Sampler {
     if (among.members === null && topK === 0) return this._unlimited(hidden, u, among.mask);
     const limit = topK || this.head.rows;
     return this._drawn(await firstMembers(this.head, hidden, this._affected, among, limit), u);
-  }
-
-  /**
-   * The first `k` tokens by (-adjusted logit, id). Exact: of the tokens that are not affected, only their own
-   * first k can be among them.
-   * @param {Float32Array} hidden
-   * @param {number} k
-   * @returns {Promise<Ranked>}
-   */
-  async _first(hidden, k) {
-    const { ids } = this._affected;
-    const limit = Math.min(k, this.head.rows);
-    const top = await this.head.top(hidden, limit, ids);
-    return rank(...joined(top, ids, this._affected.adjusted(top.alsoLogits)), limit);
   }
 
   /**

@@ -26,6 +26,11 @@ export class TokenTable {
     return this._ids;
   }
 
+  /** The place of `token`, undefined if it was not entered. @param {number} token */
+  find(token) {
+    return this._places.get(token);
+  }
+
   /**
    * The place of `token`, entered now if it was not. Throws TokenIdOutOfRange.
    * @param {number} token
