@@ -32,10 +32,14 @@ async function open({ descriptors, hidden }) {
 
 function logitsOf(state) {
   const logits = new Float32Array(table.length / width);
+  // Locals are what an engine can keep in registers.
+  const weights = table;
+  const widened = wide;
+  const length = width;
   let at = 0;
   for (let row = 0; row < logits.length; row++) {
     let sum = 0;
-    for (let i = 0; i < width; i++) sum += wide[table[at++]] * state[i];
+    for (let i = 0; i < length; i++) sum += widened[weights[at++]] * state[i];
     logits[row] = sum;
   }
   return logits;

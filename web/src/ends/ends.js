@@ -24,12 +24,13 @@ const CLOSING = 2;
  * @property {(fraction: number) => void} [onPrepare] how much of the planes is derived, 0..1
  * @property {KernelChoice} [kernel]
  * @property {number} [patience] seconds that a worker may be silent
+ * @property {number} [compactFrom] weights of the head from which a 4-bit plane is worth it
  */
 
 /** Embedding rows and LM head, over workers that each hold a shard of the tables. */
 export class Ends {
   /** @param {EndsOptions} options */
-  constructor({ manifest, shards, spec, spawn = spawnBesideBundle, patience }) {
+  constructor({ manifest, shards, spec, spawn = spawnBesideBundle, patience, compactFrom = COMPACT_FROM }) {
     this._manifest = manifest;
     this._shards = shards;
     /** @type {WorkerLink[]} */
@@ -42,7 +43,7 @@ export class Ends {
     this.kernel = '';
     this.workers = count;
     const { hiddenSize, head } = manifest;
-    const compact = head.rows * hiddenSize >= COMPACT_FROM;
+    const compact = head.rows * hiddenSize >= compactFrom;
     const parts = shards.head.map(({ first, rows }, i) => ({ link: this._links[i], first, rows }));
     this.head = new ShardedHead(parts, { rows: head.rows, hiddenSize, compact, spec });
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileKernel } from '../../kernels.mjs';
+import { Ends } from '../../src/ends/ends.js';
 import { ShardServer } from '../../src/ends/shard_server.js';
 
 const SOURCES = fileURLToPath(new URL('../../wasm', import.meta.url));
@@ -37,6 +38,11 @@ async function compiled(name, target) {
   await compileKernel(name, beside);
   await rename(beside, target);
   return readFile(target);
+}
+
+/** Whether this version of node has relaxed SIMD. */
+export async function hasRelaxed() {
+  return WebAssembly.validate(await readModule('kernels-relaxed.wasm'));
 }
 
 /** Numbers that look random and are the same in every run: mulberry32. @param {number} seed */
@@ -171,6 +177,7 @@ export class LocalWorker {
 /**
  * Descriptors of a table that is cut into `count` shards.
  * @param {Uint8Array} bytes @param {number} rows @param {number} count @param {string} [name]
+ * @returns {import('../../types/gatelink.js').ShardDescriptor[]}
  */
 export function cut(bytes, rows, count, name = 'table') {
   const rowBytes = bytes.length / rows;
@@ -179,7 +186,48 @@ export function cut(bytes, rows, count, name = 'table') {
     const first = i * each;
     const own = Math.min(each, rows - first);
     const part = bytes.slice(first * rowBytes, (first + own) * rowBytes);
-    return /** @type {const} */ ({ kind: 'memory', path: [name, `${i}`], first, rows: own, rowBytes, bytes: part });
+    return { kind: 'memory', path: [name, `${i}`], first, rows: own, rowBytes, bytes: part };
   });
 }
 
+
+/** @type {import('../../src/ends/spec.js').Spec} */
+export const PLAIN = { bias: null, softcap: null, scale: 1, divide: false };
+
+/**
+ * Ends over a bf16 table (what `cutToBf16` keeps of `weights`), tied, in this thread.
+ * @param {Float32Array} weights @param {number} rows
+ * @param {Partial<import('../../src/ends/ends.js').EndsOptions> & {cuts?: number,
+ *   derived?: Map<string, Uint8Array>, readers?: MemoryReader[], workers?: LocalWorker[]}} [options]
+ */
+export function openEnds(weights, rows, options = {}) {
+  const { cuts = 2, derived = new Map(), readers = [], workers = [], ...rest } = options;
+  const shards = cut(new Uint8Array(asBf16(weights).buffer), rows, cuts);
+  const table = { rows, dtype: 'bf16' };
+  const manifest = /** @type {any} */ ({ hiddenSize: weights.length / rows, head: table, embedding: table });
+  const spawn = () => {
+    const worker = new LocalWorker(async (descriptor) => {
+      const reader = new MemoryReader(descriptor, derived);
+      readers.push(reader);
+      return reader;
+    });
+    workers.push(worker);
+    return /** @type {Worker} */ (/** @type {unknown} */ (worker));
+  };
+  return Ends.open({ manifest, shards: { head: shards, embedding: shards }, spec: PLAIN, spawn, ...rest });
+}
+
+/** Logits of all rows in float64. @param {Float32Array} weights @param {Float32Array} hidden */
+export function productsOf(weights, hidden) {
+  const products = new Float64Array(weights.length / hidden.length);
+  for (let row = 0; row < products.length; row++) {
+    for (let i = 0; i < hidden.length; i++) products[row] += weights[row * hidden.length + i] * hidden[i];
+  }
+  return products;
+}
+
+/** The first `k` ids by (-logit, id) outside `also`. @param {ArrayLike<number>} logits @param {number} k @param {number[]} [also] */
+export function firstOf(logits, k, also = []) {
+  const ids = Array.from(logits, (_, id) => id).filter((id) => !also.includes(id));
+  return ids.sort((a, b) => logits[b] - logits[a] || a - b).slice(0, k);
+}
