@@ -42,3 +42,11 @@ export class PromptTooLong extends AppError {
     super('prompt_too_long', `the prompt has ${length} characters and the limit is ${limit}; shorten it`);
   }
 }
+
+/** A text that is none of any language, and would take too long. */
+export class TextRefused extends AppError {
+  /** @param {string} reason */
+  constructor(reason) {
+    super('text_refused', `the text cannot be used: it has ${reason}; remove them`);
+  }
+}

@@ -1,5 +1,6 @@
 // NFC with the Unicode version of the `tokenizers` library.
 import { classSource } from './code_points.js';
+import { TextRefused } from './errors.js';
 
 // Code points whose decomposition, composition or combining class came after the library's table
 // (Unicode 12). It takes them for starters that combine with nothing, so text on both sides of
@@ -24,9 +25,20 @@ const UNKNOWN = /* prettier-ignore */ [
 const PIECES = new RegExp(`${classSource(UNKNOWN)}+`, 'gu');
 const ASCII = /^[\0-\x7f]*$/;
 
-/** @param {string} text */
+const MARKS = /\p{M}+/gu;
+// Browsers put marks in order by insertion, in steps that grow with the square of their number.
+const MAX_MARKS = 1024;
+
+/**
+ * @param {string} text
+ * @returns {string}
+ * @throws {TextRefused}
+ */
 export function nfc(text) {
   if (ASCII.test(text)) return text;
+  for (const [marks] of text.matchAll(MARKS)) {
+    if (marks.length > MAX_MARKS) throw new TextRefused(`more than ${MAX_MARKS} combining marks in a row`);
+  }
   let normalised = '';
   let done = 0;
   for (const match of text.matchAll(PIECES)) {

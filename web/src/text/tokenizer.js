@@ -46,7 +46,7 @@ export class ModelTokenizer {
     this.added = new AddedTokens(added, normalize);
     this.decoder = readDecoder(parts.decoder);
     this.postProcess = readPostProcessor(parts.post_processor);
-    this.tokens = tokensById(this.model.vocabulary, added);
+    this.tokens = this.tokensById(added);
     if (this.tokens.length > rows) {
       throw new TokenizerInvalid(`it has more tokens than the model's ${rows} embeddings`);
     }
@@ -141,13 +141,16 @@ export class ModelTokenizer {
     const token = this.added.byId.get(id);
     return token?.special ? token.content : null;
   }
-}
 
-/** @param {Map<string, number>} vocabulary @param {import('./added_tokens.js').AddedToken[]} added */
-function tokensById(vocabulary, added) {
-  /** @type {(string | undefined)[]} */
-  const tokens = [];
-  for (const [token, id] of vocabulary) tokens[id] = token;
-  for (const { id, content } of added) tokens[id] = content;
-  return tokens;
+  /** @param {import('./added_tokens.js').AddedToken[]} added */
+  tokensById(added) {
+    /** @type {(string | undefined)[]} */
+    const tokens = [];
+    for (const [token, id] of this.model.vocabulary) tokens[id] = token;
+    // The decoder undoes what the normalizer did, to added tokens too.
+    for (const token of added) {
+      tokens[token.id] = token.normalized ? this.normalize(token.content) : token.content;
+    }
+    return tokens;
+  }
 }
