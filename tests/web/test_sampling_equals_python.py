@@ -25,7 +25,7 @@ DRAWS = 4
 
 def _vocabulary(rng: np.random.Generator) -> int:
     # Above 2 * 2,048 there are sets that are neither few nor nearly all.
-    return int(rng.integers(4_200, 6_000) if rng.random() < 0.15 else rng.integers(2, 1_500))
+    return int(rng.integers(4_200, 6_000) if rng.random() < 0.3 else rng.integers(2, 1_500))
 
 
 def _logits(rng: np.random.Generator, rows: int) -> np.ndarray:

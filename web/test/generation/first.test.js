@@ -74,7 +74,7 @@ test('tokens that are only lowered are not asked for by name', async () => {
   assert.deepEqual(head.asked, [[84, 1]]);
 });
 
-test('where all that is likely is lowered, all affected are named, and more are asked for from then on', async () => {
+test('where all that is likely is lowered, all affected are named, and more is asked for later', async () => {
   const affected = new AffectedTokens(paramsFrom({ presence_penalty: 2 }), ROWS);
   affected.follow([], [...Array(200).keys()]);
   const logits = Float32Array.from({ length: ROWS }, (_, id) => (id < 200 ? 11 : 10) - id / ROWS);

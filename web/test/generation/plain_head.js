@@ -20,6 +20,8 @@ export class PlainHead {
     this._weights = weights;
     this._spec = spec;
     this._slack = slack;
+    /** @type {{hidden: Float32Array, logits: Float32Array, sorted: number[]} | null} */
+    this._last = null;
   }
 
   /**
@@ -61,12 +63,23 @@ export class PlainHead {
     return this._spec.finish(products);
   }
 
+  /**
+   * All ids by (-logit, id), kept for as long as the hidden state is the same.
+   * @param {Float32Array} hidden
+   */
+  _sorted(hidden) {
+    if (this._last?.hidden === hidden) return this._last;
+    const logits = this._logits(hidden);
+    const sorted = [...logits.keys()].sort((a, b) => logits[b] - logits[a] || a - b);
+    this._last = { hidden, logits, sorted };
+    return this._last;
+  }
+
   /** @param {Float32Array} hidden @param {Int32Array} also */
   _ranked(hidden, also) {
-    const logits = this._logits(hidden);
+    const { logits, sorted } = this._sorted(hidden);
     const without = new Set(also);
-    const order = [...logits.keys()].filter((id) => !without.has(id));
-    order.sort((a, b) => logits[b] - logits[a] || a - b);
+    const order = sorted.filter((id) => !without.has(id));
     const top = (/** @type {number} */ k) => {
       const ids = Int32Array.from(order.slice(0, Math.max(0, k)));
       const at = (/** @type {Int32Array} */ wanted) => Float32Array.from(wanted, (id) => logits[id]);
