@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,12 +14,10 @@ from split_client.transport.channel import Channel
 from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import RemoteBackend
-from tests import oracle
 from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
-from tests.web.browsing import node
+from tests.web.wire_client import node_client, table_of
 
-_TOOL = Path(__file__).parents[2] / "web/test/tools/wire_client.js"
 _FRAME_BYTES = 1 << 24
 
 
@@ -36,63 +29,12 @@ def server(tiny_path: Path) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="module")
 def table(tiny_path: Path) -> NDArray[np.float32]:
-    weights = oracle.model(tiny_path).get_input_embeddings().weight
-    return np.ascontiguousarray(weights.detach().numpy(), np.float32)
-
-
-class NodeClient:
-    """The JavaScript client in a process of its own."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def ask(self, **command: Any) -> Any:
-        """One command, one answer."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(command) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, "the tool ended"
-        return json.loads(line)
-
-    def extend(self, tokens: list[int]) -> NDArray[np.float32]:
-        """The hidden state after ``tokens``."""
-        answer = self.ask(extend=tokens)
-        assert "hidden" in answer, answer
-        return np.frombuffer(base64.b64decode(answer["hidden"]), np.float32)
+    return table_of(tiny_path)
 
 
 def assert_same(got: NDArray[np.float32], wanted: NDArray[np.float32]) -> None:
     """But for the order of float32 sums, which depends on where the server keeps the cache."""
     np.testing.assert_allclose(got, wanted, rtol=0, atol=2e-5)
-
-
-@contextmanager
-def node_client(
-    server: RunningServer,
-    table: NDArray[np.float32],
-    folder: Path,
-    url: str,
-    mode: str,
-    **where: Any,
-) -> Iterator[NodeClient]:
-    path = folder / "table.f32"
-    path.write_bytes(table.tobytes())
-    command = [node(), "--experimental-websocket", "--no-warnings", str(_TOOL)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
-        client = NodeClient(process)
-        opening = {"url": url, "mode": mode, "manifest": server.manifest, "table": str(path)}
-        client.ask(open=opening | {"hiddenSize": table.shape[1]} | where)
-        try:
-            yield client
-        finally:
-            if process.poll() is None:
-                client.ask(close=True)
-                assert process.stdin is not None
-                process.stdin.close()
-            process.wait(10)
 
 
 @pytest.fixture
