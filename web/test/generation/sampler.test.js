@@ -87,6 +87,22 @@ for (const [name, fields] of Object.entries(PARAMS)) {
   }
 }
 
+test('with many banned and many left, the token of the definition', async () => {
+  const rows = 4_500;
+  for (const [name, fields] of Object.entries(PARAMS)) {
+    for (let draw = 0; draw < 6; draw++) {
+      const logits = logitsOf(draw, draw % 2 ? 9 : 0, rows);
+      const banned = [...logits.keys()].filter((id) => logits[id] > 1 || id % 3 === draw % 3);
+      const asked = { ...fields, seed: 1, banned };
+      for (const slack of [0.001, null]) {
+        const sampler = new Sampler(new EchoHead(rows, { slack }), paramsFrom(asked));
+        const { token } = await sampler.choose(logits, PROMPT, REPLY, draw);
+        assert.equal(token, expected(asked, logits, draw), `${name}, draw ${draw}`);
+      }
+    }
+  }
+});
+
 test('a peaked draw without top-k needs no more than the first candidates', async () => {
   const head = new EchoHead(ROWS);
   const sampler = new Sampler(head, paramsFrom({ temperature: 0.7, top_p: 0.9, seed: 1 }));
