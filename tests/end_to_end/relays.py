@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,15 @@ _LOCAL = "127.0.0.1"
 @contextmanager
 def running_relay(upstream_port: int, **options: Any) -> Iterator[str]:
     """The URL of a relay to ``upstream_port`` on this machine; ``options`` as in RelayConfig."""
+    with running_relay_with_counters(upstream_port, **options) as (url, _):
+        yield url
+
+
+@contextmanager
+def running_relay_with_counters(
+    upstream_port: int, **options: Any
+) -> Iterator[tuple[str, Callable[[], int]]]:
+    """The same, and what tells the bytes that it has sent to clients."""
     config = RelayConfig(
         listen=Address(_LOCAL, 0), upstream=Address(_LOCAL, upstream_port), **options
     )
@@ -32,7 +41,8 @@ def running_relay(upstream_port: int, **options: Any) -> Iterator[str]:
     try:
         relay = asyncio.run_coroutine_threadsafe(start(), loop).result(_SECONDS)
         try:
-            yield f"http://{_LOCAL}:{relay.addresses[0].port}"
+            url = f"http://{_LOCAL}:{relay.addresses[0].port}"
+            yield url, lambda: relay.snapshot().bytes_down
         finally:
             asyncio.run_coroutine_threadsafe(relay.stop(grace=0), loop).result(_SECONDS)
     finally:
