@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClientProtocol } from '../../src/protocol/client.js';
+import { encodeMessage } from '../../src/protocol/messages.js';
+import { decodeClientMessage } from '../../src/protocol/parsing.js';
+import { Tensor } from '../../src/protocol/tensor.js';
+
+const WIDTH = 3;
+const MANIFEST = 'm';
+const ROW = Float32Array.of(1, 2, 3);
+
+/** @param {any} [fields] */
+const opened = (fields) =>
+  encodeMessage({
+    type: 'opened', session: 's', manifest: MANIFEST, dtype: 'f32', maxRows: 2, maxContext: 4, version: 1,
+    capabilities: [], layers: 0, heads: 0, ...fields,
+  });
+
+/** @param {any} [fields] */
+const result = (fields) =>
+  encodeMessage({
+    type: 'result', session: 's', step: 1, cached: 1, hidden: Tensor.fromF32(ROW, WIDTH, 'f32'), computeUs: 5,
+    queueUs: 6, prefix: new Uint8Array(0), attention: null, ...fields,
+  });
+
+/** @param {any} [fields] */
+const failure = (fields) =>
+  encodeMessage({
+    type: 'error', code: 'cache_full', message: '', retryable: true, retryAfter: null, session: null, step: null,
+    ...fields,
+  });
+
+/** @param {any} [fields] */
+function session(fields) {
+  const device = new ClientProtocol(WIDTH, MANIFEST);
+  device.open();
+  assert.equal(device.receive(opened(fields)).type, 'opened');
+  return device;
+}
+
+/** @param {Uint8Array} frame @returns {any} */
+const read = (frame) => decodeClientMessage(frame, 1 << 20);
+
+test('a session opens once; an opening that nobody asked for is ignored', () => {
+  const device = new ClientProtocol(WIDTH, MANIFEST, 'f32');
+  assert.equal(device.receive(opened()).type, 'ignored');
+  assert.equal(read(device.open()).dtype, 'f32');
+  assert.equal(device.receive(opened()).type, 'opened');
+  assert.equal(device.receive(opened({ session: 'other' })).type, 'ignored');
+  assert.equal(device.opened?.session, 's');
+});
+
+for (const [fields, code] of /** @type {[any, string][]} */ ([
+  [{ manifest: 'n' }, 'model_changed'],
+  [{ maxRows: 0 }, 'malformed_message'],
+  [{ maxContext: 0 }, 'malformed_message'],
+  [{ dtype: 'bf16' }, 'malformed_message'],
+])) {
+  test(`an opening with ${JSON.stringify(fields)} is ${code}`, () => {
+    const device = new ClientProtocol(WIDTH, MANIFEST, 'f32');
+    device.open();
+    assert.throws(() => device.receive(opened(fields)), { code });
+    assert.equal(device.opened, null);
+  });
+}
+
+test('steps count up with results alone, and name the digest of what they keep', () => {
+  const device = session();
+  const first = read(device.step(0, ROW));
+  device.receive(failure({ session: 's', step: 1 }));
+  const again = read(device.step(0, ROW));
+  assert.deepEqual([first.step, again.step], [1, 1]);
+  device.receive(result({ prefix: device.digests()[0] }));
+  const [digest] = [device.digests()];
+  assert.deepEqual(digest, []);
+  const second = read(device.step(1, ROW));
+  assert.deepEqual([second.step, second.start, device.cached], [2, 1, 1]);
+  assert.notDeepEqual(second.prefix, first.prefix);
+});
+
+test('the digests of a step are the same before and after its answer was on the way', () => {
+  const early = session();
+  const late = session();
+  early.step(0, ROW);
+  early.digests();
+  late.step(0, ROW);
+  early.receive(result());
+  late.receive(result());
+  assert.deepEqual(read(early.step(1, ROW)).prefix, read(late.step(1, ROW)).prefix);
+});
+
+test('all rows come back when they are asked for', () => {
+  const device = session();
+  device.step(0, Float32Array.of(...ROW, ...ROW), { rows: 'all' });
+  const hidden = Tensor.fromF32(Float32Array.of(...ROW, ...ROW), WIDTH, 'f32');
+  const event = device.receive(result({ hidden, cached: 2 }));
+  assert.equal(event.type === 'completed' && event.hidden.length, 6);
+});
+
+test('an answer to something else leaves the step outstanding', () => {
+  const device = session();
+  const frame = device.step(0, ROW);
+  for (const other of [
+    result({ session: 'other' }), result({ step: 2 }), result({ prefix: new Uint8Array(16) }),
+    failure({ session: 'other' }), failure({ session: 's', step: 9 }), opened(),
+    encodeMessage({ type: 'pong' }), encodeMessage({ type: 'closed', session: 's' }),
+  ]) {
+    assert.equal(device.receive(other).type, 'ignored');
+    assert.equal(device.outstanding, frame);
+  }
+  assert.equal(device.receive(result()).type, 'completed');
+  assert.equal(device.receive(result()).type, 'ignored');
+});
+
+test('a failure ends the step that it names, or that the server could not read', () => {
+  for (const about of [{ session: 's', step: 1 }, { session: 's' }, { step: 1 }, {}]) {
+    const device = session();
+    device.step(0, ROW);
+    assert.equal(device.receive(failure(about)).type, 'failed');
+    assert.deepEqual([device.outstanding, device.stepping], [null, false]);
+  }
+});
+
+test('a late failure of a step does not end an opening, one without a step does', () => {
+  const device = new ClientProtocol(WIDTH, MANIFEST);
+  assert.equal(device.receive(failure()).type, 'ignored');
+  device.open();
+  assert.equal(device.receive(failure({ session: 's', step: 1 })).type, 'ignored');
+  assert.equal(device.receive(failure()).type, 'failed');
+});
+
+test('an untrue result changes nothing', () => {
+  for (const [fields, code] of /** @type {[any, string][]} */ ([
+    [{ cached: 2 }, 'malformed_message'],
+    [{ hidden: Tensor.fromF32(ROW, 1, 'f32') }, 'wrong_hidden_size'],
+    [{ hidden: Tensor.fromF32(Float32Array.of(...ROW, ...ROW), WIDTH, 'f32') }, 'wrong_shape'],
+    [{ hidden: new Tensor('f16', 1, WIDTH, Uint8Array.of(0, 0x7c, 0, 0, 0, 0)) }, 'non_finite'],
+    [{ hidden: new Tensor('i8', 1, WIDTH, new Uint8Array(3), new Uint8Array(4)) }, 'malformed_message'],
+  ])) {
+    const device = session();
+    const frame = device.step(0, ROW);
+    assert.throws(() => device.receive(result(fields)), { code });
+    assert.deepEqual([device.cached, device.outstanding], [0, frame]);
+  }
+});
+
+test('hidden states may travel in another dtype than the rows', () => {
+  for (const dtype of /** @type {const} */ (['f32', 'f16', 'bf16', 'i8'])) {
+    const device = session();
+    device.step(0, ROW);
+    const event = device.receive(result({ hidden: Tensor.fromF32(ROW, WIDTH, dtype) }));
+    assert.ok(event.type === 'completed');
+    event.hidden.forEach((value, i) => assert.ok(Math.abs(value - ROW[i]) < 0.02));
+  }
+});
+
+test('a step that the server would refuse is not sent', () => {
+  const device = session();
+  const rows = (/** @type {number} */ count) => new Float32Array(count * WIDTH);
+  assert.throws(() => device.step(0, rows(0)), { code: 'wrong_shape' });
+  assert.throws(() => device.step(0, new Float32Array(4)), { code: 'wrong_shape' });
+  assert.throws(() => device.step(0, rows(3)), { code: 'too_many_rows' });
+  assert.throws(() => device.step(0, rows(1).fill(NaN)), { code: 'non_finite' });
+  assert.throws(() => device.step(1, rows(1)), { code: 'protocol_state' });
+  assert.throws(() => device.step(-1, rows(1)), { code: 'protocol_state' });
+  assert.equal(device.outstanding, null);
+  const small = session({ maxContext: 1 });
+  assert.throws(() => small.step(0, rows(2)), { code: 'context_overflow' });
+});
+
+test('a step needs an open session without an outstanding message', () => {
+  assert.throws(() => new ClientProtocol(WIDTH, MANIFEST).step(0, ROW), { code: 'protocol_state' });
+  const device = session();
+  device.step(0, ROW);
+  assert.throws(() => device.step(0, ROW), { code: 'protocol_state' });
+});
+
+test('closing names the session and forgets it', () => {
+  const device = session();
+  device.step(0, ROW);
+  device.receive(result());
+  assert.deepEqual(read(/** @type {Uint8Array} */ (device.close())), { type: 'close', session: 's' });
+  assert.deepEqual([device.close(), device.cached, device.opened], [null, 0, null]);
+});
+
+test('an answer larger than the session allows is refused', () => {
+  const device = session();
+  device.step(0, ROW);
+  const long = encodeMessage({ type: 'closed', session: 'x'.repeat(60_000) });
+  const large = Uint8Array.of(...long, ...new Uint8Array(10_000));
+  assert.throws(() => device.receive(large), { code: 'frame_too_large' });
+});
