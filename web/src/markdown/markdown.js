@@ -11,7 +11,7 @@ import { settledTail } from './tail.js';
 export const LONGEST_TEXT = 4 << 20;
 // Characters times delimiters; see lexer.js.
 const MOST_WORK = 64_000_000;
-const KEPT_SEGMENTS = 512;
+const KEPT_SEGMENTS = 4096;
 const KEPT_CHARACTERS = 1 << 20;
 
 /** Blocks of the segments that were read last, the oldest first. @type {Map<string, Block[]>} */
@@ -27,28 +27,76 @@ let keptCharacters = 0;
  */
 export function parseMarkdown(text, { streaming = false } = {}) {
   if (text.length > LONGEST_TEXT) return [{ type: 'paragraph', children: [{ type: 'text', text }] }];
-  const segments = segmentsOf(text);
+  const runs = runsOf(segmentsOf(text));
   const budget = { work: MOST_WORK };
-  return segments.flatMap((segment, index) => {
-    const last = streaming && index === segments.length - 1;
-    return last ? tailBlocks(segment, /\n$/.test(text), budget) : blocksOnce(segment, budget);
+  return runs.flatMap((run, index) => {
+    const last = streaming && index === runs.length - 1;
+    return last ? tailBlocks(run, text.endsWith('\n'), budget) : blocksOfRun(run, budget);
   });
 }
 
-/** @param {Segment} segment @param {boolean} lineEnded @param {{work: number}} budget */
-function tailBlocks(segment, lineEnded, budget) {
-  const settled = settledTail(segment, lineEnded);
-  if (!settled) return [];
-  return settled.text === segment.text ? blocksOnce(segment, budget) : read(settled, budget);
+/** Items of one list together. @param {Segment[]} segments @returns {Segment[][]} */
+function runsOf(segments) {
+  /** @type {Segment[][]} */
+  const runs = [];
+  for (const segment of segments) {
+    if (segment.joins) runs[runs.length - 1].push(segment);
+    else runs.push([segment]);
+  }
+  return runs;
+}
+
+/** @param {Segment[]} run @param {{work: number}} budget @returns {Block[]} */
+function blocksOfRun(run, budget) {
+  if (run.length === 1) return blocksOnce(run[0], budget);
+  const whole = run.map((segment) => (segment.apart ? '\n' : '') + segment.text).join('\n');
+  return once(`list\n${whole}`, () => joined(run, run.map((segment) => blocksOnce(segment, budget))));
+}
+
+/** @param {Segment[]} run @param {boolean} lineEnded @param {{work: number}} budget */
+function tailBlocks(run, lineEnded, budget) {
+  const last = run[run.length - 1];
+  const settled = settledTail(last, lineEnded);
+  if (settled && settled.text === last.text && settled.lang === last.lang) return blocksOfRun(run, budget);
+  const before = run.slice(0, -1);
+  const blocks = before.map((segment) => blocksOnce(segment, budget));
+  return joined(run, settled ? [...blocks, read(settled, budget)] : blocks);
+}
+
+/** One list of the lists that each item became. @param {Segment[]} run @param {Block[][]} parts @returns {Block[]} */
+function joined(run, parts) {
+  /** @type {Block[]} */
+  const blocks = [];
+  parts.forEach((part, index) => {
+    const [last, next] = [blocks[blocks.length - 1], part[0]];
+    if (last?.type !== 'list' || next?.type !== 'list') {
+      blocks.push(...part.map(ownList));
+      return;
+    }
+    last.tight &&= next.tight && !run[index].apart;
+    last.items.push(...next.items);
+    blocks.push(...part.slice(1).map(ownList));
+  });
+  return blocks;
+}
+
+/** A list that may grow without changing the one that is kept. @param {Block} block @returns {Block} */
+function ownList(block) {
+  return block.type === 'list' ? { ...block, items: [...block.items] } : block;
 }
 
 /** @param {Segment} segment @param {{work: number}} budget @returns {Block[]} */
 function blocksOnce(segment, budget) {
   const key = `${segment.kind}${segment.open ? '+' : ''} ${segment.lang ?? ''}\n${segment.text}`;
+  return once(key, () => read(segment, budget));
+}
+
+/** @param {string} key @param {() => Block[]} make @returns {Block[]} */
+function once(key, make) {
   let blocks = kept.get(key);
   if (blocks) kept.delete(key);
   else {
-    blocks = read(segment, budget);
+    blocks = make();
     keptCharacters += key.length;
   }
   kept.set(key, blocks);

@@ -13,6 +13,8 @@ const RULE = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const ITEM = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
 // Of ordered lists only those that begin with 1 end a paragraph, and no empty item does.
 const ITEM_AFTER_TEXT = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/;
+// At the very margin an item is never within another.
+const OUTER_ITEM = /^(?:([-+*])|\d{1,9}([.)]))(?:[ \t]|$)/;
 const QUOTE = /^ {0,3}>/;
 const BLANK = /^[ \t]*$/;
 const INNER_FENCE = /^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})/;
@@ -41,13 +43,18 @@ class SegmentReader {
     this.indent = 0;
     this.lang = '';
     this.blank = false;
+    /** The bullet or delimiter of the list that goes on. */
+    this.bullet = '';
+    this.joins = false;
+    this.apart = false;
   }
 
   /** @param {string} line */
   line(line) {
     if (this.kind === 'fence') return this.#inFence(line);
     if (BLANK.test(line)) return this.#blank(line);
-    if (this.kind && !this.#continues(line)) this.#close();
+    if (this.#isNextItem(line)) this.#nextItem();
+    else if (this.kind && !this.#continues(line)) this.#close();
     if (!this.kind) this.#begin(line);
     else this.#add(line);
     this.blank = false;
@@ -68,8 +75,10 @@ class SegmentReader {
     }
     this.#add(line);
     if (ATX.test(line) || RULE.test(line)) return this.#close();
-    if (ITEM.test(line)) this.kind = 'list';
-    else if (QUOTE.test(line)) this.kind = 'quote';
+    if (ITEM.test(line)) {
+      this.kind = 'list';
+      this.bullet = bulletOf(line);
+    } else if (QUOTE.test(line)) this.kind = 'quote';
     else this.kind = /^(?: {4}|\t)/.test(line) ? 'indented' : 'text';
     this.#followInnerFence(line);
   }
@@ -90,6 +99,20 @@ class SegmentReader {
       this.blank = true;
       this.lines.push(line);
     } else if (this.kind) this.#close();
+  }
+
+  /** Whether a line begins an item beside the one before. @param {string} line */
+  #isNextItem(line) {
+    if (this.kind !== 'list' || this.mark || RULE.test(line)) return false;
+    return this.bullet !== '' && bulletOf(line) === this.bullet;
+  }
+
+  /** Items are read each by itself, so that the last one of a long list costs no more than others. */
+  #nextItem() {
+    const apart = this.blank;
+    this.#close();
+    this.joins = true;
+    this.apart = apart;
   }
 
   /** Whether a line that is not blank belongs to the run. @param {string} line */
@@ -128,14 +151,27 @@ class SegmentReader {
       this.segments.push({ kind: 'fence', text: this.lines.join('\n'), lang: this.lang, open });
     } else if (this.lines.length) {
       const text = this.lines.join('\n').replace(/\s+$/, '');
-      this.segments.push({ kind: this.kind === 'list' ? 'list' : 'other', text });
+      this.segments.push(this.kind === 'list' ? this.#item(text) : { kind: 'other', text });
     }
     this.lines = [];
     this.length = 0;
     this.kind = '';
     this.mark = '';
     this.blank = false;
+    this.joins = false;
+    this.apart = false;
   }
+
+  /** @param {string} text @returns {Segment} */
+  #item(text) {
+    return this.joins ? { kind: 'list', text, joins: true, apart: this.apart } : { kind: 'list', text };
+  }
+}
+
+/** '' for a line that begins no item at the margin. @param {string} line */
+function bulletOf(line) {
+  const found = OUTER_ITEM.exec(line);
+  return found?.[1] ?? found?.[2] ?? '';
 }
 
 /** @param {string} line */

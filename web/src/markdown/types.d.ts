@@ -34,4 +34,7 @@ export interface Segment {
   /** Fences only. */
   lang?: string;
   open?: boolean;
+  /** Lists only: an item of the list that the segment before is of too, and whether a blank line parts them. */
+  joins?: boolean;
+  apart?: boolean;
 }

@@ -28,12 +28,19 @@ test('a fence keeps everything up to its end, which is as long and of the same m
 });
 
 test('a list keeps its blank lines, its paragraphs and its code', () => {
-  assert.deepEqual(texts('- a\n\n- b\n\n  more\n\nafter'), ['- a\n\n- b\n\n  more', 'after']);
-  assert.deepEqual(texts('1. a\n   ```\n   # x\n\n   y\n   ```\n2. b'), ['1. a\n   ```\n   # x\n\n   y\n   ```\n2. b']);
+  assert.deepEqual(texts('- a\n\n- b\n\n  more\n\nafter'), ['- a', '- b\n\n  more', 'after']);
+  assert.deepEqual(texts('1. a\n   ```\n   # x\n\n   y\n   ```\n2. b'), ['1. a\n   ```\n   # x\n\n   y\n   ```', '2. b']);
   assert.deepEqual(texts('- a\nlazy\n# h'), ['- a\nlazy', '# h']);
   assert.deepEqual(texts('intro:\n- a\n\n  b'), ['intro:', '- a\n\n  b']);
   assert.deepEqual(texts('in\n1986. was'), ['in\n1986. was']);
   assert.deepEqual(texts('- a\n- - -\n- b'), ['- a', '- - -', '- b']);
+});
+
+test('items of one list are parted, and those of another list are read with the item before', () => {
+  const segments = segmentsOf('- a\n\n- b\n  - c\n- d\n+ e\n1. f');
+  assert.deepEqual(segments.map((segment) => segment.text), ['- a', '- b\n  - c', '- d\n+ e\n1. f']);
+  assert.deepEqual(segments[1], { kind: 'list', text: '- b\n  - c', joins: true, apart: true });
+  assert.deepEqual(segments[2].apart, false);
 });
 
 test('indented code keeps its blank lines', () => {
