@@ -18,6 +18,9 @@ for token in decode(prompt, adapter=None, temperature=0.7, top_p=0.95, seed=11):
 | ends | here | 8.4 MB |
 | middle | server | 21 MB |
 
+- [x] streamed
+- [ ] <img src=x onerror="document.title='broken'"> and <script>document.title = 'broken'</script> stay text
+
 > Assume that the server can recover what you write.
 
 See [the documentation](https://example.org/docs).`;

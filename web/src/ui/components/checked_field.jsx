@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useDraft } from './draft.js';
 
 /**
  * A text that is taken over when it can be read, and says why where it cannot.
@@ -8,12 +8,8 @@ import { useState } from 'preact/hooks';
  *   lines?: boolean, numeric?: boolean}} props
  */
 export function CheckedField({ id, label, hint, text, read, onChange, lines = false, numeric = false }) {
-  const [problem, setProblem] = useState('');
-  const typed = (/** @type {Event & {currentTarget: HTMLInputElement | HTMLTextAreaElement}} */ event) => {
-    const result = read(event.currentTarget.value);
-    setProblem('problem' in result ? result.problem : '');
-    if ('value' in result) onChange(result.value);
-  };
+  const draft = useDraft(text, read, onChange);
+  const { problem } = draft;
   const about = {
     id,
     class: 'text-field',
@@ -21,9 +17,10 @@ export function CheckedField({ id, label, hint, text, read, onChange, lines = fa
     spellcheck: false,
     'aria-invalid': problem ? /** @type {const} */ ('true') : undefined,
     'aria-describedby': `${id}-hint`,
-    onChange: typed,
-    // What cannot be read stays as it was typed.
-    value: problem ? undefined : text,
+    value: draft.value,
+    onInput: (/** @type {Event & {currentTarget: HTMLInputElement | HTMLTextAreaElement}} */ event) =>
+      draft.typed(event.currentTarget.value),
+    onBlur: () => draft.left(),
   };
   return (
     <div class="field">

@@ -7,9 +7,14 @@ import { useApp } from './context.jsx';
 import { EmptyChat } from './empty_chat.jsx';
 import { IconButton } from './icon.jsx';
 import { LiveReply } from './live_reply.jsx';
-import { Unanswered } from './unanswered.jsx';
 import { ReplyMessage } from './reply_message.jsx';
+import { SetupCard } from './setup_card.jsx';
+import { Unanswered } from './unanswered.jsx';
 import { UserMessage } from './user_message.jsx';
+
+// What only the user can do stands below the messages; what passes by itself does not.
+/** @type {Set<import('../machine/phase.js').PhaseName>} */
+const IN_THE_WAY = new Set(['needs_token', 'needs_download', 'downloading', 'failed']);
 
 /** The messages of the shown chat. The list stays at its end while it grows, until the reader scrolls up. */
 export function MessageList() {
@@ -81,6 +86,7 @@ function Conversation() {
       )}
       {live && <LiveReply />}
       {!live && last?.role === 'user' && <Unanswered leaf={last.id} />}
+      {IN_THE_WAY.has(app.connection.phase.value.name) && <SetupCard />}
     </div>
   );
 }

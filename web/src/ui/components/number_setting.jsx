@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useDraft } from './draft.js';
 import { IconButton } from './icon.jsx';
 
 /**
@@ -8,15 +8,10 @@ import { IconButton } from './icon.jsx';
  *   onChange: (value: number | null) => void}} props
  */
 export function NumberSetting({ field, value, recommended, read, onChange }) {
-  const [problem, setProblem] = useState('');
   const shown = value ?? recommended;
-  const typed = (/** @type {Event & {currentTarget: HTMLInputElement}} */ { currentTarget }) => {
-    const result = read(currentTarget.value);
-    setProblem('problem' in result ? result.problem : '');
-    if ('value' in result) onChange(result.value);
-  };
+  const { value: text, problem, typed, left } = useDraft(String(shown), read, onChange);
   const reset = () => {
-    setProblem('');
+    left(true);
     onChange(null);
   };
   const id = `sampling-${field.name}`;
@@ -35,8 +30,9 @@ export function NumberSetting({ field, value, recommended, read, onChange }) {
           autocomplete="off"
           aria-invalid={problem ? 'true' : undefined}
           aria-describedby={`${id}-hint`}
-          value={problem ? undefined : String(shown)}
-          onChange={typed}
+          value={text}
+          onInput={(event) => typed(event.currentTarget.value)}
+          onBlur={() => left()}
         />
       </div>
       {field.slider && (
@@ -47,7 +43,10 @@ export function NumberSetting({ field, value, recommended, read, onChange }) {
           max={field.slider.high}
           step={field.slider.step}
           value={shown}
-          onInput={typed}
+          onInput={(event) => {
+            left(true);
+            onChange(Number(event.currentTarget.value));
+          }}
         />
       )}
       <p class={problem ? 'problem' : 'hint'} id={`${id}-hint`}>

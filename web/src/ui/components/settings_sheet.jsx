@@ -1,8 +1,8 @@
-import { AdapterChoice } from './adapter_choice.jsx';
 import { useApp } from './context.jsx';
 import { ModelSection } from './model_section.jsx';
 import { SamplingSection } from './sampling_section.jsx';
 import { Sheet } from './sheet.jsx';
+import { ThisChat } from './this_chat.jsx';
 
 const THEMES = /** @type {const} */ ([['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']]);
 const TRANSPORTS = /** @type {const} */ ([['auto', 'Auto'], ['websocket', 'WebSocket'], ['http', 'HTTP']]);
@@ -16,36 +16,6 @@ export function SettingsSheet() {
       <Page />
       <ModelSection />
     </Sheet>
-  );
-}
-
-function ThisChat() {
-  const app = useApp();
-  const chat = app.library.chat.value;
-  const changed = (/** @type {string} */ system) => {
-    app.changeChat({ system });
-    // What is written for a chat that has not begun is meant for the next ones too.
-    if (!chat.roots.length) app.change({ system });
-  };
-  return (
-    <section class="section" aria-labelledby="this-chat">
-      <h3 id="this-chat">This chat</h3>
-      <div class="field">
-        <label for="system">System prompt</label>
-        <textarea
-          id="system"
-          class="text-field"
-          aria-describedby="system-hint"
-          value={chat.system}
-          disabled={app.busyHere.value}
-          onChange={(event) => changed(event.currentTarget.value)}
-        />
-        <p class="hint" id="system-hint">
-          Goes before the first message, and to the server with it. Empty: none.
-        </p>
-      </div>
-      <AdapterChoice />
-    </section>
   );
 }
 

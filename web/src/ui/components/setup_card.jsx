@@ -12,8 +12,6 @@ export function SetupCard() {
     case 'needs_download':
     case 'downloading':
       return <DownloadCard />;
-    case 'preparing':
-      return <Preparing />;
     case 'offline':
       return (
         <section class="card" aria-labelledby="setup">
@@ -32,18 +30,6 @@ export function SetupCard() {
     default:
       return null;
   }
-}
-
-function Preparing() {
-  const app = useApp();
-  const fraction = app.connection.prepared.value;
-  return (
-    <section class="card" aria-labelledby="setup">
-      <h2 id="setup">Preparing the model</h2>
-      <progress class="bar" aria-label="Prepared" value={fraction ?? 0} max={1} />
-      <p class="hint">The first time this takes some seconds: a small copy for quick look-ups is made on this device.</p>
-    </section>
-  );
 }
 
 /** @param {{problem: import('../machine/phase.js').Problem | null}} props */

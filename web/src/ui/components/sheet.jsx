@@ -2,18 +2,23 @@ import { useEffect, useRef } from 'preact/hooks';
 import { IconButton } from './icon.jsx';
 
 /**
- * A dialog above the page. The browser keeps the focus inside, gives it back at the end, and closes it
- * with Escape.
+ * A dialog above the page. The browser keeps the focus inside and closes it with Escape; at the end the
+ * focus is where it was before.
  * @param {{label: string, class: string, onClose: () => void, children: import('preact').ComponentChildren}} props
  */
 export function Modal({ label, class: kind, onClose, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
+    const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     const shown = dialog.current;
     shown?.showModal();
     // The title, so that a reader hears where it is, and no keyboard comes up.
     /** @type {HTMLElement | null | undefined} */ (shown?.querySelector('h2'))?.focus();
-    return () => shown?.close();
+    return () => {
+      shown?.close();
+      // A dialog that is taken out of the page does not always give the focus back.
+      if (opener?.isConnected) opener.focus({ preventScroll: true });
+    };
   }, []);
   const outside = (/** @type {MouseEvent} */ event) => {
     if (event.target === dialog.current) onClose();
@@ -41,7 +46,10 @@ export function Sheet({ title, onClose, children }) {
         </h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
-      <div class="body">{children}</div>
+      {/* A part that scrolls must be reachable without a pointer. */}
+      <div class="body" tabIndex={0} role="group" aria-label={title}>
+        {children}
+      </div>
     </Modal>
   );
 }

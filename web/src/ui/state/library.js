@@ -83,8 +83,11 @@ export class Library {
    */
   put(chat) {
     this._here.set(chat.id, chat);
-    if (this.chat.value.id === chat.id) this.chat.value = chat;
-    if (chat.roots.length) void this._saver.put(chat);
+    const shown = this.chat.value.id === chat.id;
+    if (shown) this.chat.value = chat;
+    if (!chat.roots.length) return;
+    if (shown) this._memory?.setItem(LAST_OPEN, chat.id);
+    void this._saver.put(chat);
   }
 
   /** Saves a state that is not shown: a reply that is not over. @param {Chat} chat */
