@@ -24,6 +24,14 @@ from web_loop_peer.chromium import Browser, Tab, browser
 
 MOST_DIFFERENT = 0.005
 SAMPLING = {"temperature": 0.7, "topK": 50, "topP": 0.9}
+SMALL = {
+    "rows": 32_000,
+    "hidden": 160,
+    "rounds": 1,
+    "vectors": 5,
+    "tokens": 20,
+    "loop_tokens": 3,
+}
 LOOP = "loop, 1 thread"
 _MIB = 2**20
 
@@ -151,11 +159,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kernel", choices=("auto", "relaxed", "simd"), default="auto")
     parser.add_argument("--small", action="store_true", help="a size for tests")
-    options = parser.parse_args()
-    if options.small:
-        options.rows, options.hidden, options.rounds = 32_000, 160, 1
-        options.vectors, options.tokens, options.loop_tokens = 5, 20, 3
-    return options
+    if parser.parse_args().small:
+        parser.set_defaults(**SMALL)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,185 @@
+"""The web app's LM head: its plane against Python's, and in a real Chromium against exact heads."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page
+from transformers import AutoTokenizer
+
+from split_client.generation.compact_build import build_plane
+from split_client.generation.compact_file import BLOCK, PlaneShape, read_plane
+from split_client.generation.head_spec import HeadSpec
+from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.rows import WeightRows
+from split_server.checkpoint.folder import EMBEDDED
+from split_wire.floats import FloatName
+from tests import oracle
+from tests.split_client.generation.weights import write_rows
+from tests.web.browsing import Browser, node
+from tests.web.generation_peers import as_base64, ask
+
+_REPOSITORY = Path(__file__).parents[2]
+_HEADER = 64
+_ASK = """(message) => new Promise((resolve, reject) => {
+  const worker = (window.engine ??= new Worker('/engine.js', { type: 'module' }));
+  worker.onmessage = ({ data: { error, result } }) =>
+    error ? reject(new Error(error)) : resolve(result);
+  worker.onerror = (event) => reject(new Error(event.message));
+  worker.postMessage(message);
+})"""
+_BUILD = """
+import { build } from 'esbuild';
+import { KERNEL_NAMES, compileKernel } from './kernels.mjs';
+const out = process.argv[1];
+const entryPoints = { ends: 'src/ends/worker.js', engine: 'test/ends/page/engine.js' };
+await build({ entryPoints, outdir: out, bundle: true, format: 'esm', logLevel: 'warning' });
+for (const name of KERNEL_NAMES) await compileKernel(name, out + '/' + name);
+"""
+CHATS = (
+    "What is split inference?",
+    "Who are you?",
+    "What can the server see of my chat?",
+    "How do I open a bank account?",
+)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lm-head")
+    command = [node(), "--input-type=module", "--eval", _BUILD, str(folder)]
+    subprocess.run(command, cwd=_REPOSITORY / "web", check=True)
+    return folder
+
+
+class EndsPage:
+    """A page whose worker has the ends."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def ask(self, job: str, **options: Any) -> Any:
+        return self._page.evaluate(_ASK, {"job": job, **options})
+
+    def open(self, rows: WeightRows, dtype: FloatName, kernel: str) -> dict[str, Any]:
+        table = base64.b64encode(rows.path.read_bytes()).decode()
+        shape = {"rows": rows.rows, "hidden": rows.hidden, "dtype": dtype}
+        opened: dict[str, Any] = self.ask(
+            "open", table=table, kernel=kernel, compactFrom=1, **shape
+        )
+        return opened
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def url(bundle: Path) -> Iterator[str]:
+    (bundle / "index.html").write_text("<!doctype html><title>ends</title>")
+    handler = functools.partial(_Quiet, directory=str(bundle))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/index.html"
+        server.shutdown()
+
+
+@pytest.fixture
+def page(chromium: Browser, url: str) -> Iterator[EndsPage]:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(url)
+    yield EndsPage(page)
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def hidden_states() -> np.ndarray:
+    """After the final norm, for every token of prompts and greedy replies, [n, hidden]."""
+    tokenizer, model = AutoTokenizer.from_pretrained(EMBEDDED), oracle.model(EMBEDDED)
+    found = []
+    for text in CHATS:
+        message = [{"role": "user", "content": text}]
+        prompt = tokenizer.apply_chat_template(message, add_generation_prompt=True)["input_ids"]
+        ids = [*prompt, *oracle.greedy(EMBEDDED, list(prompt), 32)]
+        with torch.inference_mode():
+            found.append(model.model(torch.tensor([ids])).last_hidden_state[0].numpy())
+    return np.concatenate(found)
+
+
+def test_the_levels_of_the_plane_are_those_of_the_python_client(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    weights = rng.standard_normal((3_001, 150), dtype=np.float32)
+    weights *= 2 ** rng.uniform(-6, 6, (3_001, 1)).astype(np.float32)
+    weights[:, ::48] *= np.float32(2.0**-7)
+    weights[20:30] = np.rint(weights[20:30])  # many of one size and either sign
+    weights[40] = 0
+    rows = write_rows(tmp_path / "w", weights, "f32")
+    shape = PlaneShape(rows.rows, rows.hidden, bytes(32))
+    build_plane(tmp_path / "plane", rows, shape)
+    expected = read_plane(tmp_path / "plane", shape)
+
+    answer = ask("plane.js", {"table": as_base64(weights), "rows": len(weights)})
+    raw = np.frombuffer(base64.b64decode(answer["plane"]), np.uint8)
+    columns, body = np.split(raw[_HEADER:], [4 * shape.padded_hidden])
+    assert np.array_equal(columns.view("<f4"), expected.column_scale)
+    stride = shape.padded_hidden // 2 + 16 * -(-shape.blocks // 8)
+    table = body[: len(weights) * stride].reshape(len(weights), stride)
+    levels, rest = np.split(table, [shape.padded_hidden // 2], axis=1)
+    assert np.array_equal(
+        levels.reshape(-1, shape.blocks, BLOCK // 2)[expected.scale != 0],
+        expected.levels[expected.scale != 0],
+    )
+    halves = np.ascontiguousarray(rest[:, : 2 * shape.blocks]).view("<u2").astype(np.uint32)
+    scale = (halves << 16).view(np.float32)
+    # bf16 keeps eight bits.
+    np.testing.assert_allclose(scale, expected.scale, rtol=2.0**-8)
+
+
+def test_all_kernels_give_the_same_bits_in_chromium(page: EndsPage) -> None:
+    for hidden in (64, 210, 896):
+        plain, by_pairs, by_fours = page.ask("estimates", hidden=hidden, rows=400)
+        assert len(set(plain)) > 100
+        assert by_pairs == plain
+        assert by_fours == plain
+
+
+@pytest.mark.parametrize("kernel", ["simd", "relaxed"])
+def test_the_top_is_that_of_the_exact_head_for_every_token_of_the_embedded_model(
+    tmp_path: Path, hidden_states: np.ndarray, page: EndsPage, kernel: str
+) -> None:
+    table = oracle.model(EMBEDDED).get_output_embeddings().weight.detach().numpy()
+    rows = write_rows(tmp_path / "w", table, "f16")
+    exact, wide = ExactLMHead(rows, HeadSpec()), rows.block(0, rows.rows).astype(np.float64)
+    assert page.open(rows, "f16", kernel) == {"kernel": kernel, "workers": 2}
+    tops = page.ask("tops", states=as_base64(hidden_states), hidden=rows.hidden, k=50)
+    for hidden, found in zip(hidden_states, tops, strict=True):
+        assert found is not None  # every one came from a shortlist
+        assert found["ids"] == exact.top(hidden, 50).ids.tolist()
+        truth = wide[found["ids"]] @ hidden.astype(np.float64)
+        np.testing.assert_allclose(found["logits"], truth, rtol=2.0**-23, atol=1e-12)
+    assert len(hidden_states) > 150
+    page.ask("close")
+    assert page.ask("failure") == "ends_failed"
+
+
+@pytest.mark.slow
+def test_the_benchmark_finds_the_top_of_float64_products_from_files() -> None:
+    command = [sys.executable, "scripts/bench_web_head.py", "--small", "--vectors", "200"]
+    done = subprocess.run(
+        command, cwd=_REPOSITORY, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "100.0% of 200 vectors" in done.stdout
