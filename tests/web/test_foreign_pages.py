@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 from tests.web_folder import web_folder
@@ -57,6 +57,8 @@ def server(tiny_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope="module")
 def foreign_port() -> Iterator[int]:
     foreign = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
+    # A connection that the browser opened to no purpose must not be waited for.
+    foreign.daemon_threads = True
     thread = threading.Thread(target=foreign.serve_forever)
     thread.start()
     yield foreign.server_address[1]
@@ -65,14 +67,22 @@ def foreign_port() -> Iterator[int]:
     thread.join()
 
 
+@pytest.fixture(scope="module")
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    opened = chromium.new_context()
+    yield opened
+    opened.close()
+
+
 @pytest.fixture(params=_FOREIGN_HOSTS)
-def foreign(request: pytest.FixtureRequest, chromium: Browser, foreign_port: int) -> Iterator[Page]:
+def foreign(
+    request: pytest.FixtureRequest, context: BrowserContext, foreign_port: int
+) -> Iterator[Page]:
     """A page of somebody else's in a browser that also reaches the server."""
-    context = chromium.new_context()
     page = context.new_page()
     page.goto(f"http://{request.param}:{foreign_port}/")
     yield page
-    context.close()
+    page.close()
 
 
 def _socket_url(server: RunningServer) -> str:
@@ -80,14 +90,13 @@ def _socket_url(server: RunningServer) -> str:
 
 
 def test_the_own_page_can_do_what_the_others_cannot(
-    chromium: Browser, server: RunningServer
+    context: BrowserContext, server: RunningServer
 ) -> None:
-    context = chromium.new_context()
     page = context.new_page()
     page.goto(f"{server.url}/")
     assert page.evaluate(_SOCKET, [_socket_url(server), ["split.v1"]]) == "open"
     assert page.evaluate(_FETCH, ["/weights/manifest.json", {}]).startswith("basic 200 ")
-    context.close()
+    page.close()
 
 
 @pytest.mark.parametrize(
@@ -146,6 +155,7 @@ def test_a_link_of_a_foreign_page_opens_the_page_and_keeps_no_hold_on_it(
     assert opened.value.title() == "t"
     assert opened.value.evaluate("window.opener") is None
     foreign.wait_for_function("window.held.closed")
+    opened.value.close()
 
 
 def test_a_link_to_anything_else_is_refused(foreign: Page, server: RunningServer) -> None:
