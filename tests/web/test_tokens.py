@@ -93,6 +93,20 @@ def test_tiny_checkpoints_of_each_family_equal_generate(
             assert reply["ids"] == greedy(path, messages, 60)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_a_head_that_workers_share_gives_the_tokens_of_generate(
+    chromium: Browser, folder: Path, tmp_path: Path, dtype: str
+) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "wide", dtype=dtype, vocab_size=66_000)
+    with running_server(path, dtype="float32") as running:
+        serve_engine_page(running, folder)
+        with opened(chromium, running) as page:
+            assert page.ready(running.url)["workers"] >= 2
+            messages = [user(TURNS[0])]
+            reply = page.reply(messages, maxTokens=60)
+            assert reply["ids"] == greedy(path, messages, 60)
+
+
 _SAMPLED: list[dict[str, Any]] = [
     {"temperature": 0.8, "top_k": 40, "top_p": 0.95, "seed": 7},
     {"temperature": 1.0, "min_p": 0.05, "repetition_penalty": 1.2, "seed": 2**64 - 1},
