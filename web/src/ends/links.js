@@ -3,6 +3,8 @@ import { EndsError, endsFailed } from './errors.js';
 const MOST_WAITING = 64;
 /** Seconds without a sign of life, progress included, after which a worker counts as dead. */
 const PATIENCE = 60;
+/** A device that slept fires one timer late, not a dozen: patience runs only while the device is awake. */
+const SLICES = 12;
 
 /**
  * @typedef {object} Pending
@@ -89,10 +91,14 @@ export class WorkerLink {
     }
   }
 
-  /** Waits anew for the next sign of life. */
-  _watch() {
+  /** Waits anew for the next sign of life. @param {number} [slices] how many more */
+  _watch(slices = SLICES) {
     clearTimeout(this._timer);
     if (!this._pending.size) return;
-    this._timer = setTimeout(() => this.fail(endsFailed('a worker hangs')), this._patience * 1000);
+    if (!slices) {
+      this.fail(endsFailed('a worker hangs'));
+      return;
+    }
+    this._timer = setTimeout(() => this._watch(slices - 1), (this._patience * 1000) / SLICES);
   }
 }

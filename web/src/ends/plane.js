@@ -26,27 +26,33 @@ export class Plane {
     };
     this.estimates = new Float32Array(buffer, layout.estimates, layout.rows);
     this._kernels = kernels;
-    /** @type {{estimate: Estimate, x: number}} */
-    this._fastest = { estimate: kernels.estimate, x: layout.words16 };
+    /** @type {{estimate: Estimate, x: number, name: 'relaxed' | 'simd'}} */
+    this._fastest = { estimate: kernels.estimate, x: layout.words16, name: 'simd' };
   }
 
   /**
    * The plane of `table`, from beside it or derived now.
    * @param {ShardTable} table
    * @param {{layout: Layout, memory: WebAssembly.Memory, kernels: Kernels}} place
+   * @param {import('./kernels.js').KernelChoice} choice
    * @param {(fraction: number) => void} onProgress
    * @returns {Promise<Plane>}
    * @throws {EndsError} weights_not_finite
    */
-  static async open(table, place, onProgress) {
+  static async open(table, place, choice, onProgress) {
     const file = new PlaneFile(table.reader, place);
     const plane = new Plane(place);
     if (!(await file.read())) {
       await plane._derive(table, place.memory, onProgress);
       await file.write();
     }
-    plane._fastest = fastestEstimate(plane, place);
+    plane._fastest = fastestEstimate(plane, place, choice);
     return plane;
+  }
+
+  /** The kernel that gives the estimates. */
+  get kernel() {
+    return this._fastest.name;
   }
 
   /** Estimates of every row . hidden of the shard, into `estimates`. @param {Float32Array} hidden */

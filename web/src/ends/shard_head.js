@@ -39,6 +39,11 @@ export class ShardHead {
     this._bias = layout.bias ? new Float32Array(memory.buffer, layout.bias, layout.rows) : null;
   }
 
+  /** The kernel of the estimates; null: there are none. */
+  get kernel() {
+    return this._plane?.kernel ?? null;
+  }
+
   /** @param {Float32Array} hidden @param {Wanted} wanted @returns {Promise<Shortlist>} */
   async shortlist(hidden, wanted) {
     const plane = /** @type {Plane} */ (this._plane);

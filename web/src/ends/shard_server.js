@@ -100,9 +100,9 @@ export class ShardServer {
     const place = { layout, memory, kernels };
     const table = share.head && (await this._table(share.head, place));
     if (share.bias) new Float32Array(memory.buffer, layout.bias, layout.rows).set(share.bias);
-    if (table) this._head = await openHead(table, place, share.compact, onProgress);
+    if (table) this._head = await openHead(table, place, share, onProgress);
     this._embedding = share.embedding ? await this._table(share.embedding, place) : table;
-    return { kernel: name, bytes: memory.buffer.byteLength };
+    return { kernel: this._head?.kernel ?? name };
   }
 
   /**
@@ -127,10 +127,10 @@ export class ShardServer {
  * @param {ShardTable} table
  * @param {{layout: import('./layout.js').Layout, memory: WebAssembly.Memory,
  *   kernels: import('./kernels.js').Kernels}} place
- * @param {boolean} compact @param {(fraction: number) => void} onProgress
+ * @param {Share} share @param {(fraction: number) => void} onProgress
  */
-async function openHead(table, place, compact, onProgress) {
-  if (compact) return new ShardHead(table, await Plane.open(table, place, onProgress), place);
+async function openHead(table, place, { compact, kernel }, onProgress) {
+  if (compact) return new ShardHead(table, await Plane.open(table, place, kernel, onProgress), place);
   await table.keep();
   return new ShardHead(table, null, place);
 }
