@@ -4,17 +4,9 @@
 // after a lost connection send `outstanding` again: the server appends a step once, however often it
 // arrives. An `open` that is sent again may open a second session, which the server drops when it
 // has been idle for long.
+import { checkOpened, checkedHidden } from './answer_check.js';
 import { PrefixChain } from './digest.js';
-import {
-  ContextOverflow,
-  MalformedMessage,
-  OtherDtype,
-  ProtocolStateError,
-  TooManyRows,
-  WireModelChanged,
-  WrongHiddenSize,
-  WrongShape,
-} from './errors.js';
+import { ContextOverflow, ProtocolStateError, TooManyRows, WrongShape } from './errors.js';
 import { frameLimit } from './limits.js';
 import { VERSION, encodeMessage } from './messages.js';
 import { decodeServerMessage } from './parsing.js';
@@ -186,13 +178,7 @@ export class ClientProtocol {
   /** @param {Opened} message @returns {Event} */
   _onOpened(message) {
     if (this._opened !== null || this._outstanding === null) return IGNORED;
-    if (message.manifest !== this._manifest) throw new WireModelChanged();
-    if (message.maxRows < 1 || message.maxContext < 1) {
-      throw new MalformedMessage('the limits of a session must be at least 1');
-    }
-    if (this._dtype !== null && message.dtype !== this._dtype) {
-      throw new OtherDtype(this._dtype, message.dtype);
-    }
+    checkOpened(message, this._manifest, this._dtype);
     this._opened = message;
     this._outstanding = null;
     return { type: 'opened', opened: message };
@@ -205,27 +191,12 @@ export class ClientProtocol {
     const digests = this.digests();
     // A number is used again after a failure; only the digest tells which rows this answers.
     if (message.prefix.length && !equal(message.prefix, digests[digests.length - 1])) return IGNORED;
-    const hidden = this._checked(message, step);
+    const hidden = checkedHidden(message, step, this._hiddenSize);
     this._chain.replace(step.start, digests);
     this._nextStep += 1;
     this._settled();
     const { cached, computeUs, queueUs } = message;
     return { type: 'completed', hidden, cached, computeUs, queueUs };
-  }
-
-  /** @param {Result} message @param {Step} step */
-  _checked(message, step) {
-    const { hidden, cached } = message;
-    const wanted = step.rows === 'all' ? step.embeddings.rows : 1;
-    if (hidden.width !== this._hiddenSize) throw new WrongHiddenSize(hidden.width, this._hiddenSize);
-    if (hidden.rows !== wanted) {
-      throw new WrongShape([hidden.rows, hidden.width], `[${wanted}, ${this._hiddenSize}]`);
-    }
-    if (cached !== step.start + step.embeddings.rows) {
-      throw new MalformedMessage("'cached' is not the number of positions sent");
-    }
-    hidden.requireFinite();
-    return hidden.toF32();
   }
 
   /** @param {Failure} message @returns {Event} */

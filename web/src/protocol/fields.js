@@ -43,7 +43,7 @@ export class Fields {
   /** A word of small letters, digits and underscores. @param {string} name */
   code(name) {
     const value = this._values.get(name);
-    if (typeof value !== 'string' || !CODE.test(value)) {
+    if (typeof value !== 'string' || !isCode(value)) {
       throw new MalformedMessage(`'${name}' must be a word of letters, digits and '_'`);
     }
     return value;
@@ -92,7 +92,7 @@ export class Fields {
   printable(name, limit) {
     const value = this._values.get(name) ?? '';
     if (typeof value !== 'string') throw new MalformedMessage(`'${name}' must be text`);
-    return [...value].slice(0, limit).join('').replace(UNPRINTABLE, ' ');
+    return printable(value, limit);
   }
 
   /** @param {string} name @returns {string[]} */
@@ -115,6 +115,21 @@ export class Fields {
     }
     return seconds;
   }
+}
+
+/**
+ * The first `limit` characters of a stranger's text; what is not printable becomes a space.
+ * @param {string} text
+ * @param {number} limit
+ */
+export function printable(text, limit) {
+  // Twice as many units hold that many characters, however long the text is.
+  return [...text.slice(0, 2 * limit)].slice(0, limit).join('').replace(UNPRINTABLE, ' ');
+}
+
+/** @param {string} text */
+export function isCode(text) {
+  return CODE.test(text);
 }
 
 /** @param {unknown} value @returns {value is string} */

@@ -2,6 +2,7 @@
 //
 // Extending is the only way to move: prefill, the next token, a later turn, an edit, a retry and a
 // lost cache are all "make the cache hold exactly these tokens".
+import { Cancelled } from '../transport/errors.js';
 import { CacheLost, PromptEmpty, PromptTooLong, SessionUnstable } from './errors.js';
 
 const MAX_RESENDS = 3;
@@ -137,6 +138,8 @@ export class Sequence {
   /** @param {number[]} tokens @param {number} start @param {number} stop @param {AbortSignal | undefined} signal */
   async _step(tokens, start, stop, signal) {
     const embeddings = await this._rows(tokens, start, stop);
+    // Nothing was sent yet, so the belief stays.
+    if (signal?.aborted) throw new Cancelled();
     const next = this._cached.slice(0, start).concat(tokens.slice(start, stop));
     // Until the answer is here it is unknown what the backend holds.
     this._cached = [];

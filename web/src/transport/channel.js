@@ -8,7 +8,6 @@ import { Carriers } from './carriers.js';
 import { connector } from './connect.js';
 import {
   AnswerLate,
-  Cancelled,
   ConnectionLost,
   DeviceRevoked,
   ServerUnreachable,
@@ -18,6 +17,7 @@ import { PATIENCE, delayOf, quietFor } from './patience.js';
 import { NEVER, linked } from './signals.js';
 import { pause as realPause } from './timer.js';
 import { Turns } from './turns.js';
+import { Wakeable, Woken } from './wakeable.js';
 
 /** @typedef {import('../../types/gatelink.js').Traffic} Traffic */
 /** @typedef {import('./transport.js').Transport} Transport */
@@ -33,8 +33,6 @@ import { Turns } from './turns.js';
 const PING = encodeMessage({ type: 'ping' });
 // Far above what the delays allow within any sensible total; a bound for clocks that stand still.
 const MAX_ATTEMPTS = 10_000;
-// An attempt this young (seconds) cannot have slept: waking up again and again must not restart it.
-const YOUNG = 1;
 
 /** One channel to one server, over whichever connection works. */
 export class Channel {
@@ -67,8 +65,7 @@ export class Channel {
     this._lost = false;
     this._told = false;
     this._closing = new AbortController();
-    /** What `wake` interrupts: an attempt, or the wait before one. @type {Wakeable | null} */
-    this._doing = null;
+    this._wakeable = new Wakeable(this._clock);
     /** @type {number | null} when to give up, by the clock */
     this._deadline = null;
     /** @type {Traffic} bytes of frames, and round trips */
@@ -131,9 +128,7 @@ export class Channel {
    */
   wake() {
     if (this._deadline !== null) this._deadline = this._clock() + this.patience.total;
-    const doing = this._doing;
-    if (doing === null) void this._probe();
-    else if (doing.waiting || Math.abs(this._clock() - doing.since) >= YOUNG) doing.interrupt();
+    if (!this._wakeable.wake()) void this._probe();
   }
 
   /** Ends what is under way and closes the connection, for good. */
@@ -169,7 +164,7 @@ export class Channel {
 
   /** @param {Uint8Array} frame @param {number} timeout @param {AbortSignal} signal */
   async _try(frame, timeout, signal) {
-    const answer = await this._wakeable(false, signal, async (stop) => {
+    const answer = await this._wakeable.run(false, signal, async (stop) => {
       const transport = await this._connected(stop);
       return transport.exchange(frame, { timeout, signal: stop });
     });
@@ -223,31 +218,11 @@ export class Channel {
       this._notify({ type: 'reconnecting', reason: error.reason, attempt, delay });
     }
     try {
-      await this._wakeable(true, signal, (stop) => this._pause(delay, stop));
+      await this._wakeable.run(true, signal, (stop) => this._pause(delay, stop));
       return true;
     } catch (interruption) {
       if (interruption instanceof Woken) return false;
       throw interruption;
-    }
-  }
-
-  /**
-   * Runs `run` so that `wake` can interrupt it. Throws Woken where it did, and Cancelled.
-   * @template T
-   * @param {boolean} waiting @param {AbortSignal} signal @param {(stop: AbortSignal) => Promise<T>} run
-   * @returns {Promise<T>}
-   */
-  async _wakeable(waiting, signal, run) {
-    const stop = linked([signal]);
-    this._doing = { waiting, since: this._clock(), interrupt: stop.abort };
-    try {
-      return await run(stop.signal);
-    } catch (error) {
-      if (signal.aborted) throw new Cancelled();
-      throw stop.signal.aborted ? new Woken() : error;
-    } finally {
-      this._doing = null;
-      stop.release();
     }
   }
 
@@ -272,11 +247,6 @@ export class Channel {
     }
   }
 }
-
-/** @typedef {{waiting: boolean, since: number, interrupt: () => void}} Wakeable */
-
-/** `wake` ended an attempt or a wait; not an error that leaves the channel. */
-class Woken extends Error {}
 
 /** @param {unknown} error @returns {error is ConnectionLost | ServerUnreachable | UpgradeRefused} */
 function isLoss(error) {

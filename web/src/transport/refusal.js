@@ -1,8 +1,8 @@
 // Refusals that are no frames: JSON over HTTP, and the reason of a closed WebSocket.
+import { isCode, printable } from '../protocol/fields.js';
+import { MAX_MESSAGE_TEXT } from '../protocol/limits.js';
 import { ConnectionLost, DeviceRevoked, ModelChanged, ServerRefused } from './errors.js';
 
-const MAX_TEXT = 1000;
-const CODE = /^[a-z0-9_]{1,64}$/;
 const RETRYABLE = new Set(['too_many_sessions', 'cache_full', 'overloaded', 'shutting_down']);
 
 /**
@@ -18,10 +18,11 @@ export function readRefusal(body, retryAfter) {
   } catch {
     return null;
   }
-  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null;
+  const { code, message } = error ?? {};
+  if (typeof code !== 'string' || !isCode(code) || typeof message !== 'string') return null;
   const retryable = error.retryable === true;
   const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
-  return refusal(error.code.slice(0, 64), error.message.slice(0, MAX_TEXT), retryable, seconds);
+  return refusal(code, printable(message, MAX_MESSAGE_TEXT), retryable, seconds);
 }
 
 /**
@@ -47,6 +48,6 @@ export function closeError(code, reason) {
   }
   if (code !== 1008) return new ConnectionLost(`closed with code ${code}`);
   if (reason === 'revoked') return new DeviceRevoked();
-  const named = CODE.test(reason) ? reason : 'policy_violation';
+  const named = isCode(reason) ? reason : 'policy_violation';
   return new ServerRefused(named, `the server hung up: ${named}`, { retryable: RETRYABLE.has(named) });
 }

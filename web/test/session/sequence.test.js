@@ -111,6 +111,14 @@ test('rows that cannot be had leave the belief as it is', async () => {
   assert.equal(sequence.cached, 2);
 });
 
+test('one that is stopped before it sends keeps its belief', async () => {
+  const { backend, sequence } = rig();
+  await sequence.extend([1, 2]);
+  const signal = AbortSignal.abort();
+  await assert.rejects(sequence.extend([1, 2, 3], { signal }), { code: 'cancelled' });
+  assert.deepEqual([sequence.cached, backend.steps.length], [2, 1]);
+});
+
 test('nothing and too much are refused before anything is sent', async () => {
   const { backend, sequence } = rig();
   await assert.rejects(sequence.extend([]), { code: 'prompt_empty' });

@@ -87,7 +87,13 @@ test('a page of something in between is a lost connection, any other is no split
   }
 });
 
-for (const body of ['null', '[]', '{"error": 1}', '{"error": {"code": 1, "message": "m"}}', '{"error": null}']) {
+test('a refusal in JSON shows nothing that a screen would act on', async () => {
+  const body = JSON.stringify({ error: { code: 'overloaded', message: `a\x1b[2J\u202e${'x'.repeat(5000)}` } });
+  const { transport } = transportOf(() => told(body, { status: 503 }), { maxFrame: 10_000 });
+  await assert.rejects(transport.exchange(PING, HOW), { message: `a [2J ${'x'.repeat(994)}`, retryable: false });
+});
+
+for (const body of ['null', '{"error": {"code": "Not a code", "message": "m"}}', '[]', '{"error": 1}', '{"error": {"code": 1, "message": "m"}}', '{"error": null}']) {
   test(`${body} is no refusal`, async () => {
     const { transport } = transportOf(() => told(body, { status: 400 }));
     await assert.rejects(transport.exchange(PING, HOW), { code: 'not_a_split_server' });
