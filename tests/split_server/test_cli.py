@@ -118,6 +118,14 @@ def test_a_bad_setting_has_exit_status_two(
     assert flags[0] in capsys.readouterr().err
 
 
+def test_a_web_root_without_the_app_is_told_before_the_model_is_loaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["serve", "--model", str(tmp_path / "none"), "--port", "0"]
+    assert main([*arguments, "--web-root", str(tmp_path)]) == 1
+    assert "[web_root_unusable]" in capsys.readouterr().err
+
+
 def test_settings_that_contradict_each_other_have_exit_status_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

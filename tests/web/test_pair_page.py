@@ -186,6 +186,32 @@ def test_a_paired_browser_is_told_so_and_a_revoked_one_is_told_that(
     expect(page.get_by_role("link", name="Open the chat")).to_be_hidden()
 
 
+_SOCKET = """(token) => new Promise((resolve) => {
+    const encoded = btoa(token).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+    const url = `wss://${location.host}/api/v1/split/stream`;
+    const socket = new WebSocket(url, ['split.v1', `split.bearer.${encoded}`]);
+    globalThis.ended = new Promise((told) => {
+        socket.onclose = ({ code, reason }) => told([code, reason]);
+    });
+    socket.onopen = () => resolve(socket.protocol);
+    socket.onerror = () => resolve('refused');
+})"""
+
+
+def test_a_paired_browser_opens_the_socket_and_is_cut_off_when_it_is_revoked(
+    page: Page, server: RunningServer, state: Path
+) -> None:
+    page.goto(_link(server, state))
+    page.get_by_label("Name of this device").fill("cut-off")
+    page.get_by_role("button", name="Pair this device").click()
+    page.wait_for_url(f"{server.url}/")
+    token = _token(page)
+    assert page.evaluate(_SOCKET, token) == "split.v1"
+    DeviceBook(StateFolder(state)).revoke("cut-off")
+    assert page.evaluate("globalThis.ended") == [1008, "revoked"]
+    assert page.evaluate(_SOCKET, token) == "refused"
+
+
 def test_nothing_is_lost_where_the_authority_is_trusted(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/pair")
     page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
