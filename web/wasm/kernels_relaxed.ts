@@ -49,15 +49,11 @@ function estimateRows(
 ): void {
   const stride = strideOf(blocks);
   const width = <usize>((blocks + 3) & ~3) << 2;
-  for (let row = 0; row < rows; row += 4) {
+  for (let row = 0; row < rows; row += 2) {
     const row0 = plane + <usize>row * stride;
     const row1 = row0 + stride;
-    const row2 = row1 + stride;
-    const row3 = row2 + stride;
     let sum0 = blockFactors(row0, blocks, factors, scratch);
     let sum1 = blockFactors(row1, blocks, factors, scratch + width);
-    let sum2 = blockFactors(row2, blocks, factors, scratch + 2 * width);
-    let sum3 = blockFactors(row3, blocks, factors, scratch + 3 * width);
     for (let block = 0; block < blocks; block++) {
       const at = <usize>block << 5;
       const with_ = x + (<usize>block << 6);
@@ -70,22 +66,16 @@ function estimateRows(
       sum0 = f32x4.add(sum0, f32x4.mul(part0, v128.load32_splat(factor)));
       const part1 = f32x4.convert_i32x4_s(blockSum(fours, row1 + at, x0, x1, x2, x3));
       sum1 = f32x4.add(sum1, f32x4.mul(part1, v128.load32_splat(factor + width)));
-      const part2 = f32x4.convert_i32x4_s(blockSum(fours, row2 + at, x0, x1, x2, x3));
-      sum2 = f32x4.add(sum2, f32x4.mul(part2, v128.load32_splat(factor + 2 * width)));
-      const part3 = f32x4.convert_i32x4_s(blockSum(fours, row3 + at, x0, x1, x2, x3));
-      sum3 = f32x4.add(sum3, f32x4.mul(part3, v128.load32_splat(factor + 3 * width)));
     }
     const out = target + (<usize>row << 2);
     store<f32>(out, total(sum0));
     store<f32>(out, total(sum1), 4);
-    store<f32>(out, total(sum2), 8);
-    store<f32>(out, total(sum3), 12);
   }
 }
 
 /**
  * Estimates f32 [rows] at `target`. `x`: int8 [blocks * 64], of each 32 columns the even ones first; `factors`: see
- * `blockFactors`; `scratch`: f32 [4 * blocks filled up to fours]; `rows` is a multiple of four.
+ * `blockFactors`; `scratch`: f32 [2 * blocks filled up to fours]; `rows` is even.
  */
 export function estimateByPairs(
   plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, scratch: usize, target: usize,

@@ -25,7 +25,7 @@ export const PLANE_HEADER = 64;
  * @property {number} bytes8 the activation for relaxed SIMD, int8 [padded]
  * @property {number} words16 the activation for SIMD, int16 [padded]
  * @property {number} factors f32 [2 * blocks filled up to eights]
- * @property {number} blockScratch f32 [4 * blocks filled up to fours]
+ * @property {number} blockScratch f32 [2 * blocks filled up to fours]
  * @property {number} inverse 1 / column scale, f32 [padded]
  * @property {number} rowScratch f32 [padded]
  * @property {number} raw rows as in the file
@@ -68,7 +68,7 @@ export function layOut({ hidden, rows, dtype, embeddingDtype, compact, biased })
     bytes8: take(padded),
     words16: take(2 * padded),
     factors: take(2 * 4 * 8 * Math.ceil(blocks / 8)),
-    blockScratch: take(4 * 4 * 4 * Math.ceil(blocks / 4)),
+    blockScratch: take(2 * 4 * 4 * Math.ceil(blocks / 4)),
     inverse: take(4 * padded),
     rowScratch: take(4 * padded),
     raw: take(rawBytes),
