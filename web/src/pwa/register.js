@@ -28,8 +28,11 @@ export async function registerServiceWorker(options = {}) {
   return 'on';
 }
 
-/** Looks for a new version now, after a phone has woken up for example. */
-export function checkForNewVersion(workers = globalThis.navigator.serviceWorker) {
+/**
+ * Looks for a new version now: an app on a home screen is shown again for weeks without being loaded.
+ * @param {Pick<ServiceWorkerContainer, 'controller'>|null} [workers]
+ */
+export function checkForNewVersion(workers = globalThis.navigator?.serviceWorker ?? null) {
   workers?.controller?.postMessage({ type: 'check' });
 }
 

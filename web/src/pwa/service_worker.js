@@ -10,6 +10,7 @@ const cache = new AppCache({
   fetch: (url, options) => fetch(url, options),
   origin: worker.location.origin,
 });
+// Milliseconds.
 const BETWEEN_CHECKS = 60_000;
 let checked = -Infinity;
 
@@ -20,13 +21,13 @@ worker.addEventListener('activate', (event) => {
   event.waitUntil(worker.clients.claim());
 });
 worker.addEventListener('message', (event) => {
-  if (event.data?.type === 'check') event.waitUntil(check(0));
+  if (event.data?.type === 'check') event.waitUntil(check());
 });
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   if (!cache.mayAnswer(request)) return;
   event.respondWith(cache.answer(request).then((kept) => kept ?? fetch(request)));
-  if (request.mode === 'navigate') event.waitUntil(check(BETWEEN_CHECKS));
+  if (request.mode === 'navigate') event.waitUntil(check());
 });
 
 /** Caches are kept by build, so that a new worker may serve the pages of an old one at once. */
@@ -40,9 +41,9 @@ async function installed() {
   await worker.skipWaiting();
 }
 
-/** Looks for a new build, and tells the open pages once it is here whole. @param {number} between milliseconds */
-async function check(between) {
-  if (performance.now() - checked < between) return;
+/** Looks for a new build, and tells the open pages once it is here whole. */
+async function check() {
+  if (performance.now() - checked < BETWEEN_CHECKS) return;
   checked = performance.now();
   const build = await cache.update().catch(() => null);
   if (!build) return;

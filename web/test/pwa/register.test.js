@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkForNewVersion, ownBuild, registerServiceWorker } from '../../src/pwa/register.js';
+
+/** @param {(script: string, options: object) => Promise<unknown>} register */
+function navigatorWith(register) {
+  const workers = Object.assign(new EventTarget(), { register });
+  return /** @type {any} */ ({ serviceWorker: workers });
+}
+
+test('a secure page registers the worker of its origin', async () => {
+  /** @type {unknown[]} */
+  const asked = [];
+  const navigator = navigatorWith(async (...all) => asked.push(all));
+  assert.equal(await registerServiceWorker({ navigator, secure: true }), 'on');
+  assert.deepEqual(asked, [['/service-worker.js', { scope: '/', updateViaCache: 'none' }]]);
+});
+
+test('a page says why it is not kept', async () => {
+  const never = navigatorWith(() => assert.fail());
+  assert.equal(await registerServiceWorker({ navigator: never, secure: false }), 'insecure');
+  assert.equal(await registerServiceWorker({ navigator: /** @type {any} */ ({}), secure: true }), 'unsupported');
+  const untrusted = navigatorWith(() => Promise.reject(new DOMException('certificate', 'SecurityError')));
+  assert.equal(await registerServiceWorker({ navigator: untrusted, secure: true }), 'insecure');
+  const broken = navigatorWith(() => Promise.reject(new TypeError('no script')));
+  assert.equal(await registerServiceWorker({ navigator: broken, secure: true }), 'unsupported');
+});
+
+test('another build is told, and neither this one nor other messages are', async () => {
+  const navigator = navigatorWith(async () => {});
+  /** @type {string[]} */
+  const builds = [];
+  await registerServiceWorker({ navigator, secure: true, own: 'b1', onNewVersion: (build) => builds.push(build) });
+  for (const data of [{ type: 'new_version', build: 'b1' }, null, 'x', { type: 'other' }, { type: 'new_version', build: 'b2' }]) {
+    navigator.serviceWorker.dispatchEvent(Object.assign(new Event('message'), { data }));
+  }
+  assert.deepEqual(builds, ['b2']);
+});
+
+test('the build of a page is in the address of its script', () => {
+  assert.equal(ownBuild('https://box.example/app/0a1b2c/app.js'), '0a1b2c');
+  assert.equal(ownBuild('file:///web/src/pwa/register.js'), null);
+});
+
+test('a look for a new version goes to the worker that serves the page, if one does', () => {
+  /** @type {unknown[]} */
+  const sent = [];
+  checkForNewVersion(/** @type {any} */ ({ controller: { postMessage: (/** @type {unknown} */ m) => sent.push(m) } }));
+  checkForNewVersion(/** @type {any} */ ({ controller: null }));
+  checkForNewVersion(null);
+  assert.deepEqual(sent, [{ type: 'check' }]);
+});
