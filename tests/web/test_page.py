@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browsing import DESKTOP, PHONE
+from tests.web.browsing import DESKTOP, PHONE, launched
 from tests.web.chat_page import ChatPage
 from tests.web.fake_page import answered, at, fake_page, opened
 
@@ -63,6 +63,7 @@ def _everywhere(chat: ChatPage, url: str, check: Callable[[str], None]) -> None:
     check("editing")
     chat.press("Cancel")
     chat.press("Settings")
+    page.get_by_text("More settings").click()
     check("settings")
     page.get_by_label("Temperature", exact=True).fill("warm")
     check("settings with a problem")
@@ -279,6 +280,7 @@ def test_settings_are_kept_and_go_back_to_what_the_model_recommends(phone: ChatP
     expect(field).to_have_value("0.7")
     field.fill("1.3")
     page.get_by_label("System prompt", exact=True).fill("Be brief.")
+    page.get_by_text("More settings").click()
     page.get_by_label("Stop texts").fill("\\n\n###")
     _closed(page)
     page.reload()
@@ -289,7 +291,7 @@ def test_settings_are_kept_and_go_back_to_what_the_model_recommends(phone: ChatP
     phone.press("Reset Temperature to 0.7")
     expect(field).to_have_value("0.7")
     phone.press("Reset all")
-    expect(page.get_by_label("Stop texts")).to_have_value("")
+    expect(page.get_by_label("Stop texts", exact=True)).to_have_value("")
 
 
 def test_chats_are_renamed_exported_deleted_and_had_back(desktop: ChatPage, tmp_path: Path) -> None:
@@ -333,3 +335,18 @@ def test_the_theme_of_the_settings_outranks_the_device(chromium: Browser, url: s
         page.get_by_role("radio", name="Auto").first.check(force=True)
         page.emulate_media(color_scheme="dark")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 26)"
+
+
+def test_plain_http_in_a_network_works_and_says_what_is_lost(chromium: Browser, url: str) -> None:
+    """A browser withholds secure contexts' interfaces there. ``chromium`` has the driver."""
+    with (
+        launched("--host-resolver-rules=MAP phone.lan 127.0.0.1") as browser,
+        opened(browser, url.replace("127.0.0.1", "phone.lan"), **PHONE) as chat,
+    ):
+        assert not chat.page.evaluate("isSecureContext")
+        expect(chat.page.get_by_text("anyone on the way reads along")).to_be_visible()
+        answered(chat, "Hello")
+        chat.press("Copy reply")
+        expect(chat.page.get_by_role("button", name="Copied")).to_be_visible()
+        chat.press("What the server sees")
+        expect(chat.page.get_by_text("WITHOUT TLS")).to_be_visible()

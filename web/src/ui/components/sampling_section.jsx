@@ -12,33 +12,53 @@ const NAMES = /** @type {(keyof Settings)[]} */ (
   [...NUMBER_FIELDS.map((field) => field.name), 'seed', 'stop', 'logit_bias']
 );
 
+const FIRST = ['temperature', 'top_p', 'max_tokens'];
+const LATER = NAMES.filter((name) => !FIRST.includes(name));
+
 /** How the next token is chosen. What is not set follows the model's recommendation. */
 export function SamplingSection() {
   const app = useApp();
   const settings = app.settings.value;
-  const generation = app.connection.phase.value.server?.manifest.generation;
-  const untouched = NAMES.every((name) => JSON.stringify(settings[name]) === JSON.stringify(DEFAULTS[name]));
   const reset = () => app.change(Object.fromEntries(NAMES.map((name) => [name, DEFAULTS[name]])));
   return (
     <section class="section" aria-labelledby="sampling">
       <div class="section-head">
         <h3 id="sampling">Sampling</h3>
-        <button type="button" class="button quiet" disabled={untouched} onClick={reset}>
+        <button type="button" class="button quiet" disabled={!touched(settings, NAMES)} onClick={reset}>
           Reset all
         </button>
       </div>
-      {NUMBER_FIELDS.map((field) => (
-        <NumberSetting
-          key={field.name}
-          field={field}
-          value={valueOf(settings, field.name)}
-          recommended={recommended(field, generation)}
-          read={(text) => readNumber(field, text)}
-          onChange={(value) => app.change({ [field.name]: value ?? DEFAULTS[/** @type {keyof Settings} */ (field.name)] })}
-        />
+      {FIRST.map((name) => (
+        <Setting key={name} name={name} />
       ))}
-      <Texts />
+      <details class="more-settings" open={touched(settings, LATER)}>
+        <summary>More settings</summary>
+        <div class="section">
+          {NUMBER_FIELDS.filter(({ name }) => !FIRST.includes(name)).map(({ name }) => (
+            <Setting key={name} name={name} />
+          ))}
+          <Texts />
+        </div>
+      </details>
     </section>
+  );
+}
+
+/** @param {{name: string}} props */
+function Setting({ name }) {
+  const app = useApp();
+  const key = /** @type {keyof Settings} */ (name);
+  const field = /** @type {import('../words/sampling.js').NumberField} */ (
+    NUMBER_FIELDS.find((each) => each.name === name)
+  );
+  return (
+    <NumberSetting
+      field={field}
+      value={valueOf(app.settings.value, key)}
+      recommended={recommended(field, app.connection.phase.value.server?.manifest.generation)}
+      read={(text) => readNumber(field, text)}
+      onChange={(value) => app.change({ [key]: value ?? DEFAULTS[key] })}
+    />
   );
 }
 
@@ -78,9 +98,13 @@ function Texts() {
   );
 }
 
-/** @param {Settings} settings @param {string} name @returns {number | null} null: as recommended */
-function valueOf(settings, name) {
-  const key = /** @type {keyof Settings} */ (name);
+/** @param {Settings} settings @param {(keyof Settings)[]} names */
+function touched(settings, names) {
+  return names.some((name) => JSON.stringify(settings[name]) !== JSON.stringify(DEFAULTS[name]));
+}
+
+/** @param {Settings} settings @param {keyof Settings} key @returns {number | null} null: as recommended */
+function valueOf(settings, key) {
   const value = settings[key];
   return typeof value === 'number' && value !== DEFAULTS[key] ? value : null;
 }

@@ -35,7 +35,7 @@ function StatusWords() {
   const parts = here ? liveFigures(app.replies) : [];
   const stats = app.traffic.stats.value;
   if (stats?.exchanges) parts.push(`↑ ${size(stats.bytesUp)} ↓ ${size(stats.bytesDown)}`);
-  return <>{parts.join(' · ') || 'Assume the server can recover what you write.'}</>;
+  return <>{parts.join(' · ') || 'Assume that the server can recover what you write.'}</>;
 }
 
 /** @param {import('../state/replies.js').Replies} replies @returns {string[]} */
