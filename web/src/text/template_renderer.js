@@ -1,50 +1,43 @@
 // Renders a chat template within bounds; runs in the template worker.
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { parse, tokenize } from '@huggingface/jinja';
+import { TooCostly } from './jinja/errors.js';
+import { globals } from './jinja/globals.js';
+import { Scope } from './jinja/scope.js';
+import { render } from './jinja/statements.js';
+import { fromJson } from './jinja/values.js';
 import { MAX_OUTPUT, MAX_REASON } from './template_limits.js';
 
-/** A text that outgrew its bound. */
-class TooCostly extends Error {}
-
+/** A program in Jinja, read by @huggingface/jinja's parser and run with Python's meaning. */
 export class Template {
   /** @param {string} source */
   constructor(source) {
-    this.program = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
+    const lines = source.replace(/\r\n?/g, '\n');
+    this.program = parse(tokenize(lines, { lstrip_blocks: true, trim_blocks: true }));
   }
 
-  /** @param {Record<string, unknown>} variables @returns {string} */
-  render(variables) {
-    const environment = new Environment();
-    for (const [name, value] of Object.entries({ ...GLOBALS, ...variables })) environment.set(name, value);
-    const text = String(new Interpreter(environment).run(this.program).value);
-    if (text.length > MAX_OUTPUT) throw new TooCostly(`its text is longer than ${MAX_OUTPUT} characters`);
-    return text;
+  /**
+   * @param {Record<string, unknown>} variables what JSON can hold
+   * @param {() => Date} [now]
+   * @returns {string}
+   */
+  render(variables, now = () => new Date()) {
+    const names = globals(now);
+    for (const [name, value] of Object.entries(variables)) names.set(name, fromJson(value));
+    return render(this.program.body, new Scope(new Scope(null, names)), MAX_OUTPUT);
   }
 }
 
-const GLOBALS = {
-  true: true,
-  True: true,
-  false: false,
-  False: false,
-  none: null,
-  None: null,
-  raise_exception(/** @type {unknown} */ message) {
-    throw new Error(String(message));
-  },
-};
-
 /**
  * What the worker answers.
- * @param {() => string} render
+ * @param {() => string} work
  * @returns {import('./template.js').Answer}
  */
-export function answerTo(render) {
+export function answerTo(work) {
   try {
-    return { text: render() };
+    return { text: work() };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    // Of RangeErrors there are two: the stack's and the longest string's.
-    if (error instanceof TooCostly || error instanceof RangeError) return { too_costly: reason.slice(0, MAX_REASON) };
-    return { failed: reason.slice(0, MAX_REASON) };
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
+    // A RangeError is a stack or a text that outgrew the interpreter's own bounds.
+    return error instanceof TooCostly || error instanceof RangeError ? { too_costly: reason } : { failed: reason };
   }
 }
