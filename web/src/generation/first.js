@@ -33,13 +33,12 @@ export class FirstTokens {
    */
   async find(hidden, k) {
     const { pinned, size } = this._affected;
-    const lowered = size - pinned.length;
     const limit = Math.min(k, this._head.rows);
-    const spare = Math.min(lowered, this._spare);
+    const spare = Math.min(size - pinned.length, this._spare);
     const top = await this._head.top(hidden, limit + spare, pinned);
     const ranked = this._ranked(top, limit);
-    const whole = spare === lowered || top.ids.length < limit + spare;
-    if (whole || endsWithin(ranked, top)) return ranked;
+    const isWhole = top.ids.length < limit + spare;
+    if (isWhole || endsWithin(ranked, top)) return ranked;
     this._spare = Math.min(4 * this._spare, MOST_SPARE);
     return this._named(hidden, limit);
   }

@@ -40,6 +40,7 @@ const PENALTIES = [
   { repetition_penalty: 3, frequency_penalty: 0.3, presence_penalty: 2 },
   { repetition_penalty: 0.7 },
   { repetition_penalty: 1.4, frequency_penalty: -0.5 },
+  { presence_penalty: -2 },
   { presence_penalty: 1, logit_bias: { 5: 4, 6: -4, 7: 0 } },
 ];
 
@@ -84,6 +85,26 @@ test('where all that is likely is lowered, all affected are named, and more is a
     assert.deepEqual([...(await first.find(logits, 2)).ids], [200, 201]);
   }
   assert.deepEqual(head.asked, [[66, 0], [2, 200], [202, 0]]);
+});
+
+test('a lowered token gives way to an equal one of a lower id that was not listed', async () => {
+  const affected = new AffectedTokens(paramsFrom({ presence_penalty: 1 }), ROWS);
+  const lowered = [10, ...Array.from({ length: 64 }, (_, i) => 700 + i)];
+  affected.follow([], lowered);
+  // The 65 listed are the 64 of logit 6 and token 10; of logit 5 after that are 11 and all of the 64.
+  const logits = Float32Array.from({ length: ROWS }, (_, id) => (id >= 700 && id < 764 ? 6 : 0));
+  logits[10] = logits[11] = 5;
+  const head = new AskedHead(ROWS);
+  assert.deepEqual([...(await new FirstTokens(head, affected).find(logits, 1)).ids], [11]);
+  assert.equal(head.asked.length, 2);
+});
+
+test('what lists the whole vocabulary is not asked again', async () => {
+  const affected = new AffectedTokens(paramsFrom({ presence_penalty: 1 }), ROWS);
+  affected.follow([], [...Array(300).keys()]);
+  const head = new AskedHead(ROWS);
+  await new FirstTokens(head, affected).find(new Float32Array(ROWS), ROWS);
+  assert.equal(head.asked.length, 1);
 });
 
 test('penalties that raise, and few affected tokens, need one call', async () => {
