@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { LONGEST_TEXT, parseMarkdown } from '../../src/markdown/markdown.js';
 import { depthOf, nodesIn, plainText } from './trees.js';
@@ -34,55 +35,9 @@ function assertHarmless(blocks) {
   }
 }
 
-// Vectors after OWASP's cheat sheet on filter evasion, and tricks of markdown.
-const SCRIPTS = [
-  '<script>alert(1)</script>',
-  '<SCRIPT SRC=//evil.org/x.js></SCRIPT>',
-  '<img src=x onerror=alert(1)>',
-  '<svg onload=alert(1)><animate onbegin=alert(1)></svg>',
-  '<svg><script>alert(1)</script></svg>',
-  '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
-  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
-  '<object data="data:text/html,x"></object><embed src=x><base href=//evil.org>',
-  '<a href="javascript:alert(1)">x</a>',
-  '<div style="background:url(javascript:alert(1))">x</div>',
-  '<!-- --><script>alert(1)</script> -->',
-  '<![CDATA[<script>alert(1)</script>]]>',
-  '<?php echo 1 ?><script>alert(1)</script>',
-  '<details open ontoggle=alert(1)>',
-  '<scr<script>ipt>alert(1)</scr</script>ipt>',
-  '&lt;script&gt;alert(1)&lt;/script&gt;',
-  '&#60;script&#62;alert(1)&#x3c;/script>',
-  '[x](javascript:alert(1))',
-  '[x](javascript&#58;alert(1))',
-  '[x](java&#x09;script:alert(1))',
-  '[x](&#106;avascript:alert(1))',
-  '[x](<javascript:alert(1)>)',
-  '[x](data:text/html;base64,PHNjcmlwdD4=)',
-  '[x](vbscript:msgbox)',
-  '[x](JAVASCRIPT:alert(1) "t")',
-  '[x](https://a.b" onmouseover="alert(1))',
-  "[x](https://a.b' onmouseover='alert(1))",
-  '![x](javascript:alert(1))',
-  '![x" onerror="alert(1)](https://a.b/c.png)',
-  '[![x](javascript:alert(1))](https://a.b)',
-  '[<img src=x onerror=alert(1)>](https://a.b)',
-  '<javascript:alert(1)>',
-  '<https://a.b"onclick="alert(1)>',
-  '[x]: javascript:alert(1)\n\n[x]',
-  '**<script>alert(1)</script>**',
-  '> <script>\n> alert(1)\n> </script>',
-  '- <img src=x onerror=alert(1)>\n  - <svg/onload=alert(1)>',
-  '| <script> | b |\n|---|---|\n| <img onerror=alert(1) src> | [x](javascript:1) |',
-  '# <script>alert(1)</script>',
-  '`<script>alert(1)</script>`',
-  '```html\n<script>alert(1)</script>\n```',
-  '```"><script>alert(1)</script>\nx\n```',
-  '    <script>alert(1)</script>',
-  '<x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script>',
-  '\u0000<script\u0000>alert(1)</script>',
-  '<script\n>alert(1)</script\n>',
-];
+// Vectors after OWASP's cheat sheet on filter evasion, and tricks of markdown. tests/web shows them in a browser.
+/** @type {string[]} */
+const SCRIPTS = JSON.parse(readFileSync(new URL('./scripts.json', import.meta.url), 'utf8'));
 
 for (const source of SCRIPTS) {
   test(`stays text: ${JSON.stringify(source)}`, () => {
