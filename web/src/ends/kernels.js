@@ -27,6 +27,8 @@ import { kernelUnavailable } from './errors.js';
 
 const RELAXED = 'kernels-relaxed.wasm';
 const PLAIN = 'kernels.wasm';
+/** @type {KernelChoice[]} */
+const CHOICES = ['auto', 'relaxed', 'simd'];
 
 /**
  * The best kernels that this browser takes, over `memory`.
@@ -35,6 +37,7 @@ const PLAIN = 'kernels.wasm';
  * @throws {EndsError} kernel_unavailable
  */
 export async function loadKernels(choice, read, memory) {
+  if (!CHOICES.includes(choice)) throw kernelUnavailable(`there is no kernel ${choice}`);
   if (choice !== 'simd') {
     const kernels = await instantiate(await read(RELAXED), memory);
     if (kernels) return { kernels, name: 'relaxed' };

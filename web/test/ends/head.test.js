@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ShardHead } from '../../src/ends/shard_head.js';
-import { PLAIN, cutToBf16, firstOf, normal, openEnds, productsOf, uniform } from './fixtures.js';
+import { MemoryReader, PLAIN, cutToBf16, firstOf, normal, openEnds, productsOf, uniform } from './fixtures.js';
 
 /** @typedef {import('../../src/ends/ends.js').Ends} Ends */
 /** @typedef {import('../../src/ends/spec.js').Spec} Spec */
@@ -180,5 +180,21 @@ test('calls that overlap take their turn', async () => {
   const some = states().slice(0, 3);
   const together = await Promise.all(some.map((state) => ends.head.top(state, 50)));
   for (const [i, state] of some.entries()) assert.deepEqual(together[i], await ends.head.top(state, 50));
+  await ends.close();
+});
+
+test('a store that answers later gives the same', async (context) => {
+  const { readRows } = MemoryReader.prototype;
+  context.mock.method(MemoryReader.prototype, 'readRows', readLater);
+  /** @this {MemoryReader} @param {Int32Array} indices @param {Uint8Array} into */
+  async function readLater(indices, into) {
+    await new Promise((resolve) => setImmediate(resolve));
+    readRows.call(this, indices, into);
+  }
+  const ends = await openEnds(weights, ROWS, { compactFrom: 1 });
+  for (const state of states()) {
+    const found = await ends.head.top(state, 50, Int32Array.from(ALSO));
+    assert.deepEqual([...found.ids], firstOf(await ends.head.logits(state), 50, ALSO));
+  }
   await ends.close();
 });

@@ -166,4 +166,6 @@ test('without relaxed SIMD there are the other kernels, or an error for who insi
   assert.equal((await loadKernels('auto', read, memory)).name, 'simd');
   await assert.rejects(loadKernels('relaxed', read, memory), { code: 'kernel_unavailable' });
   await assert.rejects(loadKernels('auto', async () => Uint8Array.of(1), memory), { code: 'kernel_unavailable' });
+  const unknown = /** @type {any} */ ('webgpu');
+  await assert.rejects(loadKernels(unknown, read, memory), { code: 'kernel_unavailable' });
 });
