@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import psutil
@@ -13,49 +11,11 @@ import pytest
 from playwright.sync_api import BrowserContext
 from playwright.sync_api import Error as PlaywrightError
 
-from tests.web.browsing import Browser, launched, profile
-from tests.web.weights_server import (
-    StoreFailure,
-    StorePage,
-    WeightsServer,
-    bundled,
-    model_of,
-)
+from tests.web.browsing import profile
+from tests.web.weights_server import StoreFailure, StorePage, WeightsServer
+from tests.web.weights_tabs import CHUNK, KINDS, MODEL, check_whole, context, scripts, server
 
-CHUNK = 128 << 10
-# Shards of an odd number of rows, so that chunks straddle their border.
-MODEL = model_of(rows=5003, hidden=96, chunk=CHUNK)
-KINDS = ("opfs", "indexeddb")
-
-
-@pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundled(tmp_path_factory.mktemp("weights-page"))
-
-
-@pytest.fixture
-def server(scripts: Path) -> Iterator[WeightsServer]:
-    with WeightsServer(MODEL, scripts).running() as running:
-        yield running
-
-
-@pytest.fixture
-def context(chromium: Browser) -> Iterator[BrowserContext]:
-    context = chromium.new_context()
-    yield context
-    context.close()
-
-
-def check_whole(tab: StorePage, server: WeightsServer) -> None:
-    """What is stored is what the server has, byte for byte."""
-    digest = server.model.digest
-    assert (
-        tab.call("rows", digest=digest) == sha256(server.model.files["embedding.bin"]).hexdigest()
-    )
-    assert tab.call("texts", digest=digest) == '{"tokenizer": true}'
-    (listed,) = tab.call("list")
-    assert listed["complete"]
-    assert listed["bytes"] >= server.model.size
+__all__ = ["context", "scripts", "server"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -173,137 +133,6 @@ def test_a_paused_download_goes_on_and_a_deleted_one_leaves_nothing(
     tab.call("pull")
     tab.call("remove", digest=MODEL.digest)
     assert tab.call("list") == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_two_tabs_do_not_download_the_same_model_at_once(
-    kind: str, context: BrowserContext, server: WeightsServer
-) -> None:
-    first, second = (StorePage(context.new_page(), server.url, kind) for _ in range(2))
-    server.hold_after(CHUNK)
-    first.start("pull")
-    server.wait_until_held()
-    for action in ("pull", "remove"):
-        with pytest.raises(StoreFailure) as caught:
-            second.call(action, digest=MODEL.digest)
-        assert caught.value.code == "model_in_use"
-    server.resume()
-    first.ended()
-    assert second.call("pull")["digest"] == MODEL.digest
-    assert server.sent == MODEL.size
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_that_a_tab_reads_is_read_by_others_and_not_deleted(
-    kind: str, context: BrowserContext, server: WeightsServer
-) -> None:
-    first, second = (StorePage(context.new_page(), server.url, kind) for _ in range(2))
-    first.call("pull")
-    first.call("hold", digest=MODEL.digest)
-    check_whole(second, server)
-    with pytest.raises(StoreFailure) as caught:
-        second.call("remove", digest=MODEL.digest)
-    assert caught.value.code == "model_in_use"
-    first.page.close()
-    second.call("remove", digest=MODEL.digest)
-    assert second.call("list") == []
-
-
-def test_rows_come_synchronously_and_through_a_blob_where_another_tab_holds_the_file_alone(
-    context: BrowserContext, server: WeightsServer
-) -> None:
-    first, second = (StorePage(context.new_page(), server.url, "opfs") for _ in range(2))
-    first.call("pull")
-    wanted = list(MODEL.files["embedding.bin"][5 * 192 : 6 * 192])
-    first.call("hold", digest=MODEL.digest)
-    assert first.call("heldRow", index=5) == {"sync": True, "bytes": wanted}
-    first.call("release")
-    first.call("holdAlone", digest=MODEL.digest)
-    second.call("hold", digest=MODEL.digest)
-    assert second.call("heldRow", index=5) == {"sync": False, "bytes": wanted}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_derived_file_counts_once_it_is_sealed_and_goes_with_its_model(
-    kind: str, context: BrowserContext, server: WeightsServer
-) -> None:
-    tab = StorePage(context.new_page(), server.url, kind)
-    tab.call("pull")
-    plain = tab.call("list")[0]["bytes"]
-    tab.call("hold", digest=MODEL.digest)
-    size = 100_000
-    assert tab.call("derived", name="plane", size=size) is None
-    assert tab.call("derive", name="plane", size=size, seal=False)
-    assert tab.call("derived", name="plane", size=size) is None
-    assert tab.call("derive", name="plane", size=size, seal=True)
-    assert tab.call("derived", name="plane", size=size) == [7, 7, 8, 9]
-    assert tab.call("derived", name="plane", size=size + 1) is None
-    assert tab.call("list")[0]["bytes"] >= plain + size
-    tab.call("release")
-    tab.call("dropDerived", digest=MODEL.digest)
-    assert tab.call("list")[0]["bytes"] == plain
-    check_whole(tab, server)
-
-
-@pytest.mark.parametrize("private", [True, False], ids=["private", "kept"])
-def test_a_full_storage_is_told_and_keeps_what_is_complete(
-    private: bool, chromium: Browser, tmp_path: Path, server: WeightsServer
-) -> None:
-    if not private:
-        with profile(tmp_path) as context:
-            check_full_storage(context, server)
-        return
-    context = chromium.new_context()
-    check_full_storage(context, server)
-    context.close()
-
-
-def check_full_storage(context: BrowserContext, server: WeightsServer) -> None:
-    """Chromium counts no quota override for IndexedDB, and its estimate leaves it out too."""
-    tab = StorePage(context.new_page(), server.url, "opfs")
-    tab.call("pull")
-    other = model_of(rows=5003, hidden=96, chunk=CHUNK, seed=2)
-    server.model = other
-    devtools = context.new_cdp_session(tab.page)
-    quota = {"origin": server.url, "quotaSize": MODEL.size + CHUNK}
-    devtools.send("Storage.overrideQuotaForOrigin", quota)
-    sent = server.sent
-    with pytest.raises(StoreFailure) as caught:
-        tab.call("pull")
-    assert caught.value.code == "storage_full"
-    assert server.sent == sent, "what does not fit is not begun"
-    assert [model["name"] for model in tab.call("list")] == ["model 1"]
-    devtools.send("Storage.overrideQuotaForOrigin", {"origin": server.url})
-    tab.call("pull")
-    for model in (MODEL, other):
-        table = sha256(model.files["embedding.bin"]).hexdigest()
-        assert tab.call("rows", digest=model.digest) == table
-
-
-def test_a_page_over_plain_http_keeps_its_weights_in_indexeddb(server: WeightsServer) -> None:
-    with launched("--host-resolver-rules=MAP lan.test 127.0.0.1") as browser:
-        context = browser.new_context()
-        url = f"http://lan.test:{server.port}"
-        first, second = (StorePage(context.new_page(), url) for _ in range(2))
-        assert first.environment == {"kind": "indexeddb", "subtle": False, "locks": False}
-        assert first.page.evaluate("() => askToKeep()") == "unsupported"
-        assert first.call("free") is None
-        server.hold_after(CHUNK)
-        first.start("pull")
-        server.wait_until_held()
-        with pytest.raises(StoreFailure) as caught:
-            second.call("pull")
-        assert caught.value.code == "model_in_use"
-        server.resume()
-        first.ended()
-        first.call("hold", digest=MODEL.digest)
-        with pytest.raises(StoreFailure) as caught:
-            second.call("remove", digest=MODEL.digest)
-        assert caught.value.code == "model_in_use"
-        first.page.close()
-        check_whole(second, server)
-        assert server.sent == MODEL.size
-        second.call("remove", digest=MODEL.digest)
 
 
 def test_refusals_are_waited_for_or_told(context: BrowserContext, server: WeightsServer) -> None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import contextlib
 import http.server
 import json
+import queue
 import random
 import re
+import secrets
 import subprocess
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -63,8 +66,9 @@ class Model:
 
 def model_of(*, rows: int, hidden: int, chunk: int, seed: int = 1) -> Model:
     """A model of random f16 rows, head and embedding tied."""
+    source = random.Random(seed)  # noqa: S311
     files = {
-        "embedding.bin": random.Random(seed).randbytes(rows * hidden * 2),  # noqa: S311
+        "embedding.bin": b"".join(source.randbytes(hidden * 2) for _ in range(rows)),
         "tokenizer.json": b'{"tokenizer": true}',
     }
     ends: dict[str, Any] = {"file": "embedding.bin", "dtype": "f16", "rows": rows}
@@ -121,11 +125,12 @@ class WeightsServer:
     requests: list[tuple[str, str]] = field(default_factory=list)
     credentials: set[str | None] = field(default_factory=set)
     port: int = 0
+    steps: dict[str, queue.Queue[bytes]] = field(default_factory=lambda: defaultdict(queue.Queue))
+    reports: queue.Queue[bytes] = field(default_factory=queue.Queue)
 
     @contextmanager
     def running(self) -> Iterator[WeightsServer]:
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        server.daemon_threads = True
+        server = _Quiet(("127.0.0.1", 0), self._handler())
         self.port = server.server_address[1]
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -153,7 +158,7 @@ class WeightsServer:
         self.go_on.set()
 
     def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
-        serve = self._serve
+        serve, reports = self._serve, self.reports
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -161,6 +166,10 @@ class WeightsServer:
             def do_GET(self) -> None:
                 with contextlib.suppress(OSError):
                     serve(self)
+
+            def do_POST(self) -> None:
+                reports.put(self.rfile.read(int(self.headers["Content-Length"])))
+                _respond(self, 200, {}, b"")
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -173,6 +182,9 @@ class WeightsServer:
             self._send_weights(handler, name)
         elif name == "manifest.json":
             _respond(handler, 200, {"Content-Type": "application/json"}, self.model.manifest)
+        elif handler.path.startswith("/step/"):
+            step = self.steps[name].get()
+            _respond(handler, 200, {"Content-Type": "application/json"}, step)
         elif name in ("page.js", "worker.js"):
             script = (self.scripts / name).read_bytes()
             _respond(handler, 200, {"Content-Type": "text/javascript"}, script)
@@ -221,6 +233,15 @@ class WeightsServer:
         return body
 
 
+class _Quiet(http.server.ThreadingHTTPServer):
+    """Browsers that are killed reset their connections."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 def _respond(
     handler: http.server.BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: bytes
 ) -> None:
@@ -262,6 +283,21 @@ class StorePage:
 
     def ended(self) -> Any:
         return _value(self.page.evaluate("() => globalThis.started"))
+
+
+class RemoteTab:
+    """The same in a browser that nobody drives and that has :attr:`url` open."""
+
+    def __init__(self, server: WeightsServer) -> None:
+        self._server = server
+        self._key = secrets.token_hex(4)
+        self.url = f"{server.url}/#remote/{self._key}"
+
+    def call(self, action: str, **argument: Any) -> Any:
+        """The action's value. Raises StoreFailure."""
+        step = {"action": action, "argument": argument}
+        self._server.steps[self._key].put(json.dumps(step).encode())
+        return _value(json.loads(self._server.reports.get(timeout=100)))
 
 
 def _value(reply: dict[str, Any]) -> Any:

@@ -29,7 +29,7 @@ function claimByLock(digest, exclusive, locks, patienceMs) {
       const held = () => new Promise((release) => resolve(() => release(undefined)));
       locks
         .request(`${CHANNEL}/${digest}`, { mode, signal }, held)
-        .catch((error) => reject(signal.aborted ? new ModelInUse(digest) : error));
+        .catch((error) => reject(error?.name === 'TimeoutError' ? new ModelInUse(digest) : error));
     })
   );
 }

@@ -30,7 +30,7 @@ function replace(name, value) {
   };
 }
 
-/** Web Locks (https://w3c.github.io/web-locks/) within one process, without queues: a refused request fails at once. */
+/** Web Locks (https://w3c.github.io/web-locks/) within one process, without queues: a refused request runs out of time at once. */
 export class FakeLocks {
   /** @type {Map<string, {mode: string}[]>} */
   held = new Map();
@@ -39,7 +39,7 @@ export class FakeLocks {
   async request(name, { mode }, work) {
     const holders = this.held.get(name) ?? [];
     const refused = holders.some((holder) => mode === 'exclusive' || holder.mode === 'exclusive');
-    if (refused) throw new DOMException('held', 'AbortError');
+    if (refused) throw new DOMException('held', 'TimeoutError');
     const holder = { mode };
     this.held.set(name, [...holders, holder]);
     try {

@@ -1,4 +1,5 @@
-// `call(action, argument)` runs an action in the worker; failures come back as {error}.
+// `call(action, argument)` runs an action in the worker; failures come back as {error}. At #remote/KEY the page asks the
+// server what to run: developer tools, which a driver of the browser opens, keep all that was fetched in memory.
 import { askToKeep } from '../../../src/weights/persist.js';
 
 const worker = new Worker('/worker.js', { type: 'module' });
@@ -10,12 +11,21 @@ worker.onmessage = ({ data }) => {
   waiting.delete(data.id);
 };
 
-Object.assign(globalThis, {
-  askToKeep: () => askToKeep(),
-  call: (/** @type {string} */ action, /** @type {object} */ argument) =>
-    new Promise((resolve) => {
-      calls += 1;
-      waiting.set(calls, resolve);
-      worker.postMessage({ id: calls, action, argument });
-    }),
-});
+/** @param {string} action @param {object} argument @returns {Promise<object>} */
+function call(action, argument) {
+  return new Promise((resolve) => {
+    calls += 1;
+    waiting.set(calls, resolve);
+    worker.postMessage({ id: calls, action, argument });
+  });
+}
+
+async function obey() {
+  for (;;) {
+    const { action, argument } = await (await fetch(`/step/${location.hash.split('/')[1]}`)).json();
+    await fetch('/report', { method: 'POST', body: JSON.stringify(await call(action, argument)) });
+  }
+}
+
+Object.assign(globalThis, { askToKeep: () => askToKeep(), call });
+if (location.hash.startsWith('#remote/')) obey();

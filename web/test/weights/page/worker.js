@@ -108,23 +108,19 @@ const ACTIONS = {
     return [...bytes];
   },
   dropDerived: async ({ digest }) => (await found(digest)).dropDerived(),
-  /** Milliseconds for reading `count` scattered rows of each shard that is held, and for reading all rows in runs. */
-  async timeReads({ count, rounds }) {
-    const started = performance.now();
+  /** Reads `count` scattered rows of each shard that is held `rounds` times, then all rows in runs `runs` times. */
+  async timeReads({ count = 0, rounds = 0, runs = 0 }) {
     for (let round = 0; round < rounds; round += 1) {
       for (const reader of readers) {
         const indices = Int32Array.from({ length: count }, (_, nth) => (nth * 7919 + round * 104729) % reader.rows);
         await reader.readRows(indices, new Uint8Array(count * reader.rowBytes));
       }
     }
-    const scattered = (performance.now() - started) / rounds;
-    const again = performance.now();
-    const run = 1024;
-    for (const reader of readers) {
-      const into = new Uint8Array(run * reader.rowBytes);
-      for (let at = 0; at < reader.rows; at += run) await reader.readRange(at, Math.min(run, reader.rows - at), into);
+    const step = 1024;
+    for (const reader of runs ? readers : []) {
+      const into = new Uint8Array(step * reader.rowBytes);
+      for (let at = 0; at < reader.rows; at += step) await reader.readRange(at, Math.min(step, reader.rows - at), into);
     }
-    return { scattered, all: performance.now() - again };
   },
 };
 
