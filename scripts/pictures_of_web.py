@@ -1,0 +1,131 @@
+"""Takes docs/images/web-*.png: the web app in Chromium, with a real server and the embedded model.
+
+    scripts/pictures_of_web.py                    builds the app, takes all
+    scripts/pictures_of_web.py --web-root FOLDER  of an app that is built already
+
+Needs Chromium, Node.js with web/node_modules, and the environment that ``scripts/setup`` makes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "images"
+COLOURS = 48
+START_SECONDS = 120
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 360, "height": 740},
+    "device_scale_factor": 1.5,
+    "is_mobile": True,
+    "has_touch": True,
+}
+DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+QUESTIONS = ("What is split inference?", "What does the server see?")
+
+
+@contextmanager
+def server(web_root: Path, home: Path) -> Iterator[str]:
+    """A server of the embedded model; gives its URL."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [Path(sys.executable).parent / "split-server", "serve", "--port", str(port)]
+    command += ["--web-root", web_root]
+    with (home / "log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        _answers(f"http://127.0.0.1:{port}/health")
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _answers(url: str) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            urlopen(url, timeout=5).close()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
+        else:
+            return
+
+
+def keep(page: Page, name: str) -> None:
+    """Write what is seen, with few colours: the file is a fifth of the size and looks the same."""
+    page.wait_for_timeout(500)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    small = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    path = PICTURES / f"web-{name}.png"
+    small.save(path, optimize=True)
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
+
+
+def chat(page: Page, questions: tuple[str, ...]) -> None:
+    """Download the model where that is asked for, and have a conversation."""
+    for number, question in enumerate(questions):
+        page.get_by_role("textbox", name="Message").fill(question)
+        page.get_by_role("button", name="Send", exact=True).click()
+        page.get_by_role("button", name="Copy reply").nth(number).wait_for()
+
+
+def take(browser: Browser, url: str) -> None:
+    """All pictures."""
+    for name, device, scheme in (
+        ("phone", PHONE, "light"),
+        ("phone-dark", PHONE, "dark"),
+        ("desktop", DESKTOP, "light"),
+    ):
+        page = browser.new_context(**device, color_scheme=scheme).new_page()
+        page.goto(url)
+        download = page.get_by_role("button", name="Download")
+        download.wait_for()
+        if name == "phone":
+            keep(page, "download")
+        download.click()
+        chat(page, QUESTIONS)
+        keep(page, name)
+        if name == "phone":
+            page.get_by_role("button", name="What the server sees").click()
+            keep(page, "seen")
+        page.context.close()
+
+
+def main() -> None:
+    """Build, serve, take."""
+    parser = argparse.ArgumentParser(description="Pictures of the web app")
+    parser.add_argument("--web-root", type=Path, help="the built app (default: built now)")
+    given: Path | None = parser.parse_args().web_root
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        root = given or Path(folder) / "web"
+        if given is None:
+            subprocess.run(["node", "web/build.mjs", "--out", root], cwd=ROOT, check=True)
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        with server(root, Path(folder)) as url:
+            take(browser, url)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
