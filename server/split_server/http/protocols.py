@@ -16,12 +16,14 @@ MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
 LINGER_SECONDS = 15.0
 UNREAD_SECONDS = 5.0
+STALL_SECONDS = 60.0
 # "Try Again Later" in the registry of close codes (IANA, after RFC 6455, 11.7).
 _TRY_AGAIN_LATER = 1013
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """A request's head is at most 64 KB and complete within 15 s; trailers are ignored.
+    """A request's head is at most 64 KB and complete within 15 s; trailers are ignored. A peer that
+    reads nothing of an answer for a minute is cut off.
 
     Requests can abort their connection through an ASGI extension, because closing one waits for a
     reader that may never read.
@@ -30,6 +32,7 @@ class BoundedHttp(HttpToolsProtocol):
     _in_head = False
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -37,7 +40,25 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_unread()
+
+    def resume_writing(self) -> None:
+        if not self.transport.is_closing():
+            self._stop_watching()
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch_closing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._watch_closing()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -62,6 +83,27 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_bytes += len(data)
         if self._head_bytes > MAX_HEAD_BYTES:
             self.send_400_response("The head of the request is too large.")
+
+    def _watch_closing(self) -> None:
+        """A connection closes when all is read, which may be never."""
+        if self.transport.is_closing():
+            self._watch_unread()
+
+    def _watch_unread(self) -> None:
+        self._stop_watching()
+        left = self.transport.get_write_buffer_size()
+        self._unread_timer = self.loop.call_later(STALL_SECONDS, self._check_unread, left)
+
+    def _check_unread(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() >= before:
+            self.transport.abort()
+        else:
+            self._watch_unread()
+
+    def _stop_watching(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def _await_head(self) -> None:
         self._head_is_there()

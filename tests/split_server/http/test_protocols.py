@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -62,6 +63,45 @@ def test_trailers_are_ignored(open_server: RunningServer) -> None:
     ).encode()
     answer = open_server.raw(request + body + b"\r\n0\r\nHost: evil.example\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 200")
+
+
+def _wait(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_peer_that_asks_and_never_reads_is_cut_off(
+    open_server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocols, "STALL_SECONDS", 0.2)
+    connections = open_server.server.server_state.connections
+    with socket.socket() as raw:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.settimeout(10)
+        raw.connect(("127.0.0.1", open_server.port))
+        mine = raw.getsockname()
+        raw.sendall(1000 * b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for wanted in (True, False):
+            _wait(lambda wanted=wanted: wanted is any(c.client == mine for c in list(connections)))
+
+
+def test_a_peer_that_reads_slowly_is_waited_for(
+    open_server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocols, "STALL_SECONDS", 0.5)
+    request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.socket() as raw:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.settimeout(10)
+        raw.connect(("127.0.0.1", open_server.port))
+        raw.sendall(30 * request)
+        received = b""
+        while received.count(b"HTTP/1.1 200") < 30:
+            part = raw.recv(8192)
+            assert part
+            received += part[-20_000:]
 
 
 def test_one_connection_serves_many_requests(open_server: RunningServer) -> None:
