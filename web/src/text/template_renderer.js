@@ -7,11 +7,17 @@ import { render } from './jinja/statements.js';
 import { fromJson } from './jinja/values.js';
 import { MAX_OUTPUT, MAX_REASON } from './template_limits.js';
 
+// It marks what an assistant says for training; here it is its content. As a block of its own it keeps
+// the white space on both sides apart.
+const GENERATION = /\{%([-+]?)\s*(end)?generation\s*([-+]?)%\}/g;
+
 /** A program in Jinja, read by @huggingface/jinja's parser and run with Python's meaning. */
 export class Template {
   /** @param {string} source */
   constructor(source) {
-    const lines = source.replace(/\r\n?/g, '\n');
+    const lines = source.replace(/\r\n?/g, '\n').replace(GENERATION, (_, open, end, close) => {
+      return `{%${open} ${end ? 'endif' : 'if true'} ${close}%}`;
+    });
     this.program = parse(tokenize(lines, { lstrip_blocks: true, trim_blocks: true }));
   }
 

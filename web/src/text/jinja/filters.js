@@ -120,7 +120,8 @@ function toFloat(value, { default: missing = new PyFloat(0) }) {
 /** @type {Filter} */
 function indent(value, { width = 4, first, blank }) {
   const space = typeof width === 'string' ? width : ' '.repeat(Math.min(Math.max(width, 0), 1000));
-  const lines = splitLines(`${text(value)}\n`);
+  if (typeof value !== 'string') throw new TemplateError('only a text is indented');
+  const lines = splitLines(`${value}\n`);
   const [head, ...rest] = lines;
   const all = isTrue(blank) ? rest.map((line) => space + line) : rest.map((line) => (line ? space + line : line));
   return bounded((isTrue(first) ? space : '') + [head ?? '', ...all].join('\n'));

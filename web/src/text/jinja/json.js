@@ -52,10 +52,12 @@ function list(open, close, parts, style, line) {
 /** @param {string} value @param {JsonStyle} style */
 function string(value, style) {
   const quoted = JSON.stringify(value);
-  if (!style.ascii) return quoted;
-  return quoted.replace(BEYOND_ASCII, (unit) =>
-    unit === '\x7f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return style.ascii ? quoted.replace(BEYOND_ASCII, escaped) : quoted;
+}
+
+/** @param {string} unit */
+function escaped(unit) {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** @param {Value} key */
