@@ -9,7 +9,12 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const out = process.argv[2];
 await build({
   absWorkingDir: HERE,
-  entryPoints: { ends: '../../web/src/ends/worker.js', engine: 'engine.js', loop: 'loop.js', fill: 'fill.js' },
+  entryPoints: {
+    ends: '../../web/src/ends/worker.js',
+    engine: 'engine.js',
+    loop: 'loop.js',
+    fill: 'fill.js',
+  },
   outdir: out,
   bundle: true,
   format: 'esm',

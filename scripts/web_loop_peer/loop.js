@@ -1,7 +1,7 @@
 // The peer: the whole LM head and sampling as a loop in JavaScript, on one thread.
 //
-// The table is float16 in memory, each value widened through a table of 65,536 as it is multiplied; every logit is
-// computed, all are sorted, then temperature, top-k, top-p and a draw.
+// The table is float16 in memory, each value widened through a table of 65,536 as it is multiplied; every
+// logit is computed, all are sorted, then temperature, top-k, top-p and a draw.
 import { halves, normal } from './random.js';
 
 const wide = halves();

@@ -1,8 +1,8 @@
 // What the kernels for the products with a plane have in common; see plane.ts for its layout.
 //
-// With u the level + 8, x the int8 activation, s and a the scales of weights and activation, a row's estimate is the
-// sum over blocks of s a (sum u x - 8 sum x). The integer sums are exact, and every kernel keeps the bytes 4 l .. 4 l + 3
-// of each 16 in lane l, so that all kernels give the same bits.
+// With u the level + 8, x the int8 activation, s and a the scales of weights and activation, a row's estimate
+// is the sum over blocks of s a (sum u x - 8 sum x). The integer sums are exact, and every kernel keeps the
+// bytes 4 l .. 4 l + 3 of each 16 in lane l, so that all kernels give the same bits.
 
 /** Bytes of a row. */
 // @ts-ignore: decorator

@@ -1,6 +1,7 @@
-// Kernels of the LM head for relaxed SIMD: products of int8 activations with levels, which fit into seven bits, so that
-// every processor gives the same sums. Which of the two estimates is faster depends on the processor: pairs in 16 bits
-// are one instruction on x86-64, fours in 32 bits one on processors with dot products (Arm's SDOT, AVX-VNNI).
+// Kernels of the LM head for relaxed SIMD: products of int8 activations with levels, which fit into seven
+// bits, so that every processor gives the same sums. Which of the two estimates is faster depends on the
+// processor: pairs in 16 bits are one instruction on x86-64, fours in 32 bits one on processors with dot
+// products (Arm's SDOT, AVX-VNNI).
 import { blockFactors, strideOf, total } from './estimate';
 
 export { widen, products, firstNonFinite } from './rows';
@@ -74,8 +75,8 @@ function estimateRows(
 }
 
 /**
- * Estimates f32 [rows] at `target`. `x`: int8 [blocks * 64], of each 32 columns the even ones first; `factors`: see
- * `blockFactors`; `scratch`: f32 [2 * blocks filled up to fours]; `rows` is even.
+ * Estimates f32 [rows] at `target`. `x`: int8 [blocks * 64], of each 32 columns the even ones first;
+ * `factors`: see `blockFactors`; `scratch`: f32 [2 * blocks filled up to fours]; `rows` is even.
  */
 export function estimateByPairs(
   plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, scratch: usize, target: usize,

@@ -1,7 +1,7 @@
 // Deriving the 4-bit plane: blocks of 64 weights with levels -8..7 and one scale.
 //
-// A row of the plane: `blocks` times 32 bytes of levels (two neighbouring columns to a byte, the first in the low
-// half, as level + 8), then one bf16 scale for each block, filled up to a multiple of eight.
+// A row of the plane: `blocks` times 32 bytes of levels (two neighbouring columns to a byte, the first in the
+// low half, as level + 8), then one bf16 scale for each block, filled up to a multiple of eight.
 import { widen, firstNonFinite } from './rows';
 
 const BLOCK: i32 = 64;
@@ -65,6 +65,12 @@ function pairsOfSixteen(values: usize, step: v128): v128 {
 
 // @ts-ignore: decorator
 @inline
+function levelsOfHalf(values: usize, steps: v128): v128 {
+  return i8x16.narrow_i16x8_u(pairsOfSixteen(values, steps), pairsOfSixteen(values + 64, steps));
+}
+
+// @ts-ignore: decorator
+@inline
 function total(lanes: v128): f32 {
   return (
     f32x4.extract_lane(lanes, 0) + f32x4.extract_lane(lanes, 1) +
@@ -84,8 +90,8 @@ function quantiseBlock(values: usize, levels: usize, scale: usize): void {
   const steps = f32x4.splat(step);
   squares = f32x4.splat(0);
   fits = f32x4.splat(0);
-  v128.store(levels, i8x16.narrow_i16x8_u(pairsOfSixteen(values, steps), pairsOfSixteen(values + 64, steps)));
-  v128.store(levels, i8x16.narrow_i16x8_u(pairsOfSixteen(values + 128, steps), pairsOfSixteen(values + 192, steps)), 16);
+  v128.store(levels, levelsOfHalf(values, steps));
+  v128.store(levels, levelsOfHalf(values + 128, steps), 16);
   store<u16>(scale, narrowed((total(fits) / max<f32>(total(squares), 1)) * step));
 }
 

@@ -66,16 +66,23 @@ function dot(row: usize, hidden: usize, length: i32): f32 {
   for (let i = 0; i < whole; i += 8) {
     const at = row + (<usize>i << 2);
     const with_ = hidden + (<usize>i << 3);
-    sum0 = f64x2.add(sum0, f64x2.mul(f64x2.promote_low_f32x4(v128.load64_zero(at)), v128.load(with_)));
-    sum1 = f64x2.add(sum1, f64x2.mul(f64x2.promote_low_f32x4(v128.load64_zero(at, 8)), v128.load(with_, 16)));
-    sum2 = f64x2.add(sum2, f64x2.mul(f64x2.promote_low_f32x4(v128.load64_zero(at, 16)), v128.load(with_, 32)));
-    sum3 = f64x2.add(sum3, f64x2.mul(f64x2.promote_low_f32x4(v128.load64_zero(at, 24)), v128.load(with_, 48)));
+    sum0 = f64x2.add(sum0, f64x2.mul(widePair(at), v128.load(with_)));
+    sum1 = f64x2.add(sum1, f64x2.mul(widePair(at + 8), v128.load(with_, 16)));
+    sum2 = f64x2.add(sum2, f64x2.mul(widePair(at + 16), v128.load(with_, 32)));
+    sum3 = f64x2.add(sum3, f64x2.mul(widePair(at + 24), v128.load(with_, 48)));
   }
   let sum = together(sum0) + together(sum1) + (together(sum2) + together(sum3));
   for (let i = whole; i < length; i++) {
     sum += <f64>load<f32>(row + (<usize>i << 2)) * load<f64>(hidden + (<usize>i << 3));
   }
   return <f32>sum;
+}
+
+/** Two f32 as f64. */
+// @ts-ignore: decorator
+@inline
+function widePair(at: usize): v128 {
+  return f64x2.promote_low_f32x4(v128.load64_zero(at));
 }
 
 // @ts-ignore: decorator

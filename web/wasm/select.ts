@@ -62,7 +62,9 @@ export function select(estimates: usize, rows: i32, size: i32, values: usize, id
   }
 }
 
-/** The next multiple of 16 at or after `from` where one of 16 estimates is above `lowest`, or the last one. */
+/**
+ * The next multiple of 16 at or after `from` where one of 16 estimates is above `lowest`, or the last one.
+ */
 // @ts-ignore: decorator
 @inline
 function skip(estimates: usize, from: i32, rows: i32, lowest: f32): i32 {

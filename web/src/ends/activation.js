@@ -14,8 +14,8 @@ const SMALLEST = 2 ** -100;
  */
 
 /**
- * Writes hidden * columns as small integers. A product that overflows makes its block's step infinite, and so the
- * estimates not finite.
+ * Writes hidden * columns as small integers. A product that overflows makes its block's step infinite, and so
+ * the estimates not finite.
  * @param {Float32Array} hidden @param {Float32Array} columns [blocks * 64], powers of two
  * @param {ActivationViews} views
  */

@@ -5,8 +5,8 @@ const EXPONENT_RANGE = 20;
 /** @typedef {import('./table.js').ShardTable} ShardTable */
 
 /**
- * Powers of two near each column's root mean square over sampled rows of norm one: a few huge elements of a hidden
- * state meet small columns, and neither may set the step of their neighbours.
+ * Powers of two near each column's root mean square over sampled rows of norm one: a few huge elements of a
+ * hidden state meet small columns, and neither may set the step of their neighbours.
  * @param {ShardTable} table @returns {Promise<Float32Array>} [hidden]
  */
 export async function columnScales(table) {

@@ -17,7 +17,8 @@ const CLOSING = 2;
 /**
  * @typedef {object} EndsOptions
  * @property {Manifest} manifest
- * @property {{embedding: ShardDescriptor[], head: ShardDescriptor[]}} shards of the two tables, in the order of their
+ * @property {{embedding: ShardDescriptor[], head: ShardDescriptor[]}} shards of the two tables, in the order
+ *   of their
  *   rows; a tied table has the same descriptors twice
  * @property {Spec} spec
  * @property {() => Worker} [spawn] a new worker of worker.js
@@ -52,7 +53,8 @@ export class Ends {
    * Starts the workers; derives 4-bit planes where none are stored yet.
    * @param {EndsOptions} options
    * @returns {Promise<Ends>}
-   * @throws {EndsError} invalid_head_spec, weights_size_mismatch, weights_not_finite, kernel_unavailable, ends_failed
+   * @throws {EndsError} invalid_head_spec, weights_size_mismatch, weights_not_finite, kernel_unavailable,
+   *   ends_failed
    */
   static async open(options) {
     const { manifest, shards, spec } = options;
@@ -118,7 +120,11 @@ export class Ends {
     onPrepare(1);
   }
 
-  /** What worker `i` holds. @param {number} i @param {Spec} spec @param {KernelChoice} kernel @returns {Share} */
+  /**
+   * What worker `i` holds.
+   * @param {number} i @param {Spec} spec @param {KernelChoice} kernel
+   * @returns {Share}
+   */
   _share(i, spec, kernel) {
     const head = this._shards.head[i] ?? null;
     const embedding = this._shards.embedding[i] ?? null;
@@ -149,7 +155,9 @@ function same(a, b) {
 function checkCover(shards, rows) {
   let next = 0;
   for (const shard of shards) {
-    if (shard.first !== next || shard.rows <= 0) throw weightsSizeMismatch('a shard of the weights is missing');
+    if (shard.first !== next || shard.rows <= 0) {
+      throw weightsSizeMismatch('a shard of the weights is missing');
+    }
     next += shard.rows;
   }
   if (next !== rows) throw weightsSizeMismatch(`${next} of ${rows} rows are stored`);

@@ -9,8 +9,8 @@ const PROBED_ROWS = 32768;
 const ROUNDS = 12;
 
 /**
- * The kernel that is fastest here: which instructions a processor has cannot be asked. All give the same bits; one of
- * relaxed SIMD that does not is not taken. Some 50 ms.
+ * The kernel that is fastest here: which instructions a processor has cannot be asked. All give the same
+ * bits; one of relaxed SIMD that does not is not taken. Some 50 ms.
  * @param {Plane} plane
  * @param {{layout: Layout, kernels: Kernels}} place
  * @param {KernelChoice} choice 'relaxed': the plain one only if no other is right

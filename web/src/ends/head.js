@@ -18,9 +18,9 @@ const GROWTH = 4;
 const LARGEST_PART = 4;
 
 /**
- * The LM head over the shards of several workers. With a plane, estimates name a shortlist that is rescored exactly and
- * grows until it stands apart (not proven, measured: see docs/lm-heads.md); without one, or where it does not, every row
- * is read. Calls take their turn.
+ * The LM head over the shards of several workers. With a plane, estimates name a shortlist that is rescored
+ * exactly and grows until it stands apart (not proven, measured: see docs/lm-heads.md); without one, or where
+ * it does not, every row is read. Calls take their turn.
  * @implements {LMHead}
  */
 export class ShardedHead {
@@ -56,8 +56,8 @@ export class ShardedHead {
   }
 
   /**
-   * `top`, and an interval for the sum of exp((logit - first) / temperature) over the rows that are neither in `ids`
-   * nor in `also`, first being the first of the top logits. null: only all logits can tell.
+   * `top`, and an interval for the sum of exp((logit - first) / temperature) over the rows that are neither
+   * in `ids` nor in `also`, first being the first of the top logits. null: only all logits can tell.
    * @param {Float32Array} hidden @param {number} k @param {number} temperature @param {Int32Array} [also]
    * @returns {Promise<{top: TopLogits, rest: Interval} | null>}
    * @throws {EndsError} as `top`
@@ -100,7 +100,8 @@ export class ShardedHead {
   }
 
   /**
-   * @param {Float32Array} hidden @param {number} k @param {Int32Array} also @param {number} distinct ids in `also`
+   * @param {Float32Array} hidden @param {number} k @param {Int32Array} also
+   * @param {number} distinct ids in `also`
    * @param {number | null} temperature null: no interval is wanted
    * @returns {Promise<{top: TopLogits, rest: Interval} | null>}
    */
@@ -154,8 +155,8 @@ export class ShardedHead {
   /** @param {Float32Array} hidden @param {Int32Array} also @returns {Promise<TopLogits>} */
   async _onlyAlso(hidden, also) {
     const parts = this._parts(also);
-    const products = await this._each((link, i) =>
-      parts[i].length ? link.ask('products', { hidden, rows: parts[i] }) : Promise.resolve(new Float32Array()),
+    const products = await this._each(async (link, i) =>
+      parts[i].length ? link.ask('products', { hidden, rows: parts[i] }) : new Float32Array(),
     );
     const alsoLogits = this._finished(this._gathered(parts, products, also), also);
     return { ids: new Int32Array(), logits: new Float32Array(), alsoLogits };

@@ -48,7 +48,10 @@ export async function loadKernels(choice, read, memory) {
   return { kernels, name: 'simd' };
 }
 
-/** @param {Uint8Array<ArrayBuffer>} bytes @param {WebAssembly.Memory} memory @returns {Promise<Kernels | null>} */
+/**
+ * @param {Uint8Array<ArrayBuffer>} bytes @param {WebAssembly.Memory} memory
+ * @returns {Promise<Kernels | null>}
+ */
 async function instantiate(bytes, memory) {
   if (!WebAssembly.validate(bytes)) return null;
   const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });

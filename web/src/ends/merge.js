@@ -22,8 +22,8 @@ export function errorOf(lists) {
 }
 
 /**
- * Indices of the shards whose shortlist does not stand apart: whatever ranks with the k-th has to lie four errors
- * above all estimates left out.
+ * Indices of the shards whose shortlist does not stand apart: whatever ranks with the k-th has to lie four
+ * errors above all estimates left out.
  * @param {Shortlist[]} lists @param {number} k @param {Spec} spec
  */
 export function tooShort(lists, k, spec) {
@@ -47,9 +47,9 @@ export function ranked(lists, firsts, spec) {
 }
 
 /**
- * An interval for the sum of exp((logit - first logit) / temperature) over all but the first `k`: those of the
- * shortlists exactly, the others as the estimates give it, and as if they all missed by twice their error to one side.
- * A cap only brings logits together, so it is left out of that.
+ * An interval for the sum of exp((logit - first logit) / temperature) over all but the first `k`: those of
+ * the shortlists exactly, the others as the estimates give it, and as if they all missed by twice their error
+ * to one side. A cap only brings logits together, so it is left out of that.
  * @param {Shortlist[]} lists @param {Float32Array} logits ranked @param {number} k @param {number} factor
  * @param {number} temperature
  * @returns {Interval}

@@ -68,7 +68,10 @@ export class Plane {
     writeActivation(hidden, this._columns, this._views);
   }
 
-  /** @param {ShardTable} table @param {WebAssembly.Memory} memory @param {(fraction: number) => void} onProgress */
+  /**
+   * @param {ShardTable} table @param {WebAssembly.Memory} memory
+   * @param {(fraction: number) => void} onProgress
+   */
   async _derive(table, memory, onProgress) {
     const { hidden, inverse, rowScratch, planeRows, blocks, padded } = this._layout;
     this._columns.fill(1).set(await columnScales(table));

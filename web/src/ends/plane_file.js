@@ -11,8 +11,9 @@ const VERSION = 1;
 const SLICE = 2 ** 20;
 
 /**
- * The plane of a shard as a file beside it: a header of 64 bytes (u32 magic, version, columns per block, rows, hidden,
- * 0; u64 checksum of what follows), the column scales f32 [padded], the rows of the plane. Little-endian.
+ * The plane of a shard as a file beside it: a header of 64 bytes (u32 magic, version, columns per block,
+ * rows, hidden, 0; u64 checksum of what follows), the column scales f32 [padded], the rows of the plane.
+ * Little-endian.
  */
 export class PlaneFile {
   /**
@@ -43,8 +44,8 @@ export class PlaneFile {
   }
 
   /**
-   * Stores the plane that lies in memory. A store that keeps none, or is full, costs the next start its time and
-   * nothing else.
+   * Stores the plane that lies in memory. A store that keeps none, or is full, costs the next start its time
+   * and nothing else.
    */
   async write() {
     this._expected().forEach((word, i) => this._header.setUint32(4 * i, word, true));

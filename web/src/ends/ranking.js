@@ -27,8 +27,8 @@ export function rankAll(logits, k) {
 }
 
 /**
- * A value that at least `k` of `values` reach, close to the k-th largest: the k-th largest of the maxima of groups is
- * reached by k groups, and finding it sorts a sixteenth.
+ * A value that at least `k` of `values` reach, close to the k-th largest: the k-th largest of the maxima of
+ * groups is reached by k groups, and finding it sorts a sixteenth.
  * @param {Float32Array} values @param {number} k
  */
 function reachedBy(values, k) {

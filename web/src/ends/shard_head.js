@@ -10,7 +10,8 @@ import { Plane } from './plane.js';
  * @typedef {object} Wanted
  * @property {number} size rows of this shard on the shortlist
  * @property {Int32Array} also rows of the shard that are not to be listed, but wanted
- * @property {{factor: number, cap: number, temperature: number} | null} weight of the rows left out; cap 0: none
+ * @property {{factor: number, cap: number, temperature: number} | null} weight of the rows left out; cap 0:
+ *   none
  *
  * The rows of the largest estimates, rescored.
  * @typedef {object} Shortlist
@@ -82,7 +83,10 @@ export class ShardHead {
     return bias ? products.map((value, row) => value + bias[row]) : products;
   }
 
-  /** Rising rows of the largest estimates. @param {number} size @param {number} available rows to choose from */
+  /**
+   * Rising rows of the largest estimates.
+   * @param {number} size @param {number} available rows to choose from
+   */
   _select(size, available) {
     if (size >= available) size = available;
     const { estimates, rows: count, heapValues, heapIds } = this._layout;

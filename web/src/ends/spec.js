@@ -41,8 +41,8 @@ export function finishBiased(spec, biased) {
 }
 
 /**
- * The lowest row . hidden + bias whose logit can round to that of `biased` or higher: equal logits rank by id, so
- * whoever keeps rows above `biased` keeps these too.
+ * The lowest row . hidden + bias whose logit can round to that of `biased` or higher: equal logits rank by
+ * id, so whoever keeps rows above `biased` keeps these too.
  * @param {Spec} spec @param {number} biased
  */
 export function lowestRival(spec, biased) {

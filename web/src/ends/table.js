@@ -9,8 +9,8 @@ import { weightsNotFinite, weightsSizeMismatch } from './errors.js';
 /**
  * A shard of a weight table that stays in its file. Rows pass through the WASM memory a mebibyte at a time.
  *
- * A product is row . hidden in float64, rounded to float32 once (order of summation: wasm/rows.ts), so a row gives
- * the same bits however it is read.
+ * A product is row . hidden in float64, rounded to float32 once (order of summation: wasm/rows.ts), so a row
+ * gives the same bits however it is read.
  */
 export class ShardTable {
   /**
@@ -81,7 +81,8 @@ export class ShardTable {
       const part = indices.subarray(start, start + this._atOnce);
       await this._readRows(part);
       for (let i = 0; i < part.length; i++) {
-        rows.set(this._widenRow(this._layout.raw + i * this.reader.rowBytes, part[i]), (start + i) * this.hidden);
+        const row = this._widenRow(this._layout.raw + i * this.reader.rowBytes, part[i]);
+        rows.set(row, (start + i) * this.hidden);
       }
     }
     return rows;

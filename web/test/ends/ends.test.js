@@ -19,6 +19,10 @@ const HIDDEN = 24;
 const weights = cutToBf16(normal(ROWS * HIDDEN, 1));
 const state = normal(HIDDEN, 2);
 
+function spawn() {
+  return /** @type {any} */ (new LocalWorker(async (descriptor) => new MemoryReader(descriptor)));
+}
+
 test('embedding rows come in the order of their ids, from whichever shard', async () => {
   const ends = await openEnds(weights, ROWS, { cuts: 3 });
   const ids = Int32Array.of(999, 0, 5, 600, 5);
@@ -46,13 +50,13 @@ test('a small matrix has no plane and stays in memory', async () => {
 
 test('tables of their own, dtypes and numbers of shards of their own', async () => {
   const embedding = cut(new Uint8Array(normal(300 * HIDDEN, 5).buffer), 300, 3, 'embedding');
-  const head = cut(new Uint8Array(Uint16Array.from({ length: ROWS * HIDDEN }, (_, i) => 0x3c00 + (i % 512)).buffer), ROWS, 1);
+  const bits = Uint16Array.from({ length: ROWS * HIDDEN }, (_, i) => 0x3c00 + (i % 512));
+  const head = cut(new Uint8Array(bits.buffer), ROWS, 1);
   const manifest = /** @type {any} */ ({
     hiddenSize: HIDDEN,
     head: { rows: ROWS, dtype: 'f16' },
     embedding: { rows: 300, dtype: 'f32' },
   });
-  const spawn = () => /** @type {any} */ (new LocalWorker(async (descriptor) => new MemoryReader(descriptor)));
   const ends = await Ends.open({ manifest, shards: { head, embedding }, spec: PLAIN, spawn });
   assert.equal(ends.workers, 3);
   const rows = await ends.rows(Int32Array.of(299, 1));
@@ -86,7 +90,6 @@ test('shards that do not cover the table, or have rows of another size, are refu
   const shards = cut(new Uint8Array(weights.buffer), ROWS, 2);
   const table = { rows: ROWS, dtype: 'bf16' };
   const manifest = /** @type {any} */ ({ hiddenSize: HIDDEN, head: table, embedding: table });
-  const spawn = () => /** @type {any} */ (new LocalWorker(async (descriptor) => new MemoryReader(descriptor)));
   for (const some of [shards.slice(1), shards.slice(0, 1), [], shards]) {
     const opening = Ends.open({ manifest, shards: { head: some, embedding: some }, spec: PLAIN, spawn });
     await assert.rejects(opening, { code: 'weights_size_mismatch' });

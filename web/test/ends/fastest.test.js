@@ -4,7 +4,10 @@ import { fastestEstimate } from '../../src/ends/fastest.js';
 
 const layout = /** @type {any} */ ({ rows: 8, hidden: 4, words16: 16, bytes8: 8 });
 
-/** Kernels of which each takes its time and gives its value. @param {Record<string, [number, number]>} costs */
+/**
+ * Kernels of which each takes its time and gives its value.
+ * @param {Record<string, number[]>} costs
+ */
 function kernelsOf(costs) {
   let now = 0;
   const estimates = new Float32Array(8);
@@ -24,12 +27,14 @@ function kernelsOf(costs) {
 }
 
 test('the fastest kernel is taken, with the activation that it reads', () => {
-  const { kernels, choose } = kernelsOf({ estimate: [3, 1], estimateByPairs: [2, 1], estimateByFours: [1, 1] });
+  const costs = { estimate: [3, 1], estimateByPairs: [2, 1], estimateByFours: [1, 1] };
+  const { kernels, choose } = kernelsOf(costs);
   assert.deepEqual(choose('auto'), { estimate: kernels.estimateByFours, x: 8, name: 'relaxed' });
 });
 
 test('one that gives other estimates is not taken, however fast', () => {
-  const { kernels, choose } = kernelsOf({ estimate: [3, 1], estimateByPairs: [4, 1], estimateByFours: [1, 1.5] });
+  const costs = { estimate: [3, 1], estimateByPairs: [4, 1], estimateByFours: [1, 1.5] };
+  const { kernels, choose } = kernelsOf(costs);
   assert.deepEqual(choose('auto'), { estimate: kernels.estimate, x: 16, name: 'simd' });
 });
 

@@ -72,7 +72,8 @@ export function asBf16(values) {
 
 /** @param {Float32Array} values what `asBf16` keeps of them */
 export function cutToBf16(values) {
-  return new Float32Array(Uint32Array.from(new Uint32Array(values.buffer), (bits) => bits & 0xffff0000).buffer);
+  const kept = Uint32Array.from(new Uint32Array(values.buffer), (bits) => bits & 0xffff0000);
+  return new Float32Array(kept.buffer);
 }
 
 /** A reader over bytes in memory that can keep derived files. @implements {ShardReader} */
@@ -128,7 +129,10 @@ export class MemoryReader {
     return this._bytes.subarray(row * this.rowBytes, (row + count) * this.rowBytes);
   }
 
-  /** @param {string} name @param {Uint8Array} bytes @returns {import('../../types/gatelink.js').DerivedFile} */
+  /**
+   * @param {string} name @param {Uint8Array} bytes
+   * @returns {import('../../types/gatelink.js').DerivedFile}
+   */
   _file(name, bytes) {
     return {
       read: (offset, into) => into.set(bytes.subarray(offset, offset + into.length)),
@@ -226,7 +230,10 @@ export function productsOf(weights, hidden) {
   return products;
 }
 
-/** The first `k` ids by (-logit, id) outside `also`. @param {ArrayLike<number>} logits @param {number} k @param {number[]} [also] */
+/**
+ * The first `k` ids by (-logit, id) outside `also`.
+ * @param {ArrayLike<number>} logits @param {number} k @param {number[]} [also]
+ */
 export function firstOf(logits, k, also = []) {
   const ids = Array.from(logits, (_, id) => id).filter((id) => !also.includes(id));
   return ids.sort((a, b) => logits[b] - logits[a] || a - b).slice(0, k);

@@ -51,7 +51,7 @@ function dot(row, hidden) {
 }
 
 for (const hidden of [5, 64, 211]) {
-  test(`products of rows of ${hidden} are float64 sums in the order that is promised, rounded once`, async () => {
+  test(`products of rows of ${hidden} are float64 sums in the promised order, rounded once`, async () => {
     const { layout, memory, kernels } = await place(hidden, 400);
     const rows = normal(30 * hidden, 1);
     const state = normal(hidden, 2);
@@ -77,7 +77,10 @@ test('the first value that is not finite is found', async () => {
   assert.equal(kernels.firstNonFinite(layout.raw, 100), 3);
 });
 
-/** Random levels and scales in a plane, and what they stand for. @param {Awaited<ReturnType<typeof place>>} at @param {number} rows */
+/**
+ * Random levels and scales in a plane, and what they stand for.
+ * @param {Awaited<ReturnType<typeof place>>} at @param {number} rows
+ */
 function randomPlane({ layout, memory }, rows) {
   const next = uniform(3);
   const stride = planeStride(layout.blocks);
@@ -96,7 +99,7 @@ function randomPlane({ layout, memory }, rows) {
 }
 
 for (const hidden of [64, 130, 896]) {
-  test(`all kernels of this node give the same bits for ${hidden} columns, near the product with the levels`, async () => {
+  test(`all kernels of this node give the same bits for ${hidden} columns`, async () => {
     const rows = 40;
     const at = await place(hidden, rows);
     const { layout, memory, kernels } = at;
@@ -149,10 +152,12 @@ for (const cap of [0, 20]) {
     const estimates = new Float32Array(memory.buffer, layout.estimates, rows);
     estimates.set(normal(rows, 6, 30));
     estimates[5] = -Infinity;
-    const finish = (/** @type {number} */ value) => (cap ? Math.tanh((value * 0.5) / cap) * cap : value * 0.5);
+    const finish = (/** @type {number} */ value) =>
+      cap ? Math.tanh((value * 0.5) / cap) * cap : value * 0.5;
     for (const temperature of [0.3, 1, 5]) {
       const found = kernels.weightOf(layout.estimates, rows, 0.5, cap, 12, temperature);
-      const exponents = [...estimates].filter(Number.isFinite).map((value) => (finish(value) - 12) / temperature);
+      const finite = [...estimates].filter(Number.isFinite);
+      const exponents = finite.map((value) => (finish(value) - 12) / temperature);
       const truth = exponents.reduce((sum, exponent) => sum + Math.exp(Math.min(exponent, 0)), 0);
       assert.ok(Math.abs(found - truth) < 1e-4 * truth, `${found} for ${truth}`);
     }
@@ -165,7 +170,8 @@ test('without relaxed SIMD there are the other kernels, or an error for who insi
     name === 'kernels.wasm' ? readModule(name) : Uint8Array.of(0, 1, 2);
   assert.equal((await loadKernels('auto', read, memory)).name, 'simd');
   await assert.rejects(loadKernels('relaxed', read, memory), { code: 'kernel_unavailable' });
-  await assert.rejects(loadKernels('auto', async () => Uint8Array.of(1), memory), { code: 'kernel_unavailable' });
+  const broken = async () => Uint8Array.of(1);
+  await assert.rejects(loadKernels('auto', broken, memory), { code: 'kernel_unavailable' });
   const unknown = /** @type {any} */ ('webgpu');
   await assert.rejects(loadKernels(unknown, read, memory), { code: 'kernel_unavailable' });
 });

@@ -6,7 +6,8 @@ import { WorkerLink } from '../../src/ends/links.js';
 /** A worker that keeps what it is sent. @param {number} [patience] seconds */
 function linked(patience) {
   /** @type {any} */
-  const worker = { sent: [], terminated: false, postMessage: (/** @type {any} */ message) => worker.sent.push(message) };
+  const worker = { sent: [], terminated: false };
+  worker.postMessage = (/** @type {any} */ message) => worker.sent.push(message);
   worker.terminate = () => (worker.terminated = true);
   /** @type {Error[]} */
   const failures = [];

@@ -10,7 +10,8 @@ const expected = firstOf(productsOf(weights, state), 50);
 
 test('a plane is derived once, and derived again where its file is damaged', async () => {
   const derived = new Map();
-  for (const [damage, rebuilt] of /** @type {const} */ ([[null, true], [null, false], [7777, true], [3, true]])) {
+  const starts = /** @type {const} */ ([[null, true], [null, false], [7777, true], [3, true]]);
+  for (const [damage, rebuilt] of starts) {
     if (damage !== null) derived.get('plane-1@0')[damage] ^= 1;
     const before = derived.get('plane-1@0');
     const ends = await openEnds(weights, ROWS, { derived, compactFrom: 1 });
@@ -24,7 +25,8 @@ test('a plane is derived once, and derived again where its file is damaged', asy
 test('progress rises to 1 while planes are derived', async () => {
   /** @type {number[]} */
   const seen = [];
-  const ends = await openEnds(weights, ROWS, { compactFrom: 1, onPrepare: (fraction) => seen.push(fraction) });
+  const onPrepare = (/** @type {number} */ fraction) => seen.push(fraction);
+  const ends = await openEnds(weights, ROWS, { compactFrom: 1, onPrepare });
   assert.equal(seen.at(-1), 1);
   assert.deepEqual(seen, [...seen].sort((a, b) => a - b));
   await ends.close();

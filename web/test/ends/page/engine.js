@@ -78,7 +78,8 @@ async function estimates({ hidden, rows }) {
   const layout = layOut({ hidden, rows, dtype: 'f16', embeddingDtype: 'f16', compact: true, biased: false });
   const memory = newMemory(layout.pages);
   const { kernels } = await loadKernels('relaxed', readBesideBundle, memory);
-  const plane = new Uint8Array(memory.buffer, layout.planeRows, layout.planeFile + layout.planeBytes - layout.planeRows);
+  const length = layout.planeFile + layout.planeBytes - layout.planeRows;
+  const plane = new Uint8Array(memory.buffer, layout.planeRows, length);
   for (let i = 0; i < plane.length; i++) plane[i] = (Math.imul(i, 0x9e3779b1) >>> 13) & 0x3f;
   const state = Float32Array.from({ length: hidden }, (_, i) => Math.sin(i * i));
   const { bytes8, words16, padded, factors, blocks, blockScratch } = layout;
@@ -87,7 +88,8 @@ async function estimates({ hidden, rows }) {
     words: new Int16Array(memory.buffer, words16, padded),
     factors: new Float32Array(memory.buffer, factors, 16 * Math.ceil(blocks / 8)),
   });
-  const each = [[kernels.estimate, words16], [kernels.estimateByPairs, bytes8], [kernels.estimateByFours, bytes8]];
+  const { estimate: plain, estimateByPairs, estimateByFours } = kernels;
+  const each = [[plain, words16], [estimateByPairs, bytes8], [estimateByFours, bytes8]];
   return each.map(([estimate, x]) => {
     const { planeRows, estimates: target } = layout;
     /** @type {any} */ (estimate)(planeRows, rows, blocks, x, factors, blockScratch, target);
