@@ -78,4 +78,8 @@ def node_client(
                 client.ask(close=True)
                 assert process.stdin is not None
                 process.stdin.close()
-            process.wait(10)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise

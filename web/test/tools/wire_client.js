@@ -98,3 +98,5 @@ for await (const line of createInterface({ input: process.stdin })) {
     console.log(JSON.stringify({ error: error.code }));
   }
 }
+// A connection that died without a word would hold the process.
+process.exit();
