@@ -1,7 +1,7 @@
 import { ModelInUse } from './errors.js';
 
 const CHANNEL = 'gatelink-models';
-const ANSWER_MS = 200;
+const ANSWER_MS = 300;
 // A tab that was just closed or reloaded gives its locks back a moment later.
 const PATIENCE_MS = 1500;
 
@@ -11,18 +11,19 @@ const PATIENCE_MS = 1500;
  * Hold a model: alone (to download or delete it) or together with other users. Between tabs by Web Locks; where a
  * browser withholds them (http:// on a LAN), tabs ask each other over a BroadcastChannel.
  * @param {string} digest
- * @param {{exclusive: boolean, locks?: LockManager, patienceMs?: number}} options
+ * @param {{exclusive: boolean, locks?: LockManager, answerMs?: number}} options `answerMs`: how long tabs may take to
+ *   answer
  * @returns {Promise<Release>}
  * @throws {ModelInUse}
  */
-export async function claim(digest, { exclusive, locks = globalThis.navigator?.locks, patienceMs = PATIENCE_MS }) {
-  if (locks) return claimByLock(digest, exclusive, locks, patienceMs);
-  return exclusive ? claimByAsking(digest) : answerFor(digest, () => true);
+export async function claim(digest, { exclusive, locks = globalThis.navigator?.locks, answerMs = ANSWER_MS }) {
+  if (locks) return claimByLock(digest, exclusive, locks);
+  return exclusive ? claimByAsking(digest, answerMs) : answerFor(digest, () => true);
 }
 
-/** @param {string} digest @param {boolean} exclusive @param {LockManager} locks @param {number} patienceMs */
-function claimByLock(digest, exclusive, locks, patienceMs) {
-  const signal = AbortSignal.timeout(patienceMs);
+/** @param {string} digest @param {boolean} exclusive @param {LockManager} locks */
+function claimByLock(digest, exclusive, locks) {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   const mode = exclusive ? 'exclusive' : 'shared';
   return /** @type {Promise<Release>} */ (
     new Promise((resolve, reject) => {
@@ -34,12 +35,22 @@ function claimByLock(digest, exclusive, locks, patienceMs) {
   );
 }
 
-/** Of two tabs that ask at once, the one with the smaller ticket goes on. @param {string} digest */
-async function claimByAsking(digest) {
+/**
+ * Of two tabs that ask at once, the one with the smaller ticket goes on: it refuses the other if it hears the other's
+ * question, and the other gives way if it hears this one's.
+ * @param {string} digest @param {number} answerMs
+ */
+async function claimByAsking(digest, answerMs) {
   const ticket = crypto.getRandomValues(new Uint32Array(2)).join('-');
-  const state = { granted: false };
-  const release = answerFor(digest, (/** @type {string} */ other) => state.granted || ticket < other);
-  if (await isRefused(digest, ticket)) {
+  const state = { granted: false, beaten: false };
+  const release = answerFor(digest, (other) => {
+    // A channel hears what another channel of the same tab says.
+    if (other === ticket) return false;
+    const refuses = state.granted || ticket < other;
+    state.beaten ||= !refuses;
+    return refuses;
+  });
+  if ((await isRefused(digest, ticket, answerMs)) || state.beaten) {
     release();
     throw new ModelInUse(digest);
   }
@@ -61,8 +72,8 @@ function answerFor(digest, refuses) {
   return () => channel.close();
 }
 
-/** @param {string} digest @param {string} ticket @returns {Promise<boolean>} */
-function isRefused(digest, ticket) {
+/** @param {string} digest @param {string} ticket @param {number} answerMs @returns {Promise<boolean>} */
+function isRefused(digest, ticket, answerMs) {
   return new Promise((resolve) => {
     const channel = new BroadcastChannel(CHANNEL);
     const end = (/** @type {boolean} */ refused) => {
@@ -70,7 +81,7 @@ function isRefused(digest, ticket) {
       channel.close();
       resolve(refused);
     };
-    const timer = setTimeout(() => end(false), ANSWER_MS);
+    const timer = setTimeout(() => end(false), answerMs);
     channel.onmessage = ({ data }) => {
       if (data?.held === digest && data.ticket === ticket) end(true);
     };

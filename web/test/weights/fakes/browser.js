@@ -30,22 +30,31 @@ function replace(name, value) {
   };
 }
 
-/** Web Locks (https://w3c.github.io/web-locks/) within one process, without queues: a refused request runs out of time at once. */
+const PATIENCE_TURNS = 5;
+
+/** Web Locks (https://w3c.github.io/web-locks/) within one process, whose patience is a few turns of the event loop. */
 export class FakeLocks {
   /** @type {Map<string, {mode: string}[]>} */
   held = new Map();
 
-  /** @param {string} name @param {{mode: string, signal: AbortSignal}} options @param {() => Promise<unknown>} work */
+  /** @param {string} name @param {{mode: string}} options @param {() => Promise<unknown>} work */
   async request(name, { mode }, work) {
-    const holders = this.held.get(name) ?? [];
-    const refused = holders.some((holder) => mode === 'exclusive' || holder.mode === 'exclusive');
-    if (refused) throw new DOMException('held', 'TimeoutError');
+    for (let turn = 0; this.#refuses(name, mode); turn += 1) {
+      if (turn === PATIENCE_TURNS) throw new DOMException('held', 'TimeoutError');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     const holder = { mode };
-    this.held.set(name, [...holders, holder]);
+    this.held.set(name, [...(this.held.get(name) ?? []), holder]);
     try {
       await work();
     } finally {
       this.held.set(name, (this.held.get(name) ?? []).filter((one) => one !== holder));
     }
+  }
+
+  /** @param {string} name @param {string} mode */
+  #refuses(name, mode) {
+    const holders = this.held.get(name) ?? [];
+    return holders.some((holder) => mode === 'exclusive' || holder.mode === 'exclusive');
   }
 }
