@@ -3,6 +3,7 @@
  * Where the browser offers no database they lie in memory, until the page is closed.
  */
 import { ChatStoreFailed, StorageFull } from './errors.js';
+import { within } from './patience.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').Summary} Summary */
@@ -15,11 +16,16 @@ const NAME = 'gatelink-chats';
 const VERSION = 1;
 const CHATS = 'chats';
 const SUMMARIES = 'summaries';
+const OPENING_MS = 10_000;
+// Importing 10,000 chats takes a slow machine a quarter of that.
+const WORKING_MS = 60_000;
 
 export class IndexedRecords {
-  /** @param {IDBFactory} factory */
-  constructor(factory) {
+  /** @param {IDBFactory} factory @param {{opening?: number, working?: number}} [patience] milliseconds */
+  constructor(factory, { opening = OPENING_MS, working = WORKING_MS } = {}) {
     this.factory = factory;
+    this.opening = opening;
+    this.working = working;
     /** @type {Promise<IDBDatabase>|null} */
     this.opened = null;
   }
@@ -37,6 +43,15 @@ export class IndexedRecords {
         asked(change.objectStore(SUMMARIES).get(id)),
       ]);
       return chat && summary ? { chat, summary } : null;
+    });
+  }
+
+  /** Those of them that are there. @param {string[]} ids @returns {Promise<Chat[]>} */
+  async chats(ids) {
+    return this.#run('readonly', async (transaction) => {
+      const table = transaction.objectStore(CHATS);
+      const chats = await Promise.all(ids.map((id) => asked(table.get(id))));
+      return chats.filter(Boolean);
     });
   }
 
@@ -76,12 +91,11 @@ export class IndexedRecords {
     const transaction = await this.#begin(mode);
     const ended = completion(transaction);
     try {
-      const result = await work(transaction);
-      await ended;
+      const [result] = await within(this.working, Promise.all([work(transaction), ended]));
       return result;
     } catch (error) {
       abort(transaction);
-      await ended.catch(() => {});
+      await within(this.opening, ended).catch(() => {});
       throw asTyped(error);
     }
   }
@@ -102,7 +116,7 @@ export class IndexedRecords {
   }
 
   #database() {
-    this.opened ??= this.#open().catch((error) => {
+    this.opened ??= within(this.opening, this.#open()).catch((error) => {
       this.opened = null;
       throw error;
     });
@@ -141,6 +155,11 @@ export class MemoryRecords {
   /** @param {string} id @returns {Promise<Entry|null>} */
   async entry(id) {
     return this.entries.get(id) ?? null;
+  }
+
+  /** @param {string[]} ids @returns {Promise<Chat[]>} */
+  async chats(ids) {
+    return ids.map((id) => this.entries.get(id)?.chat).filter((chat) => chat !== undefined);
   }
 
   /** @template T @param {(change: Change) => Promise<T>} work @returns {Promise<T>} */

@@ -12,6 +12,8 @@ import { MAX_CHAT_BYTES, sizeOf } from './size.js';
 export const MAX_CHATS = 10_000;
 // One search reads no more than that; what is left out is said.
 const MOST_SEARCHED_BYTES = 256 << 20;
+const MOST_BATCH_BYTES = 4 << 20;
+const MOST_IN_BATCH = 100;
 const CHANNEL = 'gatelink-chats';
 
 export class ChatStore {
@@ -25,11 +27,12 @@ export class ChatStore {
   /**
    * Opens the chats of this browser; where it keeps no database (`kind` 'memory'), chats last as
    * long as the page.
-   * @param {{indexedDB?: IDBFactory|null, channel?: BroadcastChannel|null}} [from]
+   * @param {{indexedDB?: IDBFactory|null, channel?: BroadcastChannel|null,
+   *   patience?: {opening?: number, working?: number}}} [from] patience: milliseconds
    */
-  static async open({ indexedDB = factoryHere(), channel = channelHere() } = {}) {
+  static async open({ indexedDB = factoryHere(), channel = channelHere(), patience } = {}) {
     if (indexedDB) {
-      const records = new IndexedRecords(indexedDB);
+      const records = new IndexedRecords(indexedDB, patience);
       try {
         await records.summaries();
         return new ChatStore('indexeddb', records, channel);
@@ -116,23 +119,27 @@ export class ChatStore {
    * The chats that have all words in title or text, without regard to case, newest first.
    * @param {string|string[]} words
    * @param {{most?: number, signal?: AbortSignal}} [bounds]
-   * @returns {Promise<{found: FoundChat[], leftOut: number}>} leftOut: chats that were too many to read
+   * @returns {Promise<{found: FoundChat[], leftOut: number}>} leftOut: chats that were not
+   *   read, once `most` are found or 256 MB are read, or not shown
    */
   async search(words, { most = 100, signal } = {}) {
     const wanted = (Array.isArray(words) ? words : words.split(/\s+/)).filter(Boolean).slice(0, 32);
     const summaries = await this.#newest();
+    const readable = withinBudget(summaries);
     /** @type {FoundChat[]} */
     const matches = [];
-    let budget = MOST_SEARCHED_BYTES;
-    for (const [index, summary] of summaries.entries()) {
+    let read = 0;
+    for (const batch of batchesOf(readable)) {
       signal?.throwIfAborted();
-      budget -= summary.bytes;
-      if (budget < 0 || matches.length >= most) return { found: matches, leftOut: summaries.length - index };
-      const entry = await this.#records.entry(summary.id);
-      const match = entry && found(entry.chat, wanted);
-      if (match) matches.push(match);
+      for (const chat of await this.#records.chats(batch.map(({ id }) => id))) {
+        const match = found(chat, wanted);
+        if (match) matches.push(match);
+      }
+      read += batch.length;
+      if (matches.length >= most) break;
     }
-    return { found: matches, leftOut: 0 };
+    const unshown = Math.max(0, matches.length - most);
+    return { found: matches.slice(0, most), leftOut: summaries.length - read + unshown };
   }
 
   close() {
@@ -156,6 +163,24 @@ export class ChatStore {
   /** @param {string[]} ids */
   #tell(ids) {
     this.#channel?.postMessage(ids);
+  }
+}
+
+/** The newest chats that one search may read. @param {Summary[]} summaries */
+function withinBudget(summaries) {
+  let bytes = 0;
+  const end = summaries.findIndex((summary) => (bytes += summary.bytes) > MOST_SEARCHED_BYTES);
+  return end < 0 ? summaries : summaries.slice(0, end);
+}
+
+/** Several chats at a time: a transaction costs more than a small chat. @param {Summary[]} summaries */
+function* batchesOf(summaries) {
+  for (let start = 0, end = 0; start < summaries.length; start = end) {
+    for (let bytes = 0; end < summaries.length && end - start < MOST_IN_BATCH; end += 1) {
+      bytes += summaries[end].bytes;
+      if (end > start && bytes > MOST_BATCH_BYTES) break;
+    }
+    yield summaries.slice(start, end);
   }
 }
 

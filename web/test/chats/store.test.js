@@ -181,3 +181,47 @@ test('search finds chats by all words, newest first, and says what it left out',
   assert.equal((await store.search('', { most: 2 })).leftOut, 1);
   await assert.rejects(store.search('x', { signal: AbortSignal.abort() }), { name: 'AbortError' });
 });
+
+test('a search stops reading once it has found enough, and says how many chats it did not read', async () => {
+  const store = await storeOf('indexeddb');
+  await store.saveAll(Array.from({ length: 250 }, (_, index) => chatOf(`c${index}`, index)));
+  const { found, leftOut } = await store.search('question', { most: 20 });
+  assert.deepEqual([found.length, leftOut], [20, 230]);
+  assert.deepEqual(found.slice(0, 2).map((chat) => chat.id), ['c249', 'c248']);
+});
+
+test('large chats are searched too, one after the other', async () => {
+  const store = await storeOf('memory');
+  const large = Array.from({ length: 3 }, (_, index) =>
+    say(newChat({ id: `l${index}`, now: 1 }), `${'x'.repeat(5 << 20)} needle`, index),
+  );
+  await store.saveAll([...large, chatOf('small', 9)]);
+  assert.equal((await store.search('needle')).found.length, 3);
+  assert.equal((await store.search('')).found.length, 4);
+});
+
+test('a database that never answers is given up, and chats last as long as the page', async () => {
+  const silent = /** @type {any} */ ({ open: () => ({}) });
+  const store = await ChatStore.open({ indexedDB: silent, channel: null, patience: { opening: 5 } });
+  assert.equal(store.kind, 'memory');
+});
+
+test('a transaction that never ends fails with a code', async () => {
+  const indexedDB = new IDBFactory();
+  const store = await ChatStore.open({ indexedDB, channel: null, patience: { opening: 5, working: 5 } });
+  const original = IDBObjectStore.prototype.get;
+  // Another request keeps the transaction alive, and nobody is told.
+  IDBObjectStore.prototype.get = function get() {
+    const again = () => {
+      original.call(this, 'x').onsuccess = again;
+    };
+    again();
+    return /** @type {any} */ ({});
+  };
+  try {
+    await assert.rejects(store.load('a'), { code: 'chat_store_failed', retryable: true });
+  } finally {
+    IDBObjectStore.prototype.get = original;
+  }
+  await assert.rejects(store.load('a'), { code: 'chat_unknown' });
+});
