@@ -47,6 +47,8 @@ async function buildInto(out) {
   const { metafile } = await build({
     ...bundling,
     inject: INJECTED,
+    // What several of them hold is fetched once.
+    splitting: true,
     entryPoints: SCRIPTS,
     outdir: join(out, 'app'),
     metafile: true,
