@@ -19,8 +19,9 @@ const CHANNEL = 'gatelink-chats';
 export class ChatStore {
   #records;
   #channel;
-  /** Which save of each chat this tab has written or read last. @type {Map<string, number>} */
-  #seen = new Map();
+  /** Of each chat: the save that this tab took over, and its own last one with none of others between.
+   * @type {Map<string, {from: number, to: number}>} */
+  #own = new Map();
   /** @type {Promise<unknown>} */
   #queue = Promise.resolve();
 
@@ -68,8 +69,9 @@ export class ChatStore {
   async load(id) {
     const entry = await this.#records.entry(id);
     if (!entry) throw new ChatUnknown();
-    this.#seen.set(id, entry.summary.revision);
-    return entry.chat;
+    const { revision } = entry.summary;
+    if (this.#own.get(id)?.to !== revision) this.#own.set(id, { from: revision, to: revision });
+    return { ...entry.chat, revision };
   }
 
   /**
@@ -87,7 +89,10 @@ export class ChatStore {
     const bytes = chats.map(checkedSize);
     await this.#inTurn(async () => {
       const revisions = await this.#records.change((change) => this.#put(change, chats, bytes));
-      chats.forEach((chat, index) => this.#seen.set(chat.id, revisions[index]));
+      chats.forEach(({ id }, index) => {
+        const from = this.#own.get(id)?.from ?? 0;
+        this.#own.set(id, { from, to: revisions[index] });
+      });
     });
     this.#tell(chats.map((chat) => chat.id));
   }
@@ -101,17 +106,26 @@ export class ChatStore {
     const added = before.filter((summary) => !summary).length;
     if (added && (await change.count()) + added > MAX_CHATS) throw new TooManyChats(MAX_CHATS);
     return chats.map((chat, index) => {
-      if (before[index]?.revision !== this.#seen.get(chat.id)) throw new ChatChanged();
-      const revision = (before[index]?.revision ?? 0) + 1;
+      const last = before[index]?.revision;
+      if (!this.#mayFollow(chat, last)) throw new ChatChanged();
+      const revision = Math.max(last ?? 0, chat.revision ?? 0) + 1;
       change.put({ chat, summary: summaryOf(chat, revision, bytes[index]) });
       return revision;
     });
   }
 
+  /** Whether a chat has seen all that was saved of it. @param {Chat} chat @param {number|undefined} last */
+  #mayFollow(chat, last) {
+    const own = this.#own.get(chat.id);
+    // One that this tab knows and that is gone was removed by another.
+    if (!own || last === undefined) return !own && last === undefined;
+    return own.to === last && (chat.revision ?? 0) >= own.from;
+  }
+
   /** Removes a chat for good; one that is not there is no error. @param {string} id */
   async remove(id) {
     await this.#inTurn(() => this.#records.change(async (change) => change.remove(id)));
-    this.#seen.delete(id);
+    this.#own.delete(id);
     this.#tell([id]);
   }
 

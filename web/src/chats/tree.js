@@ -177,7 +177,8 @@ export function withSettings(chat, about, now = Date.now()) {
  * @param {Chat} chat @param {{id?: string, title?: string, now?: number}} [about] @returns {Chat}
  */
 export function copyOf(chat, { id = newId(), title = chat.title, now = Date.now() } = {}) {
-  return { ...chat, id, title: tidyTitle(title), updated: now };
+  const { revision: _, ...own } = chat;
+  return { ...own, id, title: tidyTitle(title), updated: now };
 }
 
 /** @param {Chat} chat @param {string} id */

@@ -34,6 +34,8 @@ export interface Chat {
   leaf: string | null;
   /** Name of the model that answered last; '': none yet. */
   model: string;
+  /** Which save it was loaded from, carried along by every change; missing: it was made here. */
+  revision?: number;
 }
 
 export interface ChatSummary {
@@ -52,7 +54,7 @@ export interface FoundChat extends ChatSummary {
 
 /** Stored beside a chat, so that a list needs no chats. */
 export interface Summary extends ChatSummary {
-  /** Counts saves. */
+  /** Grows with every save. */
   revision: number;
   bytes: number;
 }

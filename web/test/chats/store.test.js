@@ -11,6 +11,11 @@ function chatOf(id, now = 1) {
   return reply(say(newChat({ id, now }), `question of ${id}`, now), 'an answer', { reason: 'eos' }, now);
 }
 
+/** Without the save that it came from. @param {Chat} chat */
+function plain({ revision: _, ...chat }) {
+  return chat;
+}
+
 /** Two tabs over one database. */
 async function twoTabs() {
   const indexedDB = new IDBFactory();
@@ -30,7 +35,7 @@ for (const kind of /** @type {const} */ (['indexeddb', 'memory'])) {
     const store = await storeOf(kind);
     await store.save(chatOf('old', 5));
     await store.save(chatOf('new', 9));
-    assert.deepEqual(await store.load('old'), chatOf('old', 5));
+    assert.deepEqual(plain(await store.load('old')), chatOf('old', 5));
     const expected = { id: 'new', title: 'question of new', updated: 9, count: 2 };
     assert.deepEqual((await store.list())[0], expected);
     await store.remove('new');
@@ -77,6 +82,30 @@ test('a chat that another tab has removed does not come back by a save', async (
   assert.deepEqual(await one.list(), []);
 });
 
+test('a state from before a load does not overwrite what was loaded', async () => {
+  const [one, two] = await twoTabs();
+  await one.save(chatOf('a'));
+  const mine = await one.load('a');
+  await two.save(rename(await two.load('a'), 'theirs', 2));
+  // For the export of all chats, for example, while the older state is still on the page.
+  const theirs = await one.load('a');
+  await assert.rejects(one.save(rename(mine, 'mine', 3)), { code: 'chat_changed' });
+  await one.save(rename(theirs, 'both', 4));
+  await one.save(rename(theirs, 'again', 5));
+  assert.equal((await two.load('a')).title, 'again');
+});
+
+test('a chat that was removed here can be put back, and follows no older save', async () => {
+  const [one, two] = await twoTabs();
+  await one.save(chatOf('a'));
+  const chat = await one.load('a');
+  await one.remove('a');
+  await one.save(chat);
+  await two.save(rename(await two.load('a'), 'theirs', 2));
+  await one.load('a');
+  await assert.rejects(one.save(rename(chat, 'mine', 3)), { code: 'chat_changed' });
+});
+
 test('one chat that another tab has changed keeps all of a list from being saved', async () => {
   const [one, two] = await twoTabs();
   await one.save(chatOf('a'));
@@ -113,7 +142,7 @@ test('a save that fails leaves the one before and does not stop the next', async
   } finally {
     IDBObjectStore.prototype.put = original;
   }
-  assert.deepEqual(await store.load('a'), chatOf('a'));
+  assert.deepEqual(plain(await store.load('a')), chatOf('a'));
   await store.save(rename(chatOf('a'), 'kept', 3));
   assert.equal((await store.load('a')).title, 'kept');
 });
