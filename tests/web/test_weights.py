@@ -95,12 +95,11 @@ def test_three_cut_connections_and_a_corrupt_chunk_cost_at_most_one_chunk_each(
     check_whole(tab, server)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_chunk_that_stays_wrong_ends_the_download_and_keeps_the_others(
-    kind: str, context: BrowserContext, server: WeightsServer
+    context: BrowserContext, server: WeightsServer
 ) -> None:
     server.always_corrupt = [2 * CHUNK + 1]
-    tab = StorePage(context.new_page(), server.url, kind)
+    tab = StorePage(context.new_page(), server.url)
     with pytest.raises(StoreFailure) as caught:
         tab.call("pull")
     assert caught.value.code == "download_damaged"
@@ -112,11 +111,10 @@ def test_a_chunk_that_stays_wrong_ends_the_download_and_keeps_the_others(
     check_whole(tab, server)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_paused_download_goes_on_and_a_deleted_one_leaves_nothing(
-    kind: str, context: BrowserContext, server: WeightsServer
+    context: BrowserContext, server: WeightsServer
 ) -> None:
-    tab = StorePage(context.new_page(), server.url, kind)
+    tab = StorePage(context.new_page(), server.url)
     server.hold_after(3 * CHUNK + 1)
     tab.start("pull")
     server.wait_until_held()

@@ -15,11 +15,10 @@ from tests.web.weights_tabs import CHUNK, KINDS, MODEL, check_whole, context, sc
 __all__ = ["context", "scripts", "server"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_two_tabs_do_not_download_the_same_model_at_once(
-    kind: str, context: BrowserContext, server: WeightsServer
+    context: BrowserContext, server: WeightsServer
 ) -> None:
-    first, second = (StorePage(context.new_page(), server.url, kind) for _ in range(2))
+    first, second = (StorePage(context.new_page(), server.url) for _ in range(2))
     server.hold_after(CHUNK)
     first.start("pull")
     server.wait_until_held()

@@ -1,7 +1,7 @@
 /** @import { DerivedFile, ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
 import { atomically, openDatabase, promised } from './database.js';
 import { StorageFull, StoreFailed, storageError } from './errors.js';
-import { derivedRun, keysOf, missing, readRun, runOf, writeRun } from './pieces.js';
+import { derivedRun, keysOf, missing, pieceCount, readRun, runOf, writeRun } from './pieces.js';
 import { checkDerivedName, checkIndices, checkRange } from './reading.js';
 
 const CACHE_BYTES = 16 << 20;
@@ -23,7 +23,12 @@ export class IndexedDbShard {
 
   /** @param {ShardDescriptor} descriptor */
   static async open(descriptor) {
-    return new IndexedDbShard(descriptor, await openDatabase());
+    const database = await openDatabase();
+    const shard = new IndexedDbShard(descriptor, database);
+    const pieces = database.transaction('pieces').objectStore('pieces');
+    if ((await promised(pieces.count(keysOf(shard.run)))) === pieceCount(shard.run)) return shard;
+    database.close();
+    throw missing();
   }
 
   /** @param {Int32Array} indices @param {Uint8Array} into */

@@ -1,4 +1,4 @@
-import { IDBFactory, IDBKeyRange } from 'fake-indexeddb';
+import { IDBFactory, IDBKeyRange, IDBObjectStore } from 'fake-indexeddb';
 import { FakeDisk } from './opfs.js';
 
 /**
@@ -13,6 +13,7 @@ export function browser(test, { disk = new FakeDisk(), indexedDB = true, locks =
     navigator,
     indexedDB: indexedDB ? new IDBFactory() : undefined,
     IDBKeyRange,
+    IDBObjectStore,
     FileSystemFileHandle: disk ? { prototype: { createSyncAccessHandle() {} } } : undefined,
   };
   const restores = Object.entries(values).map(([name, value]) => replace(name, value));
