@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { ago } from '../words/format.js';
 import { saveFile } from '../view/download.js';
@@ -57,7 +57,7 @@ export function ChatItem({ chat }) {
 /** @param {{title: string, onDone: (title: string) => void, onCancel: () => void}} props */
 function Rename({ title, onDone, onCancel }) {
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  useEffect(() => field.current?.select(), []);
+  useLayoutEffect(() => field.current?.select(), []);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     onDone(field.current?.value ?? '');

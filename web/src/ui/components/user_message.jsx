@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { sends } from '../view/shortcuts.js';
 import { Branches } from './branches.jsx';
 import { useApp } from './context.jsx';
@@ -41,7 +41,8 @@ function Editor({ node }) {
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const close = () => (app.editing.value = null);
   const send = () => app.edit(node.id, text);
-  useEffect(() => {
+  // Before anything can be typed: a caret that is set later would move under the writer's hands.
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(text.length, text.length);
   }, []);
