@@ -6,13 +6,8 @@ import { frameLimit } from '../protocol/limits.js';
 import { encodeMessage } from '../protocol/messages.js';
 import { Carriers } from './carriers.js';
 import { connector } from './connect.js';
-import {
-  AnswerLate,
-  ConnectionLost,
-  DeviceRevoked,
-  ServerUnreachable,
-  UpgradeRefused,
-} from './errors.js';
+import { Endurance } from './endurance.js';
+import { AnswerLate, ConnectionLost, DeviceRevoked, Undelivered } from './errors.js';
 import { PATIENCE, delayOf, quietFor } from './patience.js';
 import { NEVER, linked } from './signals.js';
 import { pause as realPause } from './timer.js';
@@ -24,8 +19,8 @@ import { Wakeable, Woken } from './wakeable.js';
 /** @typedef {import('./patience.js').Patience} Patience */
 /**
  * What whoever shows the connection may tell: seconds until the next attempt, or that all is well
- * again. The first loss of a frame is not told: a connection that idled until somebody closed it is
- * replaced without a word.
+ * again. The first loss of a frame is not told unless it took long: a connection that idled until
+ * somebody closed it is replaced without a word.
  * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
  *   | {type: 'reconnected'}} ChannelNotice
  */
@@ -33,6 +28,10 @@ import { Wakeable, Woken } from './wakeable.js';
 const PING = encodeMessage({ type: 'ping' });
 // Far above what the delays allow within any sensible total; a bound for clocks that stand still.
 const MAX_ATTEMPTS = 10_000;
+// Seconds that an attempt may take until its failure is told.
+const UNTOLD = 2;
+// Seconds: no attempt to connect takes longer.
+const CONNECTING = 30;
 
 /** One channel to one server, over whichever connection works. */
 export class Channel {
@@ -66,8 +65,7 @@ export class Channel {
     this._told = false;
     this._closing = new AbortController();
     this._wakeable = new Wakeable(this._clock);
-    /** @type {number | null} when to give up, by the clock */
-    this._deadline = null;
+    this._endurance = new Endurance(this.patience.total, this._clock);
     /** @type {Traffic} bytes of frames, and round trips */
     this.traffic = { sent: 0, received: 0, exchanges: 0 };
     /** Connections that came about again, not attempts. */
@@ -115,7 +113,16 @@ export class Channel {
     const signal = this._closing.signal;
     if (this._transport === null || signal.aborted) return;
     try {
-      await this._inTurn(signal, async () => this._transport?.exchange(frame, { timeout, signal }));
+      await this._inTurn(signal, () => this._exchangeOnce(frame, timeout, signal));
+    } catch {
+      // No turn came: the channel was closed, or is busy with what matters more.
+    }
+  }
+
+  /** @param {Uint8Array} frame @param {number} timeout @param {AbortSignal} signal */
+  async _exchangeOnce(frame, timeout, signal) {
+    try {
+      await this._transport?.exchange(frame, { timeout, signal });
     } catch {
       this._drop();
     }
@@ -127,7 +134,7 @@ export class Channel {
    * outstanding) or asked for a sign of life (without).
    */
   wake() {
-    if (this._deadline !== null) this._deadline = this._clock() + this.patience.total;
+    this._endurance.renew();
     if (!this._wakeable.wake()) void this._probe();
   }
 
@@ -140,23 +147,25 @@ export class Channel {
 
   /** @param {Uint8Array} frame @param {AbortSignal} signal */
   async _deliver(frame, signal) {
-    this._deadline = null;
+    this._endurance.renew();
     let quiet = quietFor(this.patience, frame.length);
     const latest = this._clock() + this.patience.exchange;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
+      const began = this._clock();
       try {
         return await this._try(frame, quiet, signal);
       } catch (error) {
         // The answer of an interrupted exchange must not be taken for the next one's.
-        this._drop(isLoss(error));
+        this._drop(error instanceof Undelivered);
         if (error instanceof Woken) continue;
         if (error instanceof AnswerLate && this._clock() < latest) {
           quiet *= 2;
           continue;
         }
-        if (!isLoss(error)) throw error;
+        if (!(error instanceof Undelivered)) throw error;
         this._lost ||= error instanceof ConnectionLost;
-        attempt = (await this._wait(error, attempt, signal)) ? attempt + 1 : 0;
+        if (!(error instanceof ConnectionLost)) this._endurance.slept(began, CONNECTING);
+        attempt = (await this._wait(error, attempt, began, signal)) ? attempt + 1 : 0;
       }
     }
     throw new ConnectionLost('too many attempts');
@@ -205,21 +214,21 @@ export class Channel {
   }
 
   /**
-   * @param {ConnectionLost | ServerUnreachable | UpgradeRefused} error
-   * @param {number} attempt @param {AbortSignal} signal
+   * @param {Undelivered} error @param {number} attempt @param {number} began by the clock
+   * @param {AbortSignal} signal
    * @returns {Promise<boolean>} false: woken up
    */
-  async _wait(error, attempt, signal) {
+  async _wait(error, attempt, began, signal) {
     const delay = delayOf(this.patience, attempt, this._chance());
-    this._deadline ??= this._clock() + this.patience.total;
-    if (this._clock() + delay > this._deadline) throw error;
-    if (attempt > 0) {
+    if (!this._endurance.allows(delay)) throw error;
+    const now = this._clock();
+    if (attempt > 0 || now - began > UNTOLD) {
       this._told = true;
       this._notify({ type: 'reconnecting', reason: error.reason, attempt, delay });
     }
     try {
       await this._wakeable.run(true, signal, (stop) => this._pause(delay, stop));
-      return true;
+      return !this._endurance.slept(now, delay);
     } catch (interruption) {
       if (interruption instanceof Woken) return false;
       throw interruption;
@@ -246,11 +255,4 @@ export class Channel {
       endTurn();
     }
   }
-}
-
-/** @param {unknown} error @returns {error is ConnectionLost | ServerUnreachable | UpgradeRefused} */
-function isLoss(error) {
-  return (
-    error instanceof ConnectionLost || error instanceof ServerUnreachable || error instanceof UpgradeRefused
-  );
 }

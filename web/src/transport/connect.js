@@ -1,5 +1,6 @@
 // Making a transport of either kind for one server.
 import { encodeMessage } from '../protocol/messages.js';
+import { AnswerLate, ServerUnreachable } from './errors.js';
 import { HttpTransport } from './http.js';
 import { WebSocketTransport } from './websocket.js';
 
@@ -17,7 +18,11 @@ export function connector(url, token, maxFrame) {
     const transport = new HttpTransport({ url, token, maxFrame });
     // A request has no handshake of its own: this tells a server that is not there from one that
     // computes for long.
-    await transport.exchange(PING, { timeout, signal });
+    try {
+      await transport.exchange(PING, { timeout, signal });
+    } catch (error) {
+      throw error instanceof AnswerLate ? new ServerUnreachable(error.reason) : error;
+    }
     return transport;
   };
 }

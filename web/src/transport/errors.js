@@ -1,28 +1,35 @@
 // Errors of reaching a server. Codes are those of the Python client where the case is the same.
 import { AppError } from '../common/errors.js';
 
-/** No connection came about; another attempt may. */
-export class ServerUnreachable extends AppError {
-  /** @param {string} reason @param {unknown} [cause] */
-  constructor(reason, cause) {
-    super(
-      'server_unreachable',
-      `cannot reach the server: ${reason}; check that it runs and that this device is in its network`,
-      { retryable: true, cause },
-    );
+/** A frame has no answer; the very same bytes may be sent again. */
+export class Undelivered extends AppError {
+  /**
+   * @param {string} code
+   * @param {string} reason
+   * @param {string} message
+   * @param {unknown} [cause]
+   */
+  constructor(code, reason, message, cause) {
+    super(code, message, { retryable: true, cause });
     this.reason = reason;
   }
 }
 
-/** A connection broke before its answer was whole; the same bytes may be sent again. */
-export class ConnectionLost extends AppError {
+/** No connection came about. */
+export class ServerUnreachable extends Undelivered {
   /** @param {string} reason @param {unknown} [cause] */
   constructor(reason, cause) {
-    super('connection_lost', `the connection was lost: ${reason}; check the network and try again`, {
-      retryable: true,
-      cause,
-    });
-    this.reason = reason;
+    const advice = 'check that it runs and that this device is in its network';
+    super('server_unreachable', reason, `cannot reach the server: ${reason}; ${advice}`, cause);
+  }
+}
+
+/** A connection broke before its answer was whole. */
+export class ConnectionLost extends Undelivered {
+  /** @param {string} reason @param {unknown} [cause] */
+  constructor(reason, cause) {
+    const advice = 'check the network and try again';
+    super('connection_lost', reason, `the connection was lost: ${reason}; ${advice}`, cause);
   }
 }
 
@@ -34,11 +41,10 @@ export class AnswerLate extends ConnectionLost {
 }
 
 /** The server, something before it, or the browser does not let a WebSocket through. */
-export class UpgradeRefused extends AppError {
+export class UpgradeRefused extends Undelivered {
   /** @param {string} reason */
   constructor(reason) {
-    super('upgrade_refused', `no WebSocket here: ${reason}; choose HTTP in the settings`, { retryable: true });
-    this.reason = reason;
+    super('upgrade_refused', reason, `no WebSocket here: ${reason}; choose HTTP in the settings`);
   }
 }
 

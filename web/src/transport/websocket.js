@@ -119,9 +119,9 @@ export class WebSocketTransport {
     let callOff = () => {};
     try {
       return await new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(new Cancelled());
         this._waiting = { resolve, reject };
         cancel = () => reject(new Cancelled());
-        if (signal.aborted) cancel();
         signal.addEventListener('abort', cancel, { once: true });
         callOff = this._watch(timeout, () => reject(late));
         start();

@@ -88,6 +88,37 @@ test('delays double up to a limit and the whole is bounded', async () => {
   assert.ok(script.now <= 120 && script.now > 110);
 });
 
+test('a first attempt that failed slowly is told', async () => {
+  const script = new Script({ connects: [GONE] });
+  const connect = script._connect.bind(script);
+  script._connect = (kind, how) => {
+    script.now += 3;
+    return connect(kind, how);
+  };
+  await script.channel({ mode: 'http' }).exchange(FRAME);
+  assert.deepEqual(script.notices.map(({ type }) => type), ['reconnecting', 'reconnected']);
+});
+
+test('a device that slept through its patience has it anew when it wakes up', async () => {
+  const script = new Script({ connects: Array(9).fill(GONE) });
+  const channel = script.channel({
+    mode: 'http',
+    pause: async (/** @type {number} */ seconds) => {
+      script.waits.push(seconds);
+      script.now += script.waits.length === 5 ? 3600 : seconds;
+    },
+  });
+  assert.deepEqual(await channel.exchange(FRAME), answerOf(FRAME));
+  assert.deepEqual(script.waits.slice(3, 8), [0.8, 1.6, 0.1, 0.2, 0.4]);
+  const asleep = new Script({ connects: Array(9).fill(GONE) });
+  const connect = asleep._connect.bind(asleep);
+  asleep._connect = (kind, how) => {
+    asleep.now += asleep.kinds.length === 4 ? 3600 : 0;
+    return connect(kind, how);
+  };
+  assert.deepEqual(await asleep.channel({ mode: 'http' }).exchange(FRAME), answerOf(FRAME));
+});
+
 test('half of a delay is random', async () => {
   const script = new Script({ connects: [GONE] });
   await script.channel({ mode: 'http', chance: () => 0 }).exchange(FRAME);
@@ -302,6 +333,18 @@ function endless(_, signal) {
     signal.addEventListener('abort', () => reject(new Error('woken')), { once: true });
   });
 }
+
+test('a farewell that finds no turn leaves the connection of the others alone', async () => {
+  const script = new Script({ answers: [undefined, HANGS] });
+  const channel = script.channel();
+  await channel.exchange(FRAME);
+  const waiting = Array.from({ length: 65 }, () => channel.exchange(OTHER));
+  await settled();
+  await channel.sendOnce(FRAME, 1);
+  assert.equal(channel.transportName, 'websocket');
+  channel.close();
+  await Promise.allSettled(waiting);
+});
 
 test('waking up ends a wait at once and begins patience anew', async () => {
   const script = new Script({ connects: [GONE, GONE, GONE] });

@@ -16,3 +16,14 @@ test('a connection over HTTP exists once a ping was answered', async (context) =
   await assert.rejects(connect('http', how), { code: 'server_unreachable' });
   assert.equal(posted.length, 2);
 });
+
+test('an address that never answers is unreachable after the time to connect', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  context.mock.method(globalThis, 'fetch', (/** @type {string} */ _, /** @type {any} */ { signal }) => {
+    return new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  });
+  const connect = connector('http://server', null, 1000);
+  const connecting = connect('http', { timeout: 5, signal: new AbortController().signal });
+  context.mock.timers.tick(5000);
+  await assert.rejects(connecting, { code: 'server_unreachable' });
+});

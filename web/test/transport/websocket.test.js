@@ -148,6 +148,9 @@ test('an exchange can be aborted; the answer that comes later reaches nobody', a
   await assert.rejects(answer, { code: 'cancelled' });
   socket.receives(PONG);
   assert.equal(time.pending, 0);
+  const sent = socket.sent.length;
+  await assert.rejects(transport.exchange(PING, { timeout: 5, signal: stop.signal }), { code: 'cancelled' });
+  assert.equal(socket.sent.length, sent);
 });
 
 test('silence is told after the timeout', async () => {
