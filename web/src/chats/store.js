@@ -1,6 +1,7 @@
 /** The chats of this browser, by id. */
 import { ChatChanged, ChatTooLarge, ChatUnknown, TooManyChats } from './errors.js';
-import { IndexedRecords, MemoryRecords } from './records.js';
+import { IndexedRecords } from './indexed_records.js';
+import { MemoryRecords } from './records.js';
 import { found } from './search.js';
 import { MAX_CHAT_BYTES, sizeOf } from './size.js';
 

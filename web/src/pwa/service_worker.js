@@ -33,7 +33,7 @@ worker.addEventListener('fetch', (event) => {
 /** Caches are kept by build, so that a new worker may serve the pages of an old one at once. */
 async function installed() {
   try {
-    await cache.update();
+    await tell(await cache.update());
   } catch (error) {
     // Offline a new worker can still serve the build that is here.
     if (!(await cache.current())) throw error;
@@ -45,7 +45,11 @@ async function installed() {
 async function check() {
   if (performance.now() - checked < BETWEEN_CHECKS) return;
   checked = performance.now();
-  const build = await cache.update().catch(() => null);
+  await tell(await cache.update().catch(() => null));
+}
+
+/** Pages of that build take no notice. @param {string|null} build */
+async function tell(build) {
   if (!build) return;
   for (const client of await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })) {
     client.postMessage({ type: 'new_version', build });
