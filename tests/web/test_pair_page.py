@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from split_server.doorway import EVERY_ADDRESS
 from split_server.pairing.devices import DeviceBook
 from split_server.pairing.invitation import grouped
 from split_server.pairing.pairing import ATTEMPTS_PER_MINUTE
 from split_server.pairing.state import StateFolder
 from split_server.pairing_commands import invitation
-from split_server.security.host import lan_addresses
 from tests.server_process import RunningServer, running_server
-from tests.web.browsing import DESKTOP, PHONE, trusting
-
-TOKEN = "a-token-of-enough-length"
+from tests.web.browsing import PHONE, trusting
+from tests.web.pair_page import kept_token, refusal
 
 
 @pytest.fixture(scope="module")
@@ -76,16 +72,6 @@ def _link(server: RunningServer, state: Path) -> str:
     return invitation(StateFolder(state), server.url, time.time()).link
 
 
-def _token(page: Page) -> str | None:
-    token: str | None = page.evaluate("localStorage.getItem('gatelink.token')")
-    return token
-
-
-def _refused(page: Page) -> str:
-    expect(page.locator("#message.failed")).not_to_be_empty()
-    return page.locator("#message").inner_text()
-
-
 def test_a_link_pairs_this_browser_and_leads_to_the_chat(
     page: Page, server: RunningServer, state: Path
 ) -> None:
@@ -99,7 +85,7 @@ def test_a_link_pairs_this_browser_and_leads_to_the_chat(
     page.get_by_label("Name of this device").fill("my phone")
     page.get_by_role("button", name="Pair this device").click()
     page.wait_for_url(f"{server.url}/")
-    token = _token(page)
+    token = kept_token(page)
     assert token is not None
     assert _pairing(server).principal(token) is not None
     assert "my phone" in {device.name for device in DeviceBook(StateFolder(state)).devices()}
@@ -135,8 +121,8 @@ def test_a_code_is_good_for_one_device(page: Page, server: RunningServer, state:
     page.evaluate("localStorage.clear()")
     page.goto(link)
     page.get_by_role("button", name="Pair this device").click()
-    assert "used already" in _refused(page)
-    assert _token(page) is None
+    assert "used already" in refusal(page)
+    assert kept_token(page) is None
     assert page.url == f"{server.url}/pair"
 
 
@@ -147,7 +133,7 @@ def test_a_typed_code_pairs_too(page: Page, server: RunningServer, state: Path) 
     page.keyboard.type(code.lower())
     page.keyboard.press("Enter")
     page.wait_for_url(f"{server.url}/")
-    assert _token(page) is not None
+    assert kept_token(page) is not None
 
 
 def test_too_many_tries_are_told(page: Page, server: RunningServer) -> None:
@@ -155,7 +141,7 @@ def test_too_many_tries_are_told(page: Page, server: RunningServer) -> None:
     for _ in range(ATTEMPTS_PER_MINUTE):
         _pairing(server)._attempts.append(time.time())
     page.get_by_role("button", name="Pair this device").click()
-    assert "too many tries" in _refused(page)
+    assert "too many tries" in refusal(page)
 
 
 def test_no_answer_is_told_and_the_code_may_be_tried_again(
@@ -164,7 +150,7 @@ def test_no_answer_is_told_and_the_code_may_be_tried_again(
     page.goto(_link(server, state))
     page.context.set_offline(True)
     page.get_by_role("button", name="Pair this device").click()
-    assert "does not answer" in _refused(page)
+    assert "does not answer" in refusal(page)
     page.context.set_offline(False)
     page.get_by_role("button", name="Pair this device").click()
     page.wait_for_url(f"{server.url}/")
@@ -205,7 +191,7 @@ def test_a_paired_browser_opens_the_socket_and_is_cut_off_when_it_is_revoked(
     page.get_by_label("Name of this device").fill("cut-off")
     page.get_by_role("button", name="Pair this device").click()
     page.wait_for_url(f"{server.url}/")
-    token = _token(page)
+    token = kept_token(page)
     assert page.evaluate(_SOCKET, token) == "split.v1"
     DeviceBook(StateFolder(state)).revoke("cut-off")
     assert page.evaluate("globalThis.ended") == [1008, "revoked"]
@@ -217,68 +203,3 @@ def test_nothing_is_lost_where_the_authority_is_trusted(page: Page, server: Runn
     page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
     expect(page.locator("#loss")).to_be_hidden()
     assert page.evaluate("crossOriginIsolated") is True
-
-
-def test_a_warning_that_was_clicked_away_is_told(chromium: Browser, server: RunningServer) -> None:
-    with _opened(chromium, ignore_https_errors=True) as page:
-        page.goto(f"{server.url}/pair")
-        expect(page.locator("#loss")).to_contain_text("only clicked away")
-        expect(page.locator("#trust")).to_be_visible()
-
-
-def test_the_page_can_be_read_without_scripts(chromium: Browser, server: RunningServer) -> None:
-    with _opened(chromium, ignore_https_errors=True, java_script_enabled=False) as page:
-        page.goto(f"{server.url}/pair")
-        expect(page.get_by_text("it runs no scripts here")).to_be_visible()
-        expect(page.get_by_text("Certificate Trust Settings")).to_be_visible()
-        expect(page.locator("#pair")).to_be_hidden()
-        with page.expect_download() as download:
-            page.get_by_role("link", name="Download the certificate").click()
-        certificate = server.doorway.certificate
-        assert certificate is not None
-        assert download.value.path().read_bytes() == certificate.authority.der
-
-
-@contextmanager
-def _opened(browser: Browser, **options: Any) -> Iterator[Page]:
-    context = browser.new_context(**(DESKTOP | options))
-    try:
-        yield context.new_page()
-    finally:
-        context.close()
-
-
-@pytest.fixture(scope="module")
-def plain(tiny_path: Path, web_root: Path) -> Iterator[RunningServer]:
-    """Plain HTTP with a token, so without pairing, also beyond this machine."""
-    settings = {"host": EVERY_ADDRESS, "tls": "off", "token": TOKEN}
-    with running_server(tiny_path, web_root=str(web_root), **settings) as running:
-        yield running
-
-
-def test_a_server_without_pairing_says_so_and_takes_its_token(
-    chromium: Browser, plain: RunningServer
-) -> None:
-    with _opened(chromium) as page:
-        page.goto(f"{plain.url}/pair#ABCD-EFGH")
-        page.get_by_role("button", name="Pair this device").click()
-        assert "pairs no devices" in _refused(page)
-        expect(page.locator("#trust")).to_be_hidden()
-        page.get_by_text("Use a token instead", exact=True).click()
-        page.get_by_label("Token", exact=True).fill("not-the-token-of-it")
-        page.get_by_role("button", name="Use this token").click()
-        expect(page.locator("#message")).to_contain_text("does not know this token")
-        page.get_by_label("Token", exact=True).fill(TOKEN)
-        page.get_by_role("button", name="Use this token").click()
-        page.wait_for_url(f"{plain.url}/")
-        assert _token(page) == TOKEN
-
-
-def test_plain_http_beyond_this_machine_is_told(chromium: Browser, plain: RunningServer) -> None:
-    address = next(iter(lan_addresses()), None)
-    if address is None:
-        pytest.skip("this machine has no address beyond loopback")
-    with _opened(chromium) as page:
-        page.goto(f"http://{address}:{plain.port}/pair")
-        assert page.evaluate("isSecureContext") is False
-        expect(page.locator("#loss")).to_contain_text("not encrypted")
