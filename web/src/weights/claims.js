@@ -1,4 +1,4 @@
-import { ModelInUse } from './errors.js';
+import { ModelInUse, storageError } from './errors.js';
 
 const CHANNEL = 'gatelink-models';
 const ANSWER_MS = 300;
@@ -30,7 +30,7 @@ function claimByLock(digest, exclusive, locks) {
       const held = () => new Promise((release) => resolve(() => release(undefined)));
       locks
         .request(`${CHANNEL}/${digest}`, { mode, signal }, held)
-        .catch((error) => reject(error?.name === 'TimeoutError' ? new ModelInUse(digest) : error));
+        .catch((error) => reject(error?.name === 'TimeoutError' ? new ModelInUse(digest) : storageError(error)));
     })
   );
 }

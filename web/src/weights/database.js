@@ -36,12 +36,14 @@ export function promised(request) {
 }
 
 /**
- * Runs `work` in one transaction over both stores: all of it happens or nothing, and it is on the disk when this ends.
+ * Runs `work` in one transaction over both stores: all of it happens or nothing, and (durability 'strict') it is on the
+ * disk when this ends.
  * @param {IDBDatabase} database
  * @param {(models: IDBObjectStore, pieces: IDBObjectStore) => void|Promise<void>} work may wait only for requests
+ * @param {IDBTransactionDurability} [durability]
  */
-export async function atomically(database, work) {
-  const transaction = database.transaction(['models', 'pieces'], 'readwrite', { durability: 'strict' });
+export async function atomically(database, work, durability = 'strict') {
+  const transaction = database.transaction(['models', 'pieces'], 'readwrite', { durability });
   const ended = new Promise((resolve, reject) => {
     transaction.oncomplete = resolve;
     transaction.onabort = () => reject(transaction.error ?? new StoreFailed('a transaction was given up'));

@@ -1,6 +1,6 @@
 /** @import { Backend, Kept, Layout, Part, Piece, Writer } from './types.js' */
 import { atomically, openDatabase, promised } from './database.js';
-import { keysOf, missing, pieceCount, readRun, runOf, writeRun } from './pieces.js';
+import { isWhole, keysOf, missing, readRun, runOf, writeRun } from './pieces.js';
 
 // Arrays sort behind numbers and texts, so [digest, []] is behind every key of a model.
 const modelKeys = (/** @type {string} */ digest) => IDBKeyRange.bound([digest], [digest, []]);
@@ -56,12 +56,8 @@ export class IndexedDbBackend {
 
   /** @param {string} digest @param {Layout} layout */
   async whole(digest, layout) {
-    const pieces = this.database.transaction('pieces').objectStore('pieces');
-    const counts = layout.parts.map(async (part) => {
-      const run = runOf(digest, part);
-      return (await promised(pieces.count(keysOf(run)))) === pieceCount(run);
-    });
-    return (await Promise.all(counts)).every(Boolean);
+    const whole = layout.parts.map((part) => isWhole(this.database, runOf(digest, part)));
+    return (await Promise.all(whole)).every(Boolean);
   }
 
   /** Counted from the records' keys, not by reading them. @param {string} digest @param {Layout} layout */

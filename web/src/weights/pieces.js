@@ -32,9 +32,10 @@ export function keysOf({ digest, part }, first = 0, last = Number.MAX_SAFE_INTEG
   return IDBKeyRange.bound([digest, part, first], [digest, part, last]);
 }
 
-/** @param {Run} run */
-export function pieceCount(run) {
-  return Math.ceil(run.size / run.pieceBytes);
+/** Whether every record is there. @param {IDBDatabase} database @param {Run} run */
+export async function isWhole(database, run) {
+  const pieces = database.transaction('pieces').objectStore('pieces');
+  return (await promised(pieces.count(keysOf(run)))) === Math.ceil(run.size / run.pieceBytes);
 }
 
 /**
