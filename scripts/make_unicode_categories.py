@@ -58,7 +58,7 @@ def _module(lines: list[str]) -> str:
     return (
         "// Made by scripts/make_unicode_categories.py; do not edit.\n\n"
         "/** The letter at index i stands for this category. */\n"
-        f"export const CATEGORIES = '{' '.join(CATEGORIES)}'.split(' ');\n"
+        f"export const CATEGORIES =\n  '{' '.join(CATEGORIES)}'.split(' ');\n"
         f"export const CODES = '{CODES}';\n\n"
         "/** Runs of code points from 0: a letter, then the length in base 36 unless it is 1. */\n"
         f"export const RUNS =\n{quoted};\n"

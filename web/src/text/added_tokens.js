@@ -101,7 +101,8 @@ function spaceAfter(text, at) {
  * @throws {TokenizerInvalid}
  */
 export function readAddedTokens(value, vocabulary) {
-  if (!Array.isArray(value) || value.length > MAX_TOKENS) throw new TokenizerInvalid('it has no added_tokens');
+  if (!Array.isArray(value) || value.length > MAX_TOKENS)
+    throw new TokenizerInvalid('it has no added_tokens');
   /** @type {Map<string, AddedToken>} */
   const tokens = new Map();
   for (const item of value) {
@@ -128,7 +129,11 @@ function readToken(item) {
   if (!isRecord(item)) throw new TokenizerInvalid('an added token is damaged');
   const { id, content, normalized } = item;
   const flags = Object.entries({ ...FLAGS, normalized: true }).map(([name]) => item[name]);
-  if (typeof id !== 'number' || typeof content !== 'string' || flags.some((flag) => typeof flag !== 'boolean')) {
+  if (
+    typeof id !== 'number' ||
+    typeof content !== 'string' ||
+    flags.some((flag) => typeof flag !== 'boolean')
+  ) {
     throw new TokenizerInvalid('an added token is damaged');
   }
   if (!content || content.length > MAX_CONTENT || /\p{Surrogate}/u.test(content)) {

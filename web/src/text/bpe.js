@@ -176,7 +176,8 @@ function readMerges(value, vocabulary) {
   if (!Array.isArray(value) || value.length > MAX_MERGES) throw invalid(ROOM, 'BPE, merges');
   const table = new MergeTable(value.length);
   value.forEach((pair, rank) => {
-    const [left, right, ...rest] = typeof pair === 'string' ? pair.split(' ') : Array.isArray(pair) ? pair : [];
+    const [left, right, ...rest] =
+      typeof pair === 'string' ? pair.split(' ') : Array.isArray(pair) ? pair : [];
     const [a, b, id] = [vocabulary.get(left), vocabulary.get(right), vocabulary.get(`${left}${right}`)];
     if (rest.length || a === undefined || b === undefined || id === undefined) {
       throw new TokenizerInvalid('a merge of its model makes no token');

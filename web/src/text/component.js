@@ -43,7 +43,8 @@ export function isRecord(value) {
  */
 export function textOf(component, key, room) {
   const value = component[key];
-  if (typeof value !== 'string' || /\p{Surrogate}/u.test(value)) throw invalid(room, `${component.type}, ${key}`);
+  if (typeof value !== 'string' || /\p{Surrogate}/u.test(value))
+    throw invalid(room, `${component.type}, ${key}`);
   return value;
 }
 

@@ -4,7 +4,9 @@ import { flatten, invalid, textOf } from './component.js';
 import { replacedText } from './normalizers.js';
 import { schemeOf } from './pre_tokenizers.js';
 
-/** @typedef {{push: (token: string) => string, flush: () => string}} TextStream what is whole so far, and the rest */
+/**
+ * @typedef {{push: (token: string) => string, flush: () => string}} TextStream what is whole so far; the rest
+ */
 /** @typedef {() => TextStream} Decoder a new stream, for one text */
 /** @typedef {import('./component.js').Component} Component */
 
@@ -44,7 +46,10 @@ function byteLevel(parts) {
   if (parts.length > 1) throw invalid(ROOM, `${parts[1].type} after ByteLevel`);
   return () => {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    return { push: (token) => decoder.decode(bytesOf(token), { stream: true }), flush: () => decoder.decode() };
+    return {
+      push: (token) => decoder.decode(bytesOf(token), { stream: true }),
+      flush: () => decoder.decode(),
+    };
   };
 }
 
@@ -66,7 +71,11 @@ function metaspace(parts) {
   };
 }
 
-/** Replace, ByteFallback, Fuse and Strip, as files made from SentencePiece models have them. @param {Component[]} parts @returns {Decoder} */
+/**
+ * Replace, ByteFallback, Fuse and Strip, as files made from SentencePiece models have them.
+ * @param {Component[]} parts
+ * @returns {Decoder}
+ */
 function sentencePiece(parts) {
   const names = parts.map((part) => part.type).join(' ');
   if (!/^(?:Replace ?)*(?:ByteFallback ?)?(?:Fuse(?: Strip)?)?$/.test(names)) throw invalid(ROOM, names);
@@ -83,7 +92,8 @@ function sentencePiece(parts) {
 /** @param {Component[]} parts */
 function replacing(parts) {
   const pairs = parts.map((part) => [replacedText(part, ROOM), textOf(part, 'content', ROOM)]);
-  return (/** @type {string} */ token) => pairs.reduce((text, [from, to]) => text.replaceAll(from, () => to), token);
+  return (/** @type {string} */ token) =>
+    pairs.reduce((text, [from, to]) => text.replaceAll(from, () => to), token);
 }
 
 /**

@@ -15,7 +15,13 @@ export class MergeTable {
     this.joined = new Int32Array(size);
   }
 
-  /** A later rank of the same pair replaces the earlier. @param {number} a @param {number} b @param {number} rank @param {number} id */
+  /**
+   * A later rank of the same pair replaces the earlier.
+   * @param {number} a
+   * @param {number} b
+   * @param {number} rank
+   * @param {number} id
+   */
   set(a, b, rank, id) {
     const slot = this.slot(a, b);
     this.left[slot] = a;

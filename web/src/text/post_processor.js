@@ -16,7 +16,8 @@ export function readPostProcessor(value) {
   const templates = parts.filter((part) => part.type !== 'ByteLevel');
   if (templates.length === 0) return (ids) => ids;
   const [template] = templates;
-  if (templates.length > 1 || template.type !== 'TemplateProcessing') throw invalid(ROOM, templates.at(-1)?.type ?? '');
+  if (templates.length > 1 || template.type !== 'TemplateProcessing')
+    throw invalid(ROOM, templates.at(-1)?.type ?? '');
   return templateProcessing(template);
 }
 
@@ -28,7 +29,11 @@ function templateProcessing(part) {
   return (ids) => items.flatMap((item) => item ?? ids);
 }
 
-/** @param {unknown} item @param {Record<string, unknown>} special @returns {number[] | null} null: the text */
+/**
+ * @param {unknown} item
+ * @param {Record<string, unknown>} special
+ * @returns {number[] | null} null: the text
+ */
 function itemOf(item, special) {
   if (isRecord(item) && isRecord(item.Sequence) && item.Sequence.id === 'A') return null;
   const name = isRecord(item) && isRecord(item.SpecialToken) ? item.SpecialToken.id : null;

@@ -11,8 +11,8 @@ const GPT2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|
 
 /**
  * @param {unknown} value as in tokenizer.json
- * @returns {{cut: Cut, bytes: boolean, first: boolean}} bytes: the model sees bytes, not characters; first: what
- *   begins the text is treated differently
+ * @returns {{cut: Cut, bytes: boolean, first: boolean}} bytes: the model sees bytes, not characters; first:
+ *   what begins the text is treated differently
  * @throws {import('./errors.js').TokenizerInvalid}
  */
 export function readPreTokenizer(value) {
@@ -96,7 +96,8 @@ function metaspace(part) {
 /** @param {import('./component.js').Component} part */
 export function schemeOf(part) {
   const scheme = part.prepend_scheme ?? (part.add_prefix_space === false ? 'never' : 'always');
-  if (scheme !== 'always' && scheme !== 'first' && scheme !== 'never') throw invalid('Metaspace', 'prepend_scheme');
+  if (scheme !== 'always' && scheme !== 'first' && scheme !== 'never')
+    throw invalid('Metaspace', 'prepend_scheme');
   if (part.add_prefix_space === false && scheme !== 'never') throw invalid('Metaspace', 'add_prefix_space');
   return scheme;
 }

@@ -65,7 +65,7 @@ export class PromptMemory {
 
   /** Ids of `text`, from the longest known beginning on. @param {string} text */
   encode(text) {
-    const starts = this.known.toReversed().flatMap((known) => this.beginnings(known));
+    const starts = [...this.known].reverse().flatMap((known) => this.beginnings(known));
     // Sorting is stable: of equally long ones the latest counts.
     starts.sort((a, b) => b.text.length - a.text.length);
     for (const start of starts) {

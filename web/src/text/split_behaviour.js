@@ -54,7 +54,7 @@ function mergedWithNext(parts) {
   /** @type {Part[]} */
   const kept = [];
   let following = false;
-  for (const part of parts.toReversed()) {
+  for (const part of [...parts].reverse()) {
     const last = kept.at(-1);
     if (part.match && !following && last) last.start = part.start;
     else kept.push({ ...part });

@@ -6,7 +6,9 @@ import { TokenizerInvalid } from './errors.js';
 import { category, classSource, complement, union, WHITE_SPACE } from './code_points.js';
 
 /** @typedef {import('./code_points.js').Range} Range */
-/** @typedef {{source: string, least: number, repeats: boolean}} Node least: characters that it matches at least */
+/**
+ * @typedef {{source: string, least: number, repeats: boolean}} Node least: of characters matched
+ */
 
 const MAX_PATTERN = 4096;
 const MAX_DEPTH = 8;
@@ -93,7 +95,11 @@ class Parser {
     return node;
   }
 
-  /** JavaScript has no x++: a lookahead never gives back what it matched. @param {Node} node @returns {Node} */
+  /**
+   * JavaScript has no x++: a lookahead never gives back what it matched.
+   * @param {Node} node
+   * @returns {Node}
+   */
   possessive(node) {
     this.groups += 1;
     return { ...node, source: `(?=(${node.source}))(?:\\${this.groups})` };
@@ -103,7 +109,8 @@ class Parser {
   group(fold, depth) {
     const opening = /^\((?:\?(?::|=|!|i:))?/.exec(this.text.slice(this.at))?.[0] ?? '(';
     this.at += opening.length;
-    if (opening === '(' && '?*'.includes(this.text[this.at] ?? '')) throw refused('a kind of group in a pattern');
+    if (opening === '(' && '?*'.includes(this.text[this.at] ?? ''))
+      throw refused('a kind of group in a pattern');
     const inner = this.alternatives(fold || opening === '(?i:', depth + 1);
     if (!this.take(')')) throw refused('a group of a pattern is not closed');
     const looks = opening === '(?=' || opening === '(?!';

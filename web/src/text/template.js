@@ -19,7 +19,8 @@ export class ChatTemplate {
    * @throws {TemplateTooCostly}
    */
   constructor(source, variables = {}, { spawn = spawnWorker, seconds = MAX_SECONDS } = {}) {
-    if (source.length > MAX_TEMPLATE) throw new TemplateTooCostly(`it is longer than ${MAX_TEMPLATE} characters`);
+    if (source.length > MAX_TEMPLATE)
+      throw new TemplateTooCostly(`it is longer than ${MAX_TEMPLATE} characters`);
     this.source = source;
     this.variables = variables;
     this.spawn = spawn;
@@ -47,7 +48,7 @@ export class ChatTemplate {
       documents: null,
       add_generation_prompt: addGenerationPrompt,
     };
-    // As JSON, so that a template sees nothing but plain values. One text at a time: the time is each one's own.
+    // As JSON, so that a template sees plain values alone. One text at a time: its time is its own.
     const asked = this.last.then(() => this.ask(JSON.stringify(request)));
     this.last = asked.catch(() => {});
     return asked;

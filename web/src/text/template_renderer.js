@@ -44,6 +44,8 @@ export function answerTo(work) {
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
     // A RangeError is a stack or a text that outgrew the interpreter's own bounds.
-    return error instanceof TooCostly || error instanceof RangeError ? { too_costly: reason } : { failed: reason };
+    return error instanceof TooCostly || error instanceof RangeError
+      ? { too_costly: reason }
+      : { failed: reason };
   }
 }

@@ -30,7 +30,7 @@ export class TokenTrie {
    */
   *matches(text) {
     if (this.root.next.size === 0) return;
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       const match = this.longest(text, start);
       if (match) yield match;
       start = match ? match.end : start + 1;
@@ -41,7 +41,11 @@ export class TokenTrie {
   longest(text, start) {
     let found = null;
     let at = start;
-    for (let node = this.root.next.get(text.charCodeAt(at)); node; node = node.next.get(text.charCodeAt(at))) {
+    for (
+      let node = this.root.next.get(text.charCodeAt(at));
+      node;
+      node = node.next.get(text.charCodeAt(at))
+    ) {
       at += 1;
       if (node.id !== null) found = { start, end: at, id: node.id };
     }

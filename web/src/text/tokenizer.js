@@ -41,7 +41,9 @@ export class ModelTokenizer {
     this.model = readModel(parts.model, this.preTokenizer.bytes);
     const added = readAddedTokens(parts.added_tokens, this.model.vocabulary);
     if (prepends && this.preTokenizer.first && added.some((token) => token.normalized)) {
-      throw new TokenizerInvalid('its added tokens (normalized, after Prepend and Metaspace) are not supported here');
+      throw new TokenizerInvalid(
+        'its added tokens (normalized, after Prepend and Metaspace) are not supported here',
+      );
     }
     this.added = new AddedTokens(added, normalize);
     this.decoder = readDecoder(parts.decoder);

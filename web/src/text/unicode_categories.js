@@ -1,7 +1,8 @@
 // Made by scripts/make_unicode_categories.py; do not edit.
 
 /** The letter at index i stands for this category. */
-export const CATEGORIES = 'Cn Lo Ll Lu Mn So Po Lm Mc Sm Nd No Sk Nl Sc Ps Pe Pd Cf Cc Lt Me Pi Pf Pc Zs Zl Zp Co Cs'.split(' ');
+export const CATEGORIES =
+  'Cn Lo Ll Lu Mn So Po Lm Mc Sm Nd No Sk Nl Sc Ps Pe Pd Cf Cc Lt Me Pi Pf Pc Zs Zl Zp Co Cs'.split(' ');
 export const CODES = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%';
 
 /** Runs of code points from 0: a letter, then the length in base 36 unless it is 1. */

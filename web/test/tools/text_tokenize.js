@@ -11,7 +11,10 @@ function answer({ file, rows, texts = [], ids = [], special = false }) {
   const tokenizer = ModelTokenizer.open(file, rows);
   return {
     encoded: texts.map((/** @type {string} */ text) => tokenizer.encode(text, { addSpecialTokens: special })),
-    decoded: ids.map((/** @type {number[]} */ list) => [tokenizer.decode(list), tokenizer.decode(list, false)]),
+    decoded: ids.map((/** @type {number[]} */ list) => [
+      tokenizer.decode(list),
+      tokenizer.decode(list, false),
+    ]),
     pieces: ids.map((/** @type {number[]} */ list) => {
       const detokenizer = new Detokenizer(tokenizer);
       return [...list.map((id) => detokenizer.push(id)), detokenizer.flush()];

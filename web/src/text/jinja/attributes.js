@@ -15,13 +15,23 @@ export class Attributes {
   }
 }
 
-/** `value.name`: an attribute first, then an item. @param {Value} value @param {string} name @returns {Value} */
+/**
+ * `value.name`: an attribute first, then an item.
+ * @param {Value} value
+ * @param {string} name
+ * @returns {Value}
+ */
 export function attribute(value, name) {
   if (value === undefined) throw new TemplateError(`something undefined has no '${name}'`);
   return own(value, name) ?? (value instanceof Map ? value.get(name) : undefined);
 }
 
-/** `value[key]`: an item first, then an attribute. @param {Value} value @param {Value} key @returns {Value} */
+/**
+ * `value[key]`: an item first, then an attribute.
+ * @param {Value} value
+ * @param {Value} key
+ * @returns {Value}
+ */
 export function item(value, key) {
   if (value === undefined) throw new TemplateError('something undefined has no items');
   if (value instanceof Map && value.has(key)) return value.get(key);
@@ -34,7 +44,8 @@ export function item(value, key) {
 
 /** @param {Value} value @param {Value} start @param {Value} stop @param {Value} step @returns {Value} */
 export function slice(value, start, stop, step) {
-  if (typeof value !== 'string' && !Array.isArray(value)) throw new TemplateError('only lists and texts have slices');
+  if (typeof value !== 'string' && !Array.isArray(value))
+    throw new TemplateError('only lists and texts have slices');
   const list = typeof value === 'string' ? [...value] : value;
   const stride = step ?? 1;
   if (stride === 0) throw new TemplateError('a slice step cannot be zero');
@@ -46,7 +57,11 @@ export function slice(value, start, stop, step) {
   };
   const kept = [];
   const end = at(stop, stride > 0 ? list.length : -1);
-  for (let index = at(start, stride > 0 ? 0 : list.length - 1); stride > 0 ? index < end : index > end; index += stride) {
+  for (
+    let index = at(start, stride > 0 ? 0 : list.length - 1);
+    stride > 0 ? index < end : index > end;
+    index += stride
+  ) {
     kept.push(list[index]);
   }
   if (typeof value === 'string') return kept.join('');
@@ -62,7 +77,12 @@ function own(value, name) {
   return Array.isArray(value) ? listMethod(value, name) : undefined;
 }
 
-/** Those that change a dict are refused, as in Jinja's immutable sandbox. @param {Map<Value, Value>} dict @param {string} name @returns {Callable | undefined} */
+/**
+ * Those that change a dict are refused, as in Jinja's immutable sandbox.
+ * @param {Map<Value, Value>} dict
+ * @param {string} name
+ * @returns {Callable | undefined}
+ */
 function dictMethod(dict, name) {
   switch (name) {
     case 'get':

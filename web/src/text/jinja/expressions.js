@@ -33,8 +33,10 @@ const RULES = {
   UnaryExpression: (node, scope) => unary(node.operator.value, evaluate(node.argument, scope)),
   FilterExpression: (node, scope) => filtered(node.filter, evaluate(node.operand, scope), scope),
   TestExpression: (node, scope) => test(node.test.value, evaluate(node.operand, scope)) !== node.negate,
-  SelectExpression: (node, scope) => (isTrue(evaluate(node.test, scope)) ? evaluate(node.lhs, scope) : undefined),
-  Ternary: (node, scope) => evaluate(isTrue(evaluate(node.condition, scope)) ? node.trueExpr : node.falseExpr, scope),
+  SelectExpression: (node, scope) =>
+    isTrue(evaluate(node.test, scope)) ? evaluate(node.lhs, scope) : undefined,
+  Ternary: (node, scope) =>
+    evaluate(isTrue(evaluate(node.condition, scope)) ? node.trueExpr : node.falseExpr, scope),
 };
 
 /** @param {Node} node @param {Scope} scope */
@@ -72,10 +74,16 @@ export function call(node, scope) {
   return called(args, kwargs);
 }
 
-/** @param {Node} node the filter's name or its call @param {Value} value @param {Scope} scope @returns {Value} */
+/**
+ * @param {Node} node the filter's name or its call
+ * @param {Value} value
+ * @param {Scope} scope
+ * @returns {Value}
+ */
 export function filtered(node, value, scope) {
   if (node.type === 'Identifier') return filter(node.value, value, [], new Map());
-  if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier') throw new TemplateError('a filter has a name');
+  if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier')
+    throw new TemplateError('a filter has a name');
   const { args, kwargs } = givenArguments(node.args, scope);
   return filter(node.callee.value, value, args, kwargs);
 }
@@ -88,7 +96,8 @@ export function givenArguments(nodes, scope) {
   const kwargs = new Map();
   for (const node of nodes) {
     if (node.type === 'SpreadExpression') args.push(...iterate(evaluate(node.argument, scope)));
-    else if (node.type === 'KeywordArgumentExpression') kwargs.set(node.key.value, evaluate(node.value, scope));
+    else if (node.type === 'KeywordArgumentExpression')
+      kwargs.set(node.key.value, evaluate(node.value, scope));
     else if (node.type === 'KeywordSpreadExpression') spread(evaluate(node.argument, scope), kwargs);
     else args.push(evaluate(node, scope));
   }

@@ -6,7 +6,18 @@ import { toJson } from './json.js';
 import { binary } from './operators.js';
 import { capitalize, replace, splitLines, strip } from './strings.js';
 import { test } from './tests.js';
-import { bounded, compare, equals, isNumber, isTrue, iterate, numberOf, PyFloat, text, typeName } from './values.js';
+import {
+  bounded,
+  compare,
+  equals,
+  isNumber,
+  isTrue,
+  iterate,
+  numberOf,
+  PyFloat,
+  text,
+  typeName,
+} from './values.js';
 
 /** @typedef {import('./values.js').Value} Value */
 /** @typedef {(value: Value, given: Record<string, Value>) => Value} Filter */
@@ -29,8 +40,14 @@ const FILTERS = {
   lower: [[], (value) => text(value).toLowerCase()],
   max: [[], (value) => extreme(value, 1)],
   min: [[], (value) => extreme(value, -1)],
-  replace: [['old', 'new', 'count'], (value, { old, new: to, count }) => replace(text(value), text(old), text(to), count ?? -1)],
-  reverse: [[], (value) => (typeof value === 'string' ? [...value].reverse().join('') : [...iterate(value)].reverse())],
+  replace: [
+    ['old', 'new', 'count'],
+    (value, { old, new: to, count }) => replace(text(value), text(old), text(to), count ?? -1),
+  ],
+  reverse: [
+    [],
+    (value) => (typeof value === 'string' ? [...value].reverse().join('') : [...iterate(value)].reverse()),
+  ],
   safe: [[], (value) => text(value)],
   sort: [['reverse', 'case_sensitive', 'attribute'], sort],
   string: [[], (value) => text(value)],
@@ -44,7 +61,10 @@ const FILTERS = {
 FILTERS.count = FILTERS.length;
 FILTERS.d = FILTERS.default;
 
-/** Those whose arguments name a test or another filter. @type {Record<string, (value: Value, args: Value[], kwargs: Map<string, Value>) => Value>} */
+/**
+ * Those whose arguments name a test or another filter.
+ * @type {Record<string, (value: Value, args: Value[], kwargs: Map<string, Value>) => Value>}
+ */
 const SELECTING = {
   map: mapped,
   select: (value, args) => iterate(value).filter((each) => passes(each, args)),
@@ -53,7 +73,13 @@ const SELECTING = {
   rejectattr: (value, [name, ...args]) => iterate(value).filter((each) => !passes(path(each, name), args)),
 };
 
-/** @param {string} name @param {Value} value @param {Value[]} args @param {Map<string, Value>} kwargs @returns {Value} */
+/**
+ * @param {string} name
+ * @param {Value} value
+ * @param {Value[]} args
+ * @param {Map<string, Value>} kwargs
+ * @returns {Value}
+ */
 export function filter(name, value, args, kwargs) {
   if (Object.hasOwn(SELECTING, name)) return SELECTING[name](value, args, kwargs);
   if (!Object.hasOwn(FILTERS, name)) throw new TemplateError(`there is no filter named '${name}'`);
@@ -123,13 +149,17 @@ function indent(value, { width = 4, first, blank }) {
   if (typeof value !== 'string') throw new TemplateError('only a text is indented');
   const lines = splitLines(`${value}\n`);
   const [head, ...rest] = lines;
-  const all = isTrue(blank) ? rest.map((line) => space + line) : rest.map((line) => (line ? space + line : line));
+  const all = isTrue(blank)
+    ? rest.map((line) => space + line)
+    : rest.map((line) => (line ? space + line : line));
   return bounded((isTrue(first) ? space : '') + [head ?? '', ...all].join('\n'));
 }
 
 /** @type {Filter} */
 function join(value, { d = '', attribute: name }) {
-  const items = iterate(value).map((each) => text(name === undefined || name === null ? each : path(each, name)));
+  const items = iterate(value).map((each) =>
+    text(name === undefined || name === null ? each : path(each, name)),
+  );
   return bounded(items.join(text(d)));
 }
 
@@ -140,7 +170,8 @@ function sortKey(value, sensitive) {
 
 /** @type {Filter} */
 function sort(value, { reverse, case_sensitive: sensitive, attribute: name }) {
-  const names = typeof name === 'string' ? name.split(',') : name === undefined || name === null ? [null] : [name];
+  const names =
+    typeof name === 'string' ? name.split(',') : name === undefined || name === null ? [null] : [name];
   const keyed = iterate(value).map((each) => ({
     each,
     key: names.map((part) => sortKey(part === null ? each : path(each, part), sensitive)),
@@ -180,5 +211,8 @@ function unique(value, { case_sensitive: sensitive, attribute: name }) {
 /** @param {Value} value @param {number} sign */
 function extreme(value, sign) {
   const items = iterate(value);
-  return items.reduce((best, each) => (sign * compare(sortKey(each, false), sortKey(best, false)) > 0 ? each : best), items[0]);
+  return items.reduce(
+    (best, each) => (sign * compare(sortKey(each, false), sortKey(best, false)) > 0 ? each : best),
+    items[0],
+  );
 }

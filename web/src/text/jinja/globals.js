@@ -39,8 +39,10 @@ export function globals(now) {
 /** @type {Callable} */
 function range(args) {
   const numbers = args.map(numberOf);
-  const [start, stop, step] = numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1];
-  if (!step || ![start, stop, step].every(Number.isSafeInteger)) throw new TemplateError('a range of no numbers');
+  const [start, stop, step] =
+    numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1];
+  if (!step || ![start, stop, step].every(Number.isSafeInteger))
+    throw new TemplateError('a range of no numbers');
   const length = Math.max(Math.ceil((stop - start) / step), 0);
   if (length > MAX_RANGE) throw new TooCostly(`a range is longer than ${MAX_RANGE}`);
   return Array.from({ length }, (_, index) => start + index * step);

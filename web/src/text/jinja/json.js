@@ -17,17 +17,30 @@ const MAX_INDENT = 100;
 
 /** @param {Value} value @param {Record<string, Value>} options as the filter tojson takes them */
 export function toJson(value, { ensure_ascii: ascii, indent, separators, sort_keys: sorted }) {
-  const step = typeof indent === 'number' ? ' '.repeat(Math.min(Math.max(indent, 0), MAX_INDENT)) : (indent ?? null);
+  const step =
+    typeof indent === 'number' ? ' '.repeat(Math.min(Math.max(indent, 0), MAX_INDENT)) : (indent ?? null);
   const [between, after] = separators ?? [step === null ? ', ' : ',', ': '];
   return written(value, { ascii: isTrue(ascii), indent: step, between, after, sorted: isTrue(sorted) }, '\n');
 }
 
-/** @param {Value} value @param {JsonStyle} style @param {string} line the line break and indent of this level @returns {string} */
+/**
+ * @param {Value} value
+ * @param {JsonStyle} style
+ * @param {string} line the line break and indent of this level
+ * @returns {string}
+ */
 function written(value, style, line) {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value);
   if (typeof value === 'string') return string(value, style);
   if (value instanceof PyFloat) return number(value.value);
-  if (Array.isArray(value)) return list('[', ']', value.map((item) => written(item, style, inner(line, style))), style, line);
+  if (Array.isArray(value))
+    return list(
+      '[',
+      ']',
+      value.map((item) => written(item, style, inner(line, style))),
+      style,
+      line,
+    );
   if (!(value instanceof Map)) throw new TemplateError(`${typeName(value)} is not for JSON`);
   const entries = [...value];
   if (style.sorted) entries.sort(([a], [b]) => compare(a, b));
@@ -42,7 +55,14 @@ function inner(line, style) {
   return line + (style.indent ?? '');
 }
 
-/** @param {string} open @param {string} close @param {string[]} parts @param {JsonStyle} style @param {string} line @returns {string} */
+/**
+ * @param {string} open
+ * @param {string} close
+ * @param {string[]} parts
+ * @param {JsonStyle} style
+ * @param {string} line
+ * @returns {string}
+ */
 function list(open, close, parts, style, line) {
   if (parts.length === 0 || style.indent === null) return open + parts.join(style.between) + close;
   const start = inner(line, style);

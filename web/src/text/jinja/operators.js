@@ -1,10 +1,28 @@
 // Operators of expressions, with Python's meaning.
 import { TemplateError } from './errors.js';
-import { bounded, checkSize, compare, equals, isNumber, isTrue, iterate, numberOf, PyFloat, text, Tuple, typeName } from './values.js';
+import {
+  bounded,
+  checkSize,
+  compare,
+  equals,
+  isNumber,
+  isTrue,
+  iterate,
+  numberOf,
+  PyFloat,
+  text,
+  Tuple,
+  typeName,
+} from './values.js';
 
 /** @typedef {import('./values.js').Value} Value */
 
-/** @param {string} operator not `and` and `or`, whose right side may not be asked for @param {Value} a @param {Value} b @returns {Value} */
+/**
+ * @param {string} operator not `and` and `or`, whose right side may not be asked for
+ * @param {Value} a
+ * @param {Value} b
+ * @returns {Value}
+ */
 export function binary(operator, a, b) {
   switch (operator) {
     case '==':
@@ -54,8 +72,10 @@ function arithmetic(operator, a, b) {
     checkSize(a, a.length + b.length);
     return a.concat(b);
   }
-  if (operator === '*' && typeof b === 'number' && (typeof a === 'string' || Array.isArray(a))) return repeated(a, b);
-  if (operator === '*' && typeof a === 'number' && (typeof b === 'string' || Array.isArray(b))) return repeated(b, a);
+  if (operator === '*' && typeof b === 'number' && (typeof a === 'string' || Array.isArray(a)))
+    return repeated(a, b);
+  if (operator === '*' && typeof a === 'number' && (typeof b === 'string' || Array.isArray(b)))
+    return repeated(b, a);
   if (!isNumber(a) || !isNumber(b)) {
     throw new TemplateError(`'${operator}' is not between ${typeName(a)} and ${typeName(b)}`);
   }

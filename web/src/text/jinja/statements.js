@@ -22,7 +22,8 @@ class LeaveTurn extends Error {
 /** @type {Record<string, (node: Node, scope: Scope, longest: number) => string>} */
 const RULES = {
   Set: assignment,
-  If: (node, scope, longest) => render(isTrue(evaluate(node.test, scope)) ? node.body : node.alternate, scope, longest),
+  If: (node, scope, longest) =>
+    render(isTrue(evaluate(node.test, scope)) ? node.body : node.alternate, scope, longest),
   For: loop,
   Macro: macro,
   CallStatement: callBlock,
@@ -42,7 +43,9 @@ export function render(statements, scope, longest) {
   for (const node of statements) {
     if (node.type === 'Break' || node.type === 'Continue') throw new LeaveTurn(node.type === 'Break', shown);
     try {
-      shown += Object.hasOwn(RULES, node.type) ? RULES[node.type](node, scope, longest) : text(evaluate(node, scope));
+      shown += Object.hasOwn(RULES, node.type)
+        ? RULES[node.type](node, scope, longest)
+        : text(evaluate(node, scope));
     } catch (error) {
       // What was shown before a `break` within an `if` stays.
       if (error instanceof LeaveTurn) error.shown = shown + error.shown;
@@ -71,14 +74,16 @@ function assign(target, value, scope) {
 /** @param {Node[]} targets @param {Value} value @param {Scope} scope */
 function unpack(targets, value, scope) {
   const items = iterate(value);
-  if (items.length !== targets.length) throw new TemplateError(`${targets.length} names for ${items.length} values`);
+  if (items.length !== targets.length)
+    throw new TemplateError(`${targets.length} names for ${items.length} values`);
   targets.forEach((target, index) => assign(target, items[index], scope));
 }
 
 /** @param {Node} target @param {Value} value @param {Scope} scope */
 function change(target, value, scope) {
   const object = evaluate(target.object, scope);
-  if (!(object instanceof Namespace) || target.computed) throw new TemplateError('only a namespace can be changed');
+  if (!(object instanceof Namespace) || target.computed)
+    throw new TemplateError('only a namespace can be changed');
   refusePrivate(target.property.value);
   object.values.set(target.property.value, value);
 }
@@ -135,7 +140,13 @@ function callBlock(node, scope, longest) {
   return text(called(args, new Map([...kwargs, ['caller', caller]])));
 }
 
-/** @param {Node[]} parameters @param {Node[]} body @param {Scope} scope @param {number} longest @returns {import('./values.js').Callable} */
+/**
+ * @param {Node[]} parameters
+ * @param {Node[]} body
+ * @param {Scope} scope
+ * @param {number} longest
+ * @returns {import('./values.js').Callable}
+ */
 function procedure(parameters, body, scope, longest) {
   const names = parameters.map((each) => (each.type === 'Identifier' ? each.value : each.key.value));
   return (args, kwargs) => {

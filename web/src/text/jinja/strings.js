@@ -59,7 +59,10 @@ export function capitalize(value) {
 /** @param {string} value @param {string} from @param {string} to @param {number} count below 0: all */
 export function replace(value, from, to, count) {
   if (typeof from !== 'string' || typeof to !== 'string') throw new TemplateError('replace takes texts');
-  if (count < 0) return bounded(from === '' ? [...value].reduce((all, each) => all + each + to, to) : value.replaceAll(from, () => to));
+  if (count < 0)
+    return bounded(
+      from === '' ? [...value].reduce((all, each) => all + each + to, to) : value.replaceAll(from, () => to),
+    );
   const parts = from === '' ? ['', ...value, ''] : value.split(from);
   const head = parts.slice(0, count + 1).join(to);
   const tail = parts.slice(count + 1);
@@ -71,7 +74,9 @@ function split(value, separator, most) {
   if (separator === undefined || separator === null) return splitWords(value, most);
   if (typeof separator !== 'string' || separator === '') throw new TemplateError('an empty separator');
   const parts = value.split(separator);
-  return most < 0 || parts.length <= most + 1 ? parts : [...parts.slice(0, most), parts.slice(most).join(separator)];
+  return most < 0 || parts.length <= most + 1
+    ? parts
+    : [...parts.slice(0, most), parts.slice(most).join(separator)];
 }
 
 /** @param {string} value @param {number} most */
@@ -118,7 +123,10 @@ function count(self, part) {
   return part === '' ? [...self].length + 1 : self.split(part).length - 1;
 }
 
-/** Those that take nothing or arguments by position. @type {Record<string, (self: string, ...args: Value[]) => Value>} */
+/**
+ * Those that take nothing or arguments by position.
+ * @type {Record<string, (self: string, ...args: Value[]) => Value>}
+ */
 const PLAIN = {
   strip,
   lstrip: stripStart,

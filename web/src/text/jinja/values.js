@@ -125,7 +125,8 @@ export function repr(value) {
   if (value instanceof PyFloat) return floatText(value.value);
   if (value instanceof Tuple) return `(${value.map(repr).join(', ')}${value.length === 1 ? ',' : ''})`;
   if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
-  if (value instanceof Map) return `{${[...value].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(', ')}}`;
+  if (value instanceof Map)
+    return `{${[...value].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(', ')}}`;
   throw new TemplateError(`${typeName(value)} has no text`);
 }
 
@@ -180,7 +181,12 @@ export function bounded(value) {
   return value;
 }
 
-/** Whether a value of this kind may be that long. @param {string | Value[]} kind @param {number} length @throws {TooCostly} */
+/**
+ * Whether a value of this kind may be that long.
+ * @param {string | Value[]} kind
+ * @param {number} length
+ * @throws {TooCostly}
+ */
 export function checkSize(kind, length) {
   if (length > (typeof kind === 'string' ? MAX_STRING : MAX_ITEMS)) {
     throw new TooCostly('it makes too large a value');
