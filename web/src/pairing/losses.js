@@ -22,7 +22,10 @@ const LOSSES = {
   },
   no_worker: {
     title: 'The app will not open offline here',
-    words: ['This browser has no service workers, or not in a private window. Everything else works.'],
+    words: [
+      'This browser gives the page no service worker, as in a private window or after a certificate warning ' +
+        'was clicked away. The chat works all the same.',
+    ],
   },
 };
 
