@@ -97,7 +97,8 @@ function unlessUnknown(error) {
 
 /** @param {Chat} chat */
 function documentOf(chat) {
-  return { format: FORMAT, version: VERSION, model: chat.model, messages: messages(chat), tree: treeOf(chat) };
+  const { model } = chat;
+  return { format: FORMAT, version: VERSION, model, messages: messages(chat), tree: treeOf(chat) };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -137,11 +138,14 @@ function chatIn(document, now, id) {
 /** @param {unknown} list @returns {Message[]} */
 function messagesIn(list) {
   if (!Array.isArray(list)) throw new ConversationFileInvalid("'messages' is not a list");
-  if (list.length > MAX_NODES + 1) throw new ConversationFileInvalid(`it has more than ${MAX_NODES} messages`);
+  if (list.length > MAX_NODES + 1) {
+    throw new ConversationFileInvalid(`it has more than ${MAX_NODES} messages`);
+  }
   return list.map((item, index) => {
     const { role, content } = isRecord(item) ? item : { role: null, content: null };
     if (typeof role !== 'string' || !ROLES.has(role) || typeof content !== 'string') {
-      throw new ConversationFileInvalid(`message ${index} has no 'role' (${[...ROLES].join(', ')}) and 'content'`);
+      const roles = [...ROLES].join(', ');
+      throw new ConversationFileInvalid(`message ${index} has no 'role' (${roles}) and 'content'`);
     }
     if (role === 'system' && index > 0) {
       throw new ConversationFileInvalid(`message ${index} is a second system message`);
@@ -168,7 +172,10 @@ function line(spoken, { id, model, now }) {
   };
 }
 
-/** @param {Message} message @param {number} index @param {number} count @param {number} now @returns {ChatNode} */
+/**
+ * @param {Message} message @param {number} index @param {number} count of all @param {number} now
+ * @returns {ChatNode}
+ */
 function nodeAt({ role, content }, index, count, now) {
   return {
     id: `m${index + 1}`,

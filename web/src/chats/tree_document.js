@@ -2,7 +2,7 @@
 import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
 import { isWellFormed } from './text.js';
-import { LONGEST_TITLE, tidyTitle } from './titles.js';
+import { tidyTitle } from './titles.js';
 import { MAX_NODES, messages, newChat } from './tree.js';
 
 /** @typedef {import('./types').Chat} Chat */
@@ -44,7 +44,7 @@ export function treeIn(tree, { id, model, now }, shown) {
   const { nodes, roots } = nodesIn(tree.nodes, now);
   const read = {
     ...chat,
-    title: typeof title === 'string' && isWellFormed(title) ? tidyTitle(title.slice(0, 2 * LONGEST_TITLE)) : '',
+    title: typeof title === 'string' ? tidyTitle(title) : '',
     adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
     params: params === undefined ? {} : recordIn(params, "'params'"),
     created: timeIn(tree.created, now),

@@ -63,7 +63,10 @@ function tailBlocks(run, lineEnded, budget) {
   return joined(run, settled ? [...blocks, read(settled, budget)] : blocks);
 }
 
-/** One list of the lists that each item became. @param {Segment[]} run @param {Block[][]} parts @returns {Block[]} */
+/**
+ * One list of the lists that each item became.
+ * @param {Segment[]} run @param {Block[][]} parts @returns {Block[]}
+ */
 function joined(run, parts) {
   /** @type {Block[]} */
   const blocks = [];

@@ -25,7 +25,7 @@ function blockOf(token) {
     case 'text':
       return [{ type: 'paragraph', children: inlinesOf(token.tokens ?? [textToken(token.text)]) }];
     case 'heading':
-      return [{ type: 'heading', level: /** @type {any} */ (token.depth), children: inlinesOf(token.tokens) }];
+      return [{ type: 'heading', level: token.depth, children: inlinesOf(token.tokens) }];
     case 'code':
       return [codeBlock(token.lang ?? '', token.text, false)];
     case 'list':
@@ -41,7 +41,10 @@ function blockOf(token) {
   }
 }
 
-/** @param {string} info what stands behind the fence @param {string} source @param {boolean} open @returns {Block} */
+/**
+ * @param {string} info what stands behind the fence
+ * @param {string} source @param {boolean} open @returns {Block}
+ */
 export function codeBlock(info, source, open) {
   const lang = /^[\w+#.-]*/.exec(info)?.[0].slice(0, LONGEST_LANGUAGE) ?? '';
   return { type: 'code', lang, text: shown(source), open };
@@ -107,7 +110,10 @@ function inlineOf(token) {
   }
 }
 
-/** A picture would be a request to somebody else, so it becomes a link. @param {Generic} token @returns {Inline} */
+/**
+ * A picture would be a request to somebody else, so it becomes a link.
+ * @param {Generic} token @returns {Inline}
+ */
 function linkOf(token) {
   const href = safeTarget(token.autolink ? token.href : resolved(token.href));
   if (href === null) return text(token.raw);

@@ -43,7 +43,10 @@ function follow(open, mark, before, after) {
   else if (opens(mark, before, after)) open.push(mark);
 }
 
-/** Within a word only '**' is taken for one. @param {string} mark @param {string} before @param {string} after */
+/**
+ * Within a word only '**' is taken for one.
+ * @param {string} mark @param {string} before @param {string} after
+ */
 function opens(mark, before, after) {
   if (SPACE.test(after)) return false;
   if (mark.length === 1 || mark[0] === '_') return !WORD.test(before);

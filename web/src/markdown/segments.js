@@ -1,7 +1,7 @@
 /**
  * Cuts markdown into runs of lines that can be read each by itself (CommonMark 0.31, container and
- * leaf blocks at the left margin), in one pass over the lines. A reply that streams changes only its last run, so that
- * all others keep what was made of them.
+ * leaf blocks at the left margin), in one pass over the lines. A reply that streams changes only its
+ * last run, so that all others keep what was made of them.
  */
 
 /** @typedef {import('./types').Segment} Segment */

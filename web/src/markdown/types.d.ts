@@ -34,7 +34,8 @@ export interface Segment {
   /** Fences only. */
   lang?: string;
   open?: boolean;
-  /** Lists only: an item of the list that the segment before is of too, and whether a blank line parts them. */
+  /** Lists only: an item of the list that the segment before is of too. */
   joins?: boolean;
+  /** Whether a blank line parts it from the item before. */
   apart?: boolean;
 }

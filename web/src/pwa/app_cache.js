@@ -116,12 +116,16 @@ export class AppCache {
   /** @param {(string|undefined)[]} builds that stay */
   async #forget(builds) {
     for (const name of await this.caches.keys()) {
-      if (name.startsWith(PREFIX) && !builds.includes(name.slice(PREFIX.length))) await this.caches.delete(name);
+      const build = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null;
+      if (build !== null && !builds.includes(build)) await this.caches.delete(name);
     }
   }
 }
 
-/** A copy that is in memory whole: a cut answer is none. @param {Response} answer @returns {Promise<Response>} */
+/**
+ * A copy that is in memory whole: a cut answer is none.
+ * @param {Response} answer @returns {Promise<Response>}
+ */
 async function bounded(answer) {
   const body = await answer.arrayBuffer();
   if (body.byteLength > LARGEST_FILE) throw new Error('a file of the app is too large');

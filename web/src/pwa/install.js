@@ -1,6 +1,7 @@
 /** Putting the app on the home screen. */
 
-/** @typedef {Event & {prompt: () => Promise<unknown>, userChoice: Promise<{outcome: string}>}} InstallEvent */
+/** @typedef {Promise<{outcome: string}>} Choice */
+/** @typedef {Event & {prompt: () => Promise<unknown>, userChoice: Choice}} InstallEvent */
 /** ready: `ask` shows the browser's own question; by_hand: `words` say how.
  * @typedef {'installed'|'ready'|'by_hand'|'none'} InstallState */
 
@@ -59,7 +60,8 @@ export class InstallPrompt {
   }
 
   #standalone() {
-    return this.#agent.standalone === true || Boolean(this.#window.matchMedia?.('(display-mode: standalone)').matches);
+    if (this.#agent.standalone === true) return true;
+    return this.#window.matchMedia?.('(display-mode: standalone)').matches ?? false;
   }
 
   /** iPads say that they are Macs; no Mac has a touch screen. */

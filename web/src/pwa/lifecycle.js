@@ -23,6 +23,9 @@ export function watchAwake(awake, options = {}) {
     if (/** @type {PageTransitionEvent} */ (event).persisted) awake('restored');
   });
   on(document, 'resume', () => awake('resumed'));
-  on(document, 'visibilitychange', () => (document.visibilityState === 'visible' ? awake('visible') : onHidden()));
+  on(document, 'visibilitychange', () => {
+    if (document.visibilityState === 'visible') awake('visible');
+    else onHidden();
+  });
   return () => stop.abort();
 }

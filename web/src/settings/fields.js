@@ -31,7 +31,8 @@ function isBias(value) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const pairs = Object.entries(value);
   const fits = real(-100, 100);
-  return pairs.length <= MAX_BIASED_TOKENS && pairs.every(([id, bias]) => /^\d{1,10}$/.test(id) && fits(bias));
+  if (pairs.length > MAX_BIASED_TOKENS) return false;
+  return pairs.every(([id, bias]) => /^\d{1,10}$/.test(id) && fits(bias));
 }
 
 /** @type {Check} */
