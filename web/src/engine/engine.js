@@ -20,6 +20,8 @@ export const METHODS = /** @type {const} */ ([
 
 // Caches on the server cost it memory; a chat that is taken up again is sent again.
 const MAX_SESSIONS = 2;
+// A worker of the ends has died, as when the browser runs out of memory.
+const ENDS_FAILED = 'ends_failed';
 // Below this many weights in the head one worker is enough.
 const SHARDED_FROM = 4_000_000;
 const MAX_SHARDS = 4;
@@ -128,14 +130,17 @@ export class Engine {
 
   /** @param {ReplyRequest} request @param {(token: any) => void} event @param {number} id */
   async reply(request, event, id) {
-    const model = this._model;
-    if (model === null) throw new NotReady('prepare the model');
     if (this._replying) throw new ReplyInProgress();
     const abort = new AbortController();
     this._replying = { id, abort };
     try {
+      if (this._model === null) await this.prepare(null, () => {});
+      const model = /** @type {OpenModel} */ (this._model);
       const chat = await this._chat(request.chat, model);
       return await makeReply(chat, model, this._adapters, request, event, abort.signal);
+    } catch (error) {
+      if (error instanceof AppError && error.code === ENDS_FAILED) await this._dropModel();
+      throw error;
     } finally {
       this._replying = null;
     }
@@ -216,6 +221,11 @@ export class Engine {
 
   async _closeModel() {
     if (this._replying) throw new ReplyInProgress();
+    await this._dropModel();
+  }
+
+  /** Lets go of the ends, which are opened again when they are needed. */
+  async _dropModel() {
     await this._closeChats();
     const model = this._model;
     this._model = null;
