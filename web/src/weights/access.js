@@ -4,7 +4,8 @@ import { ModelInUse, storageError } from './errors.js';
 import { isLocked } from './opfs_files.js';
 
 /**
- * Changes a model while nobody else uses it. Throws ModelInUse; failures of the browser's storage become ours.
+ * Changes a model while nobody else uses it. Throws ModelInUse; failures of the browser's storage become
+ * ours.
  * @param {Backend} backend @param {string} digest @param {() => Promise<void>} work
  */
 export async function alone(backend, digest, work) {
@@ -19,7 +20,12 @@ export async function alone(backend, digest, work) {
   }
 }
 
-/** Failures of the browser's storage become ours. @template T @param {Promise<T>} work @returns {Promise<T>} */
+/**
+ * Failures of the browser's storage become ours.
+ * @template T
+ * @param {Promise<T>} work
+ * @returns {Promise<T>}
+ */
 export async function told(work) {
   try {
     return await work;

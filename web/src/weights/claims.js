@@ -8,15 +8,18 @@ const PATIENCE_MS = 1500;
 /** @typedef {() => void} Release gives a claim back; safe to call twice */
 
 /**
- * Hold a model: alone (to download or delete it) or together with other users. Between tabs by Web Locks; where a
- * browser withholds them (http:// on a LAN), tabs ask each other over a BroadcastChannel.
+ * Hold a model: alone (to download or delete it) or together with other users. Between tabs by Web Locks;
+ * where a browser withholds them (http:// on a LAN), tabs ask each other over a BroadcastChannel.
  * @param {string} digest
- * @param {{exclusive: boolean, locks?: LockManager, answerMs?: number}} options `answerMs`: how long tabs may take to
- *   answer
+ * @param {{exclusive: boolean, locks?: LockManager, answerMs?: number}} options `answerMs`: how long tabs may
+ *   take to answer
  * @returns {Promise<Release>}
  * @throws {ModelInUse}
  */
-export async function claim(digest, { exclusive, locks = globalThis.navigator?.locks, answerMs = ANSWER_MS }) {
+export async function claim(
+  digest,
+  { exclusive, locks = globalThis.navigator?.locks, answerMs = ANSWER_MS },
+) {
   if (locks) return claimByLock(digest, exclusive, locks);
   return exclusive ? claimByAsking(digest, answerMs) : answerFor(digest, () => true);
 }
@@ -30,14 +33,16 @@ function claimByLock(digest, exclusive, locks) {
       const held = () => new Promise((release) => resolve(() => release(undefined)));
       locks
         .request(`${CHANNEL}/${digest}`, { mode, signal }, held)
-        .catch((error) => reject(error?.name === 'TimeoutError' ? new ModelInUse(digest) : storageError(error)));
+        .catch((error) =>
+          reject(error?.name === 'TimeoutError' ? new ModelInUse(digest) : storageError(error)),
+        );
     })
   );
 }
 
 /**
- * Of two tabs that ask at once, the one with the smaller ticket goes on: it refuses the other if it hears the other's
- * question, and the other gives way if it hears this one's.
+ * Of two tabs that ask at once, the one with the smaller ticket goes on: it refuses the other if it hears the
+ * other's question, and the other gives way if it hears this one's.
  * @param {string} digest @param {number} answerMs
  */
 async function claimByAsking(digest, answerMs) {
@@ -67,7 +72,8 @@ async function claimByAsking(digest, answerMs) {
 function answerFor(digest, refuses) {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => {
-    if (data?.ask === digest && refuses(String(data.ticket))) channel.postMessage({ held: digest, ticket: data.ticket });
+    if (data?.ask === digest && refuses(String(data.ticket)))
+      channel.postMessage({ held: digest, ticket: data.ticket });
   };
   return () => channel.close();
 }

@@ -36,10 +36,11 @@ export function promised(request) {
 }
 
 /**
- * Runs `work` in one transaction over both stores: all of it happens or nothing, and (durability 'strict') it is on the
- * disk when this ends.
+ * Runs `work` in one transaction over both stores: all of it happens or nothing, and (durability 'strict') it
+ * is on the disk when this ends.
  * @param {IDBDatabase} database
- * @param {(models: IDBObjectStore, pieces: IDBObjectStore) => void|Promise<void>} work may wait only for requests
+ * @param {(models: IDBObjectStore, pieces: IDBObjectStore) => void|Promise<void>} work may wait only for
+ *   requests
  * @param {IDBTransactionDurability} [durability]
  */
 export async function atomically(database, work, durability = 'strict') {

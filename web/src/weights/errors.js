@@ -15,7 +15,7 @@ export class DownloadDamaged extends AppError {
     super(
       'download_damaged',
       `chunk ${chunk} of ${file} arrived damaged several times; nothing of it was kept, ` +
-        'download again and tell the server\'s owner if it stays',
+        "download again and tell the server's owner if it stays",
     );
   }
 }
@@ -41,7 +41,11 @@ export class ConnectionLost extends AppError {
 
 /** The server answered with an error; the code is the server's. */
 export class ServerRefused extends AppError {
-  /** @param {string} code @param {string} message @param {{retryable?: boolean, retryAfter?: number|null}} [options] */
+  /**
+   * @param {string} code
+   * @param {string} message
+   * @param {{retryable?: boolean, retryAfter?: number|null}} [options]
+   */
   constructor(code, message, { retryable = false, retryAfter = null } = {}) {
     super(code, message, { retryable });
     this.retryAfter = retryAfter;
@@ -54,8 +58,8 @@ export class StorageFull extends AppError {
   constructor(reason, cause) {
     super(
       'storage_full',
-      `the browser has no room for the weights: ${reason}; delete another model or free space on the device, ` +
-        'then download again to continue where it stopped',
+      `the browser has no room for the weights: ${reason}; delete another model or free space on ` +
+        'the device, then download again to continue where it stopped',
       { cause },
     );
   }

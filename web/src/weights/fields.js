@@ -5,7 +5,11 @@ const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\.[A-Za-z0-9_-]{1,16}){0,3}$/
 const MAX_TEXT = 200;
 const MAX_NUMBER = 1e9;
 
-/** Whether `value` is a SHA-256 in lower-case hexadecimal. @param {unknown} value @returns {value is string} */
+/**
+ * Whether `value` is a SHA-256 in lower-case hexadecimal.
+ * @param {unknown} value
+ * @returns {value is string}
+ */
 export function isSha256(value) {
   return typeof value === 'string' && SHA256.test(value);
 }
@@ -15,7 +19,10 @@ function fits(text, limit) {
   return text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit);
 }
 
-/** Typed reading of one JSON object that is not trusted; every failure is a ManifestInvalid that names the field. */
+/**
+ * Typed reading of one JSON object that is not trusted; every failure is a ManifestInvalid that names the
+ * field.
+ */
 export class Fields {
   /** @param {unknown} values @param {string} [where] names the object in errors */
   constructor(values, where = '') {
@@ -44,7 +51,8 @@ export class Fields {
   /** @param {string} name @param {number} limit @returns {unknown[]} */
   items(name, limit) {
     const value = this.get(name);
-    if (!Array.isArray(value) || value.length > limit) throw this.#wrong(name, `an array of at most ${limit}`);
+    if (!Array.isArray(value) || value.length > limit)
+      throw this.#wrong(name, `an array of at most ${limit}`);
     return value;
   }
 

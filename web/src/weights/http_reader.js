@@ -8,17 +8,26 @@ const MAX_TEXT = 1000;
 const PARTIAL = 206;
 const WHOLE = 200;
 
-/** @typedef {(name: string, first: number, last: number, signal?: AbortSignal) => Promise<Uint8Array>} ReadBytes */
+/**
+ * @typedef {(name: string, first: number, last: number, signal?: AbortSignal) => Promise<Uint8Array>}
+ *   ReadBytes
+ */
 
 /**
  * Reads byte ranges of the server's weights over HTTP (docs/protocol.md, Files).
  *
- * The bytes that a read returns lie in one buffer that the next read uses again: one read at a time. `last` is
- * included. A read that brings nothing for `stallSeconds` is given up.
+ * The bytes that a read returns lie in one buffer that the next read uses again: one read at a time. `last`
+ * is included. A read that brings nothing for `stallSeconds` is given up.
  * @param {{url: string, token: string|null, fetch?: typeof globalThis.fetch, stallSeconds?: number}} options
- * @returns {ReadBytes} throws ConnectionLost (retryable), DownloadFailed, ServerRefused, Paused; AppError 'unauthorized'
+ * @returns {ReadBytes} throws ConnectionLost (retryable), DownloadFailed, ServerRefused, Paused; AppError
+ *   'unauthorized'
  */
-export function httpReader({ url, token, fetch = (...args) => globalThis.fetch(...args), stallSeconds = STALL_SECONDS }) {
+export function httpReader({
+  url,
+  token,
+  fetch = (...args) => globalThis.fetch(...args),
+  stallSeconds = STALL_SECONDS,
+}) {
   const base = `${url.replace(/\/+$/, '')}/weights/`;
   let buffer = new Uint8Array(0);
   return async (name, first, last, signal) => {
@@ -26,8 +35,16 @@ export function httpReader({ url, token, fetch = (...args) => globalThis.fetch(.
     if (buffer.length < length) buffer = new Uint8Array(length);
     const watch = new Watch(stallSeconds, signal);
     try {
-      const headers = { Range: `bytes=${first}-${last}`, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
-      const response = await fetch(base + name, { headers, signal: watch.signal, cache: 'no-store', redirect: 'error' });
+      const headers = {
+        Range: `bytes=${first}-${last}`,
+        ...(token ? { Authorization: `Bearer ${token}` } : {}),
+      };
+      const response = await fetch(base + name, {
+        headers,
+        signal: watch.signal,
+        cache: 'no-store',
+        redirect: 'error',
+      });
       watch.progressed();
       await checkAnswer(response, name, first, last);
       await fill(response, buffer.subarray(0, length), name, watch);
@@ -101,7 +118,13 @@ async function checkAnswer(response, name, first, last) {
   }
 }
 
-/** The body into `into`, to its exact length. @param {Response} response @param {Uint8Array} into @param {string} name @param {Watch} watch */
+/**
+ * The body into `into`, to its exact length.
+ * @param {Response} response
+ * @param {Uint8Array} into
+ * @param {string} name
+ * @param {Watch} watch
+ */
 async function fill(response, into, name, watch) {
   const reader = response.body?.getReader();
   let done = 0;
@@ -109,7 +132,8 @@ async function fill(response, into, name, watch) {
     const part = reader ? await reader.read() : { done: true, value: undefined };
     if (part.done || !part.value) break;
     watch.progressed();
-    if (done + part.value.length > into.length) throw new DownloadFailed(name, 'the answer is longer than it says');
+    if (done + part.value.length > into.length)
+      throw new DownloadFailed(name, 'the answer is longer than it says');
     into.set(part.value, done);
     done += part.value.length;
   }
@@ -121,14 +145,19 @@ async function refusal(response, name) {
   const retryAfter = seconds(response.headers.get('Retry-After'));
   const refused = readRefusal(await limitedText(response));
   const status = response.status;
-  if (status === 401) return new AppError('unauthorized', refused?.message ?? 'the server asks for a token; pair again');
-  if (status === 416) return new ServerRefused('weights_changed', 'the server has other weights now; connect again');
+  if (status === 401)
+    return new AppError('unauthorized', refused?.message ?? 'the server asks for a token; pair again');
+  if (status === 416)
+    return new ServerRefused('weights_changed', 'the server has other weights now; connect again');
   if (refused) {
     const { code, message, retryable } = refused;
     return new ServerRefused(code, message, { retryable, retryAfter });
   }
   if (status >= 500 || status === 429) return new ConnectionLost(`HTTP status ${status}`, retryAfter);
-  return new ServerRefused('not_a_split_server', `${name}: HTTP status ${status}; this is not a split server`);
+  return new ServerRefused(
+    'not_a_split_server',
+    `${name}: HTTP status ${status}; this is not a split server`,
+  );
 }
 
 /**
@@ -139,7 +168,11 @@ function readRefusal(text) {
   try {
     const { code, message, retryable } = JSON.parse(text).error;
     if (typeof code !== 'string' || typeof message !== 'string') return null;
-    return { code: code.slice(0, MAX_CODE), message: message.slice(0, MAX_TEXT), retryable: retryable === true };
+    return {
+      code: code.slice(0, MAX_CODE),
+      message: message.slice(0, MAX_TEXT),
+      retryable: retryable === true,
+    };
   } catch {
     return null;
   }
@@ -149,7 +182,7 @@ function readRefusal(text) {
 async function limitedText(response) {
   const reader = response.body?.getReader();
   const parts = [];
-  for (let total = 0; reader && total <= MAX_REFUSAL_BYTES; ) {
+  for (let total = 0; reader && total <= MAX_REFUSAL_BYTES;) {
     const { done, value } = await reader.read();
     if (done) break;
     total += value.length;

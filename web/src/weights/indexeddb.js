@@ -6,7 +6,8 @@ import { isWhole, keysOf, missing, readRun, runOf, writeRun } from './pieces.js'
 const modelKeys = (/** @type {string} */ digest) => IDBKeyRange.bound([digest], [digest, []]);
 const partKeys = (/** @type {string} */ digest, /** @type {string} */ part) =>
   IDBKeyRange.bound([digest, part], [digest, part, []]);
-const derivedKeys = (/** @type {string} */ digest) => IDBKeyRange.bound([digest, 'derived'], [digest, 'derived', []]);
+const derivedKeys = (/** @type {string} */ digest) =>
+  IDBKeyRange.bound([digest, 'derived'], [digest, 'derived', []]);
 
 /**
  * Models in IndexedDB, where a browser has no OPFS. A chunk and its mark in the journal are one transaction.

@@ -8,7 +8,10 @@ const CACHE_BYTES = 16 << 20;
 // Records asked for before the first is waited for.
 const BATCH = 64;
 
-/** Rows of one part in IndexedDB; rows near each other share a record, and the records used last are kept. @implements {ShardReader} */
+/**
+ * Rows of one part in IndexedDB; rows near each other share a record, and the records used last are kept.
+ * @implements {ShardReader}
+ */
 export class IndexedDbShard {
   /** @param {ShardDescriptor} descriptor @param {IDBDatabase} database */
   constructor({ path: [digest, name], first, rows, rowBytes }, database) {
@@ -45,7 +48,9 @@ export class IndexedDbShard {
     for (let from = 0; from < numbers.length; from += BATCH) {
       const batch = numbers.slice(from, from + BATCH);
       const pieces = await this.#pieces(batch);
-      batch.forEach((number, nth) => this.#copy(wanted.get(number) ?? [], indices, number, pieces[nth], into));
+      batch.forEach((number, nth) =>
+        this.#copy(wanted.get(number) ?? [], indices, number, pieces[nth], into),
+      );
     }
   }
 
@@ -102,7 +107,13 @@ export class IndexedDbShard {
     return told(Promise.all(reading));
   }
 
-  /** @param {number[]} places @param {Int32Array} indices @param {number} number @param {Uint8Array} piece @param {Uint8Array} into */
+  /**
+   * @param {number[]} places
+   * @param {Int32Array} indices
+   * @param {number} number
+   * @param {Uint8Array} piece
+   * @param {Uint8Array} into
+   */
   #copy(places, indices, number, piece, into) {
     const width = this.rowBytes;
     for (const at of places) {
@@ -135,7 +146,9 @@ class IndexedDbDerived {
   async write(offset, bytes) {
     checkRange(offset, bytes.length, this.run.size, bytes, 1);
     // What is not sealed may be lost.
-    await told(atomically(this.database, (_, pieces) => writeRun(pieces, this.run, offset, bytes), 'relaxed'));
+    await told(
+      atomically(this.database, (_, pieces) => writeRun(pieces, this.run, offset, bytes), 'relaxed'),
+    );
   }
 
   async seal() {

@@ -2,8 +2,8 @@ import { MAX_SHARDS } from './layout.js';
 
 /**
  * What of a model is kept: a header (magic, shards, sealed), then one byte for each chunk of all files in the
- * manifest's order, 1 once the chunk lies safe. One byte for a chunk, so that keeping one is a write of a single byte,
- * which no crash can tear.
+ * manifest's order, 1 once the chunk lies safe. One byte for a chunk, so that keeping one is a write of a
+ * single byte, which no crash can tear.
  */
 export class Journal {
   static #MAGIC = [0x47, 0x57, 0x4a, 0x31];

@@ -5,21 +5,25 @@ import { chunkSpan, rowBytes } from './manifest.js';
 export const MAX_SHARDS = 64;
 
 /**
- * How a model's files are cut into parts: the rows of each tensor into `shards` even runs, one for each worker that
- * will hold a part open alone; every other file whole. Names are made of numbers, since the manifest's names are the
- * server's.
+ * How a model's files are cut into parts: the rows of each tensor into `shards` even runs, one for each
+ * worker that will hold a part open alone; every other file whole. Names are made of numbers, since the
+ * manifest's names are the server's.
  * @param {Manifest} manifest
  * @param {number} shards 1 to MAX_SHARDS
  * @returns {Layout}
  */
 export function layoutOf(manifest, shards) {
-  if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS) throw new RangeError('shards is out of range');
+  if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
+    throw new RangeError('shards is out of range');
   const byFile = new Map();
   const firstChunk = new Map();
   let chunks = 0;
   manifest.files.forEach((entry, index) => {
     const bytes = rowBytes(manifest, entry.name);
-    byFile.set(entry.name, bytes === null ? [wholePart(entry, index)] : rowParts(entry, index, bytes, shards));
+    byFile.set(
+      entry.name,
+      bytes === null ? [wholePart(entry, index)] : rowParts(entry, index, bytes, shards),
+    );
     firstChunk.set(entry.name, chunks);
     chunks += entry.chunks.length;
   });
@@ -40,7 +44,9 @@ export function piecesOf(layout, entry, chunk, bytes) {
   return parts.flatMap((part) => {
     const from = Math.max(start, part.start);
     const to = Math.min(start + length, part.start + part.size);
-    return from < to ? [{ part, at: from - part.start, bytes: bytes.subarray(from - start, to - start) }] : [];
+    return from < to
+      ? [{ part, at: from - part.start, bytes: bytes.subarray(from - start, to - start) }]
+      : [];
   });
 }
 

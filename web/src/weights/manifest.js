@@ -20,14 +20,15 @@ const MAX_CHUNKS = 1 << 20;
 const GENERATION = ['temperature', 'top_k', 'top_p', 'min_p', 'repetition_penalty'];
 
 /**
- * Read and check a manifest (docs/protocol.md, Weights); unknown keys are ignored. Its digest is the SHA-256 of
- * `bytes`.
+ * Read and check a manifest (docs/protocol.md, Weights); unknown keys are ignored. Its digest is the SHA-256
+ * of `bytes`.
  * @param {Uint8Array} bytes as served
  * @returns {Manifest}
  * @throws {ManifestInvalid}
  */
 export function parseManifest(bytes) {
-  if (bytes.length > MAX_MANIFEST_BYTES) throw new ManifestInvalid(`it is longer than ${MAX_MANIFEST_BYTES} bytes`);
+  if (bytes.length > MAX_MANIFEST_BYTES)
+    throw new ManifestInvalid(`it is longer than ${MAX_MANIFEST_BYTES} bytes`);
   const fields = new Fields(readJson(bytes));
   if (fields.count('format', 0, 2 ** 30) !== FORMAT) {
     throw new ManifestInvalid(`its format is not ${FORMAT}; reload the page or update the server`);
@@ -48,7 +49,11 @@ export function fileEntry(manifest, name) {
   return entry;
 }
 
-/** Bytes of a row of a tensor file, null for every other file. @param {Manifest} manifest @param {string} name */
+/**
+ * Bytes of a row of a tensor file, null for every other file.
+ * @param {Manifest} manifest
+ * @param {string} name
+ */
 export function rowBytes(manifest, name) {
   const { embedding, head, hiddenSize } = manifest;
   if (name === embedding.file) return hiddenSize * ITEM_BYTES[embedding.dtype];
@@ -179,7 +184,10 @@ function neededFiles({ embedding, head, tokenizer, chatTemplate }, listed) {
   });
 }
 
-/** Sizes against shapes: a file must hold exactly the rows that are read from it. @param {Manifest} manifest */
+/**
+ * Sizes against shapes: a file must hold exactly the rows that are read from it.
+ * @param {Manifest} manifest
+ */
 function checked(manifest) {
   const { embedding, head, vocabSize } = manifest;
   if (embedding.rows !== vocabSize || head.rows > vocabSize) {
@@ -210,7 +218,12 @@ function tensorBytes({ embedding, head, hiddenSize }) {
   return wanted.set(head.bias, 4 * head.rows);
 }
 
-/** @param {Manifest} manifest @param {Map<string, number>} tensors @param {string} name @param {number} limit */
+/**
+ * @param {Manifest} manifest
+ * @param {Map<string, number>} tensors
+ * @param {string} name
+ * @param {number} limit
+ */
 function checkTextFile(manifest, tensors, name, limit) {
   if (tensors.has(name) || fileEntry(manifest, name).size > limit) {
     throw new ManifestInvalid(`'${name}' is not a text file of at most ${limit} bytes`);

@@ -2,7 +2,10 @@
 /** @import { Backend, Kept, Layout, Part, Piece, Writer } from './types.js' */
 import { checkRange, eachRun } from './reading.js';
 
-/** Models in this worker's memory, for private windows that keep nothing: gone when the tab closes. @implements {Backend} */
+/**
+ * Models in this worker's memory, for private windows that keep nothing: gone when the tab closes.
+ * @implements {Backend}
+ */
 export class MemoryBackend {
   kind = /** @type {const} */ ('memory');
 
@@ -104,7 +107,8 @@ class MemoryWriter {
 export class MemoryShard {
   /** @param {ShardDescriptor} descriptor */
   constructor({ first, rows, rowBytes, bytes }) {
-    if (bytes?.length !== rows * rowBytes) throw new RangeError('the bytes of a shard in memory do not fit its rows');
+    if (bytes?.length !== rows * rowBytes)
+      throw new RangeError('the bytes of a shard in memory do not fit its rows');
     this.first = first;
     this.rows = rows;
     this.rowBytes = rowBytes;
@@ -114,7 +118,10 @@ export class MemoryShard {
   /** @param {Int32Array} indices @param {Uint8Array} into */
   readRows(indices, into) {
     eachRun(indices, this.rows, into, this.rowBytes, (start, count, at) => {
-      into.set(this.bytes.subarray(start * this.rowBytes, (start + count) * this.rowBytes), at * this.rowBytes);
+      into.set(
+        this.bytes.subarray(start * this.rowBytes, (start + count) * this.rowBytes),
+        at * this.rowBytes,
+      );
     });
   }
 

@@ -6,12 +6,14 @@ import { closeAll, openWritable, reserve, writeAll, writeFile } from './opfs_fil
 
 export const ROOT = 'gatelink-models';
 const JOURNAL = 'journal';
+const READ_TRIES = 10;
 // Between a part's name and the name of what was derived from it; parts have no '.' in theirs.
 export const DERIVED = '.';
 
 /**
- * Models in the origin private file system (https://fs.spec.whatwg.org/), for dedicated workers of secure contexts:
- * `gatelink-models/<digest>/` holds the manifest, the journal, a file for each part and files derived from parts.
+ * Models in the origin private file system (https://fs.spec.whatwg.org/), for dedicated workers of secure
+ * contexts: `gatelink-models/<digest>/` holds the manifest, the journal, a file for each part and files
+ * derived from parts.
  * @implements {Backend}
  */
 export class OpfsBackend {
@@ -41,7 +43,10 @@ export class OpfsBackend {
   async read(digest) {
     const folder = await this.#folder(digest);
     if (!folder) return null;
-    const [manifest, journal] = await Promise.all([contents(folder, MANIFEST_NAME), contents(folder, JOURNAL)]);
+    const [manifest, journal] = await Promise.all([
+      contents(folder, MANIFEST_NAME),
+      contents(folder, JOURNAL),
+    ]);
     return manifest && journal && { manifest, journal };
   }
 
@@ -170,10 +175,23 @@ class OpfsWriter {
   }
 }
 
-/** @param {FileSystemDirectoryHandle} folder @param {string} name @returns {Promise<Uint8Array|null>} */
+/**
+ * A file as it is now; null: none. One that another tab writes at that moment is read again.
+ * @param {FileSystemDirectoryHandle} folder
+ * @param {string} name
+ * @returns {Promise<Uint8Array|null>}
+ */
 async function contents(folder, name) {
   const handle = await folder.getFileHandle(name).catch(nullIfMissing);
-  return handle && new Uint8Array(await (await handle.getFile()).arrayBuffer());
+  for (let attempt = 1; handle; attempt += 1) {
+    try {
+      return new Uint8Array(await (await handle.getFile()).arrayBuffer());
+    } catch (error) {
+      const changed = error instanceof DOMException && error.name === 'NotReadableError';
+      if (!changed || attempt === READ_TRIES) throw error;
+    }
+  }
+  return null;
 }
 
 /** @param {unknown} error */

@@ -4,8 +4,8 @@ const OPEN_TRIES = 10;
 const RETRY_MS = 100;
 
 /**
- * A file opened alone for reading and writing; made where it is missing. A worker that was just ended holds its files
- * for a moment longer.
+ * A file opened alone for reading and writing; made where it is missing. A worker that was just ended holds
+ * its files for a moment longer.
  * @param {FileSystemDirectoryHandle} folder
  * @param {string} name
  */
@@ -37,7 +37,8 @@ export function isLocked(error) {
 }
 
 /**
- * Chromium's private windows tell a full disk by a count that cannot be (a negative one, as an unsigned number).
+ * Chromium's private windows tell a full disk by a count that cannot be (a negative one, as an unsigned
+ * number).
  * @param {FileSystemSyncAccessHandle} handle @param {Uint8Array} bytes @param {number} at
  */
 export function writeAll(handle, bytes, at) {
@@ -51,8 +52,8 @@ export function writeAll(handle, bytes, at) {
 }
 
 /**
- * Asks for all the room at once, so that a quota shows before anything is fetched. Chromium's private windows leave the
- * file shorter without a word.
+ * Asks for all the room at once, so that a quota shows before anything is fetched. Chromium's private windows
+ * leave the file shorter without a word.
  * @param {FileSystemSyncAccessHandle} handle @param {number} size bytes
  */
 export function reserve(handle, size) {
@@ -60,7 +61,12 @@ export function reserve(handle, size) {
   if (handle.getSize() < size) throw new StorageFull('it takes no more');
 }
 
-/** A small file, whole; durable when it ends. @param {FileSystemDirectoryHandle} folder @param {string} name @param {Uint8Array} bytes */
+/**
+ * A small file, whole; durable when it ends.
+ * @param {FileSystemDirectoryHandle} folder
+ * @param {string} name
+ * @param {Uint8Array} bytes
+ */
 export async function writeFile(folder, name, bytes) {
   const handle = await openWritable(folder, name);
   try {

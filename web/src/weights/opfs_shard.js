@@ -9,8 +9,8 @@ const SEAL = Uint8Array.of(0x73, 0x65, 0x61, 0x6c, 0x65, 0x64, 0x0a, 0x31);
 const LOCKED_TRIES = 3;
 
 /**
- * Rows of one part in OPFS, read synchronously through a handle; where another tab holds the part alone (browsers
- * without shared handles), through a Blob.
+ * Rows of one part in OPFS, read synchronously through a handle; where another tab holds the part alone
+ * (browsers without shared handles), through a Blob.
  * @implements {ShardReader}
  */
 export class OpfsShard {
@@ -35,7 +35,8 @@ export class OpfsShard {
     for (const name of folders) folder = await folder.getDirectoryHandle(name);
     const file = await folder.getFileHandle(descriptor.path[descriptor.path.length - 1]);
     const source = await openSource(file);
-    if (source.size === descriptor.rows * descriptor.rowBytes) return new OpfsShard(descriptor, folder, source);
+    if (source.size === descriptor.rows * descriptor.rowBytes)
+      return new OpfsShard(descriptor, folder, source);
     source.close();
     throw new StoreFailed('a file of the model has another size');
   }
@@ -146,7 +147,10 @@ class OpfsDerived {
 
 /** A sealed file. @implements {DerivedFile} */
 class ReadOnlyDerived {
-  /** @param {{read(into: Uint8Array, at: number): void|Promise<void>, close(): void}} source @param {number} size */
+  /**
+   * @param {{read(into: Uint8Array, at: number): void|Promise<void>, close(): void}} source
+   * @param {number} size
+   */
   constructor(source, size) {
     this.source = source;
     this.size = size;
@@ -175,7 +179,9 @@ async function openSource(file) {
   try {
     // Browsers that know no modes ignore it and open the file alone.
     const options = /** @type {any} */ ({ mode: 'read-only' });
-    const open = /** @type {(options: object) => Promise<FileSystemSyncAccessHandle>} */ (file.createSyncAccessHandle);
+    const open = /** @type {(options: object) => Promise<FileSystemSyncAccessHandle>} */ (
+      file.createSyncAccessHandle
+    );
     const handle = await openPatiently(() => open.call(file, options), LOCKED_TRIES);
     return {
       size: handle.getSize(),
@@ -207,7 +213,10 @@ function readExactly(handle, into, at) {
   if (count !== into.length) throw new StoreFailed('a file of the model is too short');
 }
 
-/** @param {{size: number, read(into: Uint8Array, at: number): void|Promise<void>}} source @param {number} size */
+/**
+ * @param {{size: number, read(into: Uint8Array, at: number): void|Promise<void>}} source
+ * @param {number} size
+ */
 async function isSealed(source, size) {
   if (source.size !== size + SEAL.length) return false;
   const found = new Uint8Array(SEAL.length);

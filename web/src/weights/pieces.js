@@ -16,7 +16,12 @@ const DERIVED_PIECE = 32 << 10;
 // Records fetched by one request: bounds what is in memory twice.
 const BATCH_BYTES = 1 << 20;
 
-/** Records hold whole rows. @param {string} digest @param {{name: string, size: number, rowBytes: number|null}} part @returns {Run} */
+/**
+ * Records hold whole rows.
+ * @param {string} digest
+ * @param {{name: string, size: number, rowBytes: number|null}} part
+ * @returns {Run}
+ */
 export function runOf(digest, { name, size, rowBytes }) {
   const row = rowBytes ?? 1;
   return { digest, part: name, size, pieceBytes: Math.max(1, Math.floor(TARGET / row)) * row };
@@ -60,7 +65,13 @@ export async function writeRun(store, run, offset, bytes) {
   }
 }
 
-/** @param {IDBObjectStore} store @param {IDBValidKey} key @param {number} length @param {number} at @param {Uint8Array} bytes */
+/**
+ * @param {IDBObjectStore} store
+ * @param {IDBValidKey} key
+ * @param {number} length
+ * @param {number} at
+ * @param {Uint8Array} bytes
+ */
 async function patch(store, key, length, at, bytes) {
   const piece = (await promised(store.get(key))) ?? new Uint8Array(length);
   piece.set(bytes, at);
@@ -85,7 +96,11 @@ export async function readRun(database, run, offset, into) {
   }
 }
 
-/** @param {Uint8Array} piece @param {number} at where it begins in `into`; may be negative @param {Uint8Array} into */
+/**
+ * @param {Uint8Array} piece
+ * @param {number} at where it begins in `into`; may be negative
+ * @param {Uint8Array} into
+ */
 function copyOverlap(piece, at, into) {
   const from = Math.max(0, -at);
   const to = Math.min(piece.length, into.length - at);

@@ -16,9 +16,10 @@ const LONGEST_DELAY = 10;
 const LONGEST_RETRY_AFTER = 60;
 
 /**
- * `done`, `total`, `resumed` (what was there before) count bytes over all files; `retrying` says why and for how many
- * seconds the download waits, if it does.
- * @typedef {{done: number, total: number, resumed: number, retrying: {code: string, delay: number}|null}} Progress
+ * `done`, `total`, `resumed` (what was there before) count bytes over all files; `retrying` says why and for
+ * how many seconds the download waits, if it does.
+ * @typedef {{done: number, total: number, resumed: number, retrying: {code: string, delay: number}|null}}
+ *   Progress
  */
 
 /**
@@ -26,7 +27,8 @@ const LONGEST_RETRY_AFTER = 60;
  * @property {ReadBytes} read
  * @property {AbortSignal} [signal]
  * @property {(progress: Progress) => void} [onProgress]
- * @property {(seconds: number, signal?: AbortSignal) => Promise<void>} [pause] ends early when the signal aborts
+ * @property {(seconds: number, signal?: AbortSignal) => Promise<void>} [pause] ends early when the signal
+ *   aborts
  * @property {() => number} [chance] uniform in [0, 1)
  */
 
@@ -39,7 +41,13 @@ export class Puller {
    * @param {Writer} writer
    * @param {PullOptions} options
    */
-  constructor(manifest, layout, journal, writer, { read, signal, onProgress, pause = wait, chance = Math.random }) {
+  constructor(
+    manifest,
+    layout,
+    journal,
+    writer,
+    { read, signal, onProgress, pause = wait, chance = Math.random },
+  ) {
     this.writer = writer;
     this.layout = layout;
     this.read = read;
@@ -53,7 +61,9 @@ export class Puller {
     this.done = this.resumed;
   }
 
-  /** Raises Paused, DownloadDamaged, DownloadFailed, what `read` throws for good, and the store's own errors. */
+  /**
+   * Raises Paused, DownloadDamaged, DownloadFailed, what `read` throws for good, and the store's own errors.
+   */
   async run() {
     this.#report(null);
     for (const [entry, chunk] of this.missing) await this.#fetch(entry, chunk);
@@ -62,7 +72,7 @@ export class Puller {
 
   /** @param {FileEntry} entry @param {number} chunk */
   async #fetch(entry, chunk) {
-    for (let failures = 1, damaged = 1; ; ) {
+    for (let failures = 1, damaged = 1; ;) {
       if (this.signal?.aborted) throw new Paused();
       try {
         if (await this.#fetchOnce(entry, chunk)) return;
@@ -105,7 +115,12 @@ export class Puller {
   }
 }
 
-/** @param {Manifest} manifest @param {Layout} layout @param {Journal} journal @returns {[FileEntry, number][]} */
+/**
+ * @param {Manifest} manifest
+ * @param {Layout} layout
+ * @param {Journal} journal
+ * @returns {[FileEntry, number][]}
+ */
 export function missingChunks(manifest, layout, journal) {
   return manifest.files.flatMap((entry) => {
     const first = layout.firstChunk.get(entry.name) ?? 0;

@@ -16,7 +16,8 @@ export function checkRange(start, count, limit, into, width) {
 }
 
 /**
- * Calls `read(start, count, at)` for each run of neighbouring rows; `at` is the place of its first in `indices`.
+ * Calls `read(start, count, at)` for each run of neighbouring rows; `at` is the place of its first in
+ * `indices`.
  * @param {Int32Array} indices
  * @param {number} rows
  * @param {Uint8Array} into
@@ -35,8 +36,14 @@ export function eachRun(indices, rows, into, width, read) {
   return waiting;
 }
 
-/** @param {Int32Array} indices @param {number} rows @param {Uint8Array} into @param {number} width bytes of a row */
+/**
+ * @param {Int32Array} indices
+ * @param {number} rows
+ * @param {Uint8Array} into
+ * @param {number} width bytes of a row
+ */
 export function checkIndices(indices, rows, into, width) {
   if (into.length < indices.length * width) throw new RangeError('the target is too small');
-  for (const index of indices) if (!(index >= 0 && index < rows)) throw new RangeError('a row beyond the shard');
+  for (const index of indices)
+    if (!(index >= 0 && index < rows)) throw new RangeError('a row beyond the shard');
 }

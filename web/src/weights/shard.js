@@ -8,8 +8,9 @@ import { OpfsShard } from './opfs_shard.js';
 const READERS = { opfs: OpfsShard, indexeddb: IndexedDbShard };
 
 /**
- * Open a run of rows in the worker that will read it. The model is held against deletion until `close`. Reading is
- * synchronous for kinds 'opfs' (unless another tab holds the file alone) and 'memory'; index errors are RangeErrors.
+ * Open a run of rows in the worker that will read it. The model is held against deletion until `close`.
+ * Reading is synchronous for kinds 'opfs' (unless another tab holds the file alone) and 'memory'; index
+ * errors are RangeErrors.
  * @param {ShardDescriptor} descriptor
  * @returns {Promise<ShardReader>}
  * @throws {import('../common/errors.js').AppError} 'model_in_use', 'store_failed'

@@ -55,7 +55,11 @@ export class ModelStore {
     return this.backend.kind;
   }
 
-  /** The whole model with this digest, null if anything is missing. @param {string} digest @returns {Promise<StoredModel|null>} */
+  /**
+   * The whole model with this digest, null if anything is missing.
+   * @param {string} digest
+   * @returns {Promise<StoredModel|null>}
+   */
   async find(digest) {
     const known = await this.#known(digest);
     if (!known?.journal.sealed) return null;
@@ -65,8 +69,8 @@ export class ModelStore {
   }
 
   /**
-   * Every model, whole or partly downloaded, by name. `bytes`: what a whole model takes, derived files included; what
-   * has arrived of a partial one.
+   * Every model, whole or partly downloaded, by name. `bytes`: what a whole model takes, derived files
+   * included; what has arrived of a partial one.
    * @returns {Promise<{digest: string, name: string, complete: boolean, bytes: number}[]>}
    */
   async list() {
@@ -75,24 +79,31 @@ export class ModelStore {
     return models.sort((a, b) => compare(a.name, b.name) || compare(a.digest, b.digest));
   }
 
-  /** Bytes of a model's files that need not be fetched again. @param {string} digest @returns {Promise<number>} */
+  /**
+   * Bytes of a model's files that need not be fetched again.
+   * @param {string} digest
+   * @returns {Promise<number>}
+   */
   async doneBytes(digest) {
     return arrivedBytes(await this.#known(digest));
   }
 
-  /** Deletes a model, whole or not, and what was derived from it. Throws ModelInUse. @param {string} digest */
+  /**
+   * Deletes a model, whole or not, and what was derived from it. Throws ModelInUse.
+   * @param {string} digest
+   */
   async remove(digest) {
     await alone(this.backend, digest, () => this.backend.remove(digest));
   }
 
   /**
-   * Make a model whole: fetch what is missing, verify every chunk, keep what arrived whatever happens. A model that was
-   * begun with another number of shards keeps that number.
+   * Make a model whole: fetch what is missing, verify every chunk, keep what arrived whatever happens. A
+   * model that was begun with another number of shards keeps that number.
    * @param {Uint8Array} manifestBytes as served
    * @param {PullOptions & {shards: number}} options
    * @returns {Promise<StoredModel>}
-   * @throws {import('../common/errors.js').AppError} 'manifest_invalid', 'storage_full', 'model_in_use', 'paused',
-   *   'download_damaged', 'download_failed', 'unauthorized', 'weights_changed', 'store_failed'
+   * @throws {import('../common/errors.js').AppError} 'manifest_invalid', 'storage_full', 'model_in_use',
+   *   'paused', 'download_damaged', 'download_failed', 'unauthorized', 'weights_changed', 'store_failed'
    */
   async pull(manifestBytes, { shards, ...options }) {
     const manifest = parseManifest(manifestBytes);
@@ -115,8 +126,15 @@ export class ModelStore {
     }
   }
 
-  /** @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {number} shards @param {PullOptions} options */
+  /**
+   * @param {Manifest} manifest
+   * @param {Uint8Array} manifestBytes
+   * @param {number} shards
+   * @param {PullOptions} options
+   */
   async #pull(manifest, manifestBytes, shards, options) {
+    // Another tab may have ended its download since this one looked.
+    if (await this.find(manifest.digest)) return;
     try {
       const { layout, journal } = await this.#begun(manifest, manifestBytes, shards);
       await this.#checkRoom(missingBytes(manifest, layout, journal));
@@ -128,7 +146,12 @@ export class ModelStore {
     }
   }
 
-  /** @param {Manifest} manifest @param {Layout} layout @param {Journal} journal @param {PullOptions} options */
+  /**
+   * @param {Manifest} manifest
+   * @param {Layout} layout
+   * @param {Journal} journal
+   * @param {PullOptions} options
+   */
   async #fetch(manifest, layout, journal, options) {
     const writer = await this.backend.write(manifest.digest, layout);
     try {
@@ -138,7 +161,12 @@ export class ModelStore {
     }
   }
 
-  /** What an earlier download left, else a new beginning. @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {number} shards */
+  /**
+   * What an earlier download left, else a new beginning.
+   * @param {Manifest} manifest
+   * @param {Uint8Array} manifestBytes
+   * @param {number} shards
+   */
   async #begun(manifest, manifestBytes, shards) {
     const known = await this.#known(manifest.digest);
     // A sealed journal over files that are not whole says nothing true any more.
@@ -172,7 +200,8 @@ export class ModelStore {
   async #describe(digest) {
     const known = await this.#known(digest);
     const complete = known?.journal.sealed ?? false;
-    const bytes = known && complete ? await told(this.backend.bytes(digest, known.layout)) : arrivedBytes(known);
+    const bytes =
+      known && complete ? await told(this.backend.bytes(digest, known.layout)) : arrivedBytes(known);
     return { digest, name: known?.manifest.name ?? digest.slice(0, 12), complete, bytes };
   }
 }

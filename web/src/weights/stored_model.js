@@ -5,7 +5,12 @@ import { fileEntry } from './manifest.js';
 
 /** A model whose files are all there. */
 export class StoredModel {
-  /** @param {Backend} backend @param {Manifest} manifest @param {Uint8Array} manifestBytes @param {Layout} layout */
+  /**
+   * @param {Backend} backend
+   * @param {Manifest} manifest
+   * @param {Uint8Array} manifestBytes
+   * @param {Layout} layout
+   */
   constructor(backend, manifest, manifestBytes, layout) {
     this.manifest = manifest;
     this.manifestBytes = manifestBytes;
@@ -35,7 +40,13 @@ export class StoredModel {
     return (this.layout.byFile.get(name) ?? []).map((part) => {
       if (part.rowBytes === null) throw new RangeError(`${name} has no rows`);
       const { firstRow: first, rows, rowBytes } = part;
-      return { kind: this.backend.kind, ...this.backend.locate(this.manifest.digest, part), first, rows, rowBytes };
+      return {
+        kind: this.backend.kind,
+        ...this.backend.locate(this.manifest.digest, part),
+        first,
+        rows,
+        rowBytes,
+      };
     });
   }
 

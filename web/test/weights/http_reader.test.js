@@ -3,9 +3,15 @@ import { test } from 'node:test';
 import { httpReader } from '../../src/weights/http_reader.js';
 import { encode } from './offers.js';
 
-/** @typedef {{status?: number, headers?: Record<string, string>, parts?: string[], endless?: boolean}} Answer */
+/**
+ * @typedef {{status?: number, headers?: Record<string, string>, parts?: string[], endless?: boolean}} Answer
+ */
 
-/** A reader over answers given one by one, and the requests that it made. @param {Answer[]} answers @param {object} [options] */
+/**
+ * A reader over answers given one by one, and the requests that it made.
+ * @param {Answer[]} answers
+ * @param {object} [options]
+ */
 function reading(answers, options = {}) {
   /** @type {{url: string, init: any}[]} */
   const requests = [];
@@ -16,12 +22,20 @@ function reading(answers, options = {}) {
       start(controller) {
         parts.forEach((part) => controller.enqueue(encode(part)));
         if (!endless) controller.close();
-        init.signal.addEventListener('abort', () => endless && controller.error(new DOMException('', 'AbortError')));
+        init.signal.addEventListener(
+          'abort',
+          () => endless && controller.error(new DOMException('', 'AbortError')),
+        );
       },
     });
     return new Response(body, { status, headers });
   };
-  const read = httpReader({ url: 'http://server/', token: 'secret', fetch: /** @type {any} */ (fetch), ...options });
+  const read = httpReader({
+    url: 'http://server/',
+    token: 'secret',
+    fetch: /** @type {any} */ (fetch),
+    ...options,
+  });
   return { read, requests };
 }
 
@@ -43,7 +57,10 @@ test('without a token no credential is sent', async () => {
 });
 
 test('one buffer serves all reads', async () => {
-  const { read } = reading([{ headers: RANGE, parts: ['abcdef'] }, { headers: RANGE, parts: ['ghijkl'] }]);
+  const { read } = reading([
+    { headers: RANGE, parts: ['abcdef'] },
+    { headers: RANGE, parts: ['ghijkl'] },
+  ]);
   const first = await read('x.bin', 10, 15);
   const second = await read('x.bin', 10, 15);
   assert.equal(first.buffer, second.buffer);
@@ -59,9 +76,21 @@ const error = (/** @type {string} */ code, retryable = false) =>
 
 /** @type {[string, Answer, {code: string, retryable: boolean, retryAfter?: number}][]} */
 const REFUSED = [
-  ['a body that ends early', { headers: RANGE, parts: ['abc'] }, { code: 'connection_lost', retryable: true }],
-  ['a body that is too long', { headers: RANGE, parts: ['abcdefg'] }, { code: 'download_failed', retryable: false }],
-  ['another range', { headers: { 'Content-Range': 'bytes 0-5/100' } }, { code: 'download_failed', retryable: false }],
+  [
+    'a body that ends early',
+    { headers: RANGE, parts: ['abc'] },
+    { code: 'connection_lost', retryable: true },
+  ],
+  [
+    'a body that is too long',
+    { headers: RANGE, parts: ['abcdefg'] },
+    { code: 'download_failed', retryable: false },
+  ],
+  [
+    'another range',
+    { headers: { 'Content-Range': 'bytes 0-5/100' } },
+    { code: 'download_failed', retryable: false },
+  ],
   ['no range', { headers: {} }, { code: 'download_failed', retryable: false }],
   [
     'a compressed body',
@@ -92,8 +121,11 @@ const REFUSED = [
     { code: 'connection_lost', retryable: true, retryAfter: 3 },
   ],
   ['a broken proxy', { status: 502, parts: ['<html>'] }, { code: 'connection_lost', retryable: true }],
-  ['a refusal without end', { status: 500, parts: Array(70).fill('x'.repeat(1024)), endless: true },
-    { code: 'connection_lost', retryable: true }],
+  [
+    'a refusal without end',
+    { status: 500, parts: Array(70).fill('x'.repeat(1024)), endless: true },
+    { code: 'connection_lost', retryable: true },
+  ],
 ];
 
 for (const [name, answer, expected] of REFUSED) {

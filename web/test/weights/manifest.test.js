@@ -7,7 +7,10 @@ import { CHUNK, documentOf, encode, HIDDEN, listed, manifestBytes, offeredFiles,
 
 const FILES = offeredFiles();
 
-/** A manifest with the value at a path like 'ends.lm_head.rows' changed. @param {Record<string, unknown>} changes */
+/**
+ * A manifest with the value at a path like 'ends.lm_head.rows' changed.
+ * @param {Record<string, unknown>} changes
+ */
 function changed(changes) {
   const document = structuredClone(documentOf(FILES));
   for (const [path, value] of Object.entries(changes)) {
@@ -20,7 +23,10 @@ function changed(changes) {
 
 /** @param {Uint8Array} bytes */
 function assertRefused(bytes) {
-  assert.throws(() => parseManifest(bytes), (error) => error instanceof AppError && error.code === 'manifest_invalid');
+  assert.throws(
+    () => parseManifest(bytes),
+    (error) => error instanceof AppError && error.code === 'manifest_invalid',
+  );
 }
 
 test('every value is taken over, and the digest is that of the bytes as served', () => {
@@ -32,8 +38,14 @@ test('every value is taken over, and the digest is that of the bytes as served',
   assert.deepEqual(manifest.eosTokenIds, [3]);
   assert.deepEqual(manifest.specialTokens, { eos_token: '</s>' });
   assert.deepEqual(manifest.generation, { temperature: 0.7, top_k: 20 });
-  assert.equal(manifest.size, Object.values(FILES).reduce((sum, file) => sum + file.length, 0));
-  assert.deepEqual(manifest.files.map((file) => file.chunks.length), [5, 1, 1]);
+  assert.equal(
+    manifest.size,
+    Object.values(FILES).reduce((sum, file) => sum + file.length, 0),
+  );
+  assert.deepEqual(
+    manifest.files.map((file) => file.chunks.length),
+    [5, 1, 1],
+  );
 });
 
 test('files that the device does not need are left out and unknown keys are ignored', () => {
@@ -44,14 +56,29 @@ test('files that the device does not need are left out and unknown keys are igno
 });
 
 test('an untied head with a bias is read', () => {
-  const head = { file: 'head.bin', dtype: 'bf16', rows: 1000, bias: 'bias.bin', softcap: 30, logit_scale: 0.5 };
+  const head = {
+    file: 'head.bin',
+    dtype: 'bf16',
+    rows: 1000,
+    bias: 'bias.bin',
+    softcap: 30,
+    logit_scale: 0.5,
+  };
   const document = changed({ 'ends.lm_head': head });
-  document.files.push(listed('head.bin', new Uint8Array(1000 * HIDDEN * 2)), listed('bias.bin', new Uint8Array(4000)));
-  const read = parseManifest(manifestBytes(document));
-  assert.deepEqual(
-    read.head,
-    { file: 'head.bin', dtype: 'bf16', rows: 1000, bias: 'bias.bin', softcap: 30, logitScale: 0.5, divide: false },
+  document.files.push(
+    listed('head.bin', new Uint8Array(1000 * HIDDEN * 2)),
+    listed('bias.bin', new Uint8Array(4000)),
   );
+  const read = parseManifest(manifestBytes(document));
+  assert.deepEqual(read.head, {
+    file: 'head.bin',
+    dtype: 'bf16',
+    rows: 1000,
+    bias: 'bias.bin',
+    softcap: 30,
+    logitScale: 0.5,
+    divide: false,
+  });
   assert.equal(read.files.length, 5);
 });
 
@@ -63,8 +90,21 @@ test('a divisor of logits stands in place of the factor', () => {
 });
 
 const EVIL_NAMES = [
-  '../tokenizer.json', '/etc/passwd', 'a/b', 'a\\b', '..', '.hidden', '', 'con\0', 'a\nb', 'a\n', '\u202etxt',
-  'a'.repeat(200), 'C:evil', 7, null,
+  '../tokenizer.json',
+  '/etc/passwd',
+  'a/b',
+  'a\\b',
+  '..',
+  '.hidden',
+  '',
+  'con\0',
+  'a\nb',
+  'a\n',
+  '\u202etxt',
+  'a'.repeat(200),
+  'C:evil',
+  7,
+  null,
 ];
 
 test('names that are not plain are refused', () => {
@@ -77,23 +117,62 @@ test('names that are not plain are refused', () => {
 
 /** @type {Record<string, unknown>[]} */
 const WRONG = [
-  { format: 2 }, { format: '1' }, { model: [] }, { 'model.name': '' }, { 'model.licence': 5 }, { hidden_size: 0 },
-  { hidden_size: -64 }, { hidden_size: 64.5 }, { hidden_size: true }, { hidden_size: 2 ** 40 }, { hidden_size: 32 },
-  { vocab_size: 1101 }, { vocab_size: 1e12 }, { num_layers: null }, { max_context: 0 }, { eos_token_ids: [1100] },
-  { eos_token_ids: [-1] }, { eos_token_ids: [true] }, { eos_token_ids: '3' }, { 'ends.embedding.dtype': 'int4' },
-  { 'ends.embedding.dtype': 'f16' }, { 'ends.embedding.rows': 1099 }, { 'ends.embedding.scale': '8' },
-  { 'ends.embedding.file': 'missing.bin' }, { 'ends.embedding.file': 'tokenizer.json' }, { 'ends.lm_head.rows': 1101 },
-  { 'ends.lm_head.rows': 1000 }, { 'ends.lm_head.bias': 'embedding.bin' }, { 'ends.lm_head.softcap': -1 },
-  { 'ends.lm_head.logit_scale': 0 }, { 'ends.lm_head.logit_scale': null }, { 'ends.lm_head.logit_divisor': 10 },
-  { 'ends.lm_head.logit_scale': null, 'ends.lm_head.logit_divisor': 0 }, { tokenizer: 'embedding.bin' },
-  { chat_template: 'embedding.bin' }, { chat_template: 'nowhere.jinja' }, { special_tokens: [] },
-  { special_tokens: null }, { special_tokens: { eos_token: 5 } }, { special_tokens: { a: 'x'.repeat(201) } },
-  { 'generation.temperature': 'hot' }, { 'generation.temperature': 1e10 }, { files: {} }, { files: [] },
-  { files: [null] }, { files: [listed('a', encode('a')), listed('A', encode('a'))] },
-  { 'files.0.size': 0 }, { 'files.0.size': VOCAB * HIDDEN * 4 + 1 }, { 'files.0.chunk_size': 1 },
-  { 'files.0.chunk_size': 2 ** 40 }, { 'files.0.chunks': [] }, { 'files.0.chunks': Array(4).fill('0'.repeat(64)) },
-  { 'files.0.chunks': Array(5).fill('0'.repeat(63)) }, { 'files.0.chunks': Array(5).fill('G'.repeat(64)) },
-  { 'files.0.sha256': null }, { 'files.1.name': 'manifest.json' },
+  { format: 2 },
+  { format: '1' },
+  { model: [] },
+  { 'model.name': '' },
+  { 'model.licence': 5 },
+  { hidden_size: 0 },
+  { hidden_size: -64 },
+  { hidden_size: 64.5 },
+  { hidden_size: true },
+  { hidden_size: 2 ** 40 },
+  { hidden_size: 32 },
+  { vocab_size: 1101 },
+  { vocab_size: 1e12 },
+  { num_layers: null },
+  { max_context: 0 },
+  { eos_token_ids: [1100] },
+  { eos_token_ids: [-1] },
+  { eos_token_ids: [true] },
+  { eos_token_ids: '3' },
+  { 'ends.embedding.dtype': 'int4' },
+  { 'ends.embedding.dtype': 'f16' },
+  { 'ends.embedding.rows': 1099 },
+  { 'ends.embedding.scale': '8' },
+  { 'ends.embedding.file': 'missing.bin' },
+  { 'ends.embedding.file': 'tokenizer.json' },
+  { 'ends.lm_head.rows': 1101 },
+  { 'ends.lm_head.rows': 1000 },
+  { 'ends.lm_head.bias': 'embedding.bin' },
+  { 'ends.lm_head.softcap': -1 },
+  { 'ends.lm_head.logit_scale': 0 },
+  { 'ends.lm_head.logit_scale': null },
+  { 'ends.lm_head.logit_divisor': 10 },
+  { 'ends.lm_head.logit_scale': null, 'ends.lm_head.logit_divisor': 0 },
+  { tokenizer: 'embedding.bin' },
+  { chat_template: 'embedding.bin' },
+  { chat_template: 'nowhere.jinja' },
+  { special_tokens: [] },
+  { special_tokens: null },
+  { special_tokens: { eos_token: 5 } },
+  { special_tokens: { a: 'x'.repeat(201) } },
+  { 'generation.temperature': 'hot' },
+  { 'generation.temperature': 1e10 },
+  { files: {} },
+  { files: [] },
+  { files: [null] },
+  { files: [listed('a', encode('a')), listed('A', encode('a'))] },
+  { 'files.0.size': 0 },
+  { 'files.0.size': VOCAB * HIDDEN * 4 + 1 },
+  { 'files.0.chunk_size': 1 },
+  { 'files.0.chunk_size': 2 ** 40 },
+  { 'files.0.chunks': [] },
+  { 'files.0.chunks': Array(4).fill('0'.repeat(64)) },
+  { 'files.0.chunks': Array(5).fill('0'.repeat(63)) },
+  { 'files.0.chunks': Array(5).fill('G'.repeat(64)) },
+  { 'files.0.sha256': null },
+  { 'files.1.name': 'manifest.json' },
 ];
 
 for (const changes of WRONG) {
@@ -103,14 +182,27 @@ for (const changes of WRONG) {
 }
 
 test('bytes that are no manifest are refused', () => {
-  const texts = ['', '[]', 'null', '{', '['.repeat(100_000), '{"format": NaN}', '{"format": 1e999}', '7', '"x"'];
+  const texts = [
+    '',
+    '[]',
+    'null',
+    '{',
+    '['.repeat(100_000),
+    '{"format": NaN}',
+    '{"format": 1e999}',
+    '7',
+    '"x"',
+  ];
   for (const text of texts) assertRefused(encode(text));
   assertRefused(Uint8Array.of(0xff, 0xfe));
   assertRefused(new Uint8Array(MAX_MANIFEST_BYTES + 1).fill(32));
 });
 
 test('what a prototype lends is not taken for a value', () => {
-  const text = JSON.stringify(changed({ tokenizer: undefined })).replace('{', '{"__proto__": {"tokenizer": "x"}, ');
+  const text = JSON.stringify(changed({ tokenizer: undefined })).replace(
+    '{',
+    '{"__proto__": {"tokenizer": "x"}, ',
+  );
   assertRefused(encode(text));
 });
 

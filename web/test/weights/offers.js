@@ -48,7 +48,14 @@ export function documentOf(files) {
     bos_token_id: null,
     ends: {
       embedding: { file: 'embedding.bin', dtype: 'f32', rows: VOCAB, scale: null },
-      lm_head: { file: 'embedding.bin', dtype: 'f32', rows: VOCAB, bias: null, softcap: null, logit_scale: 1 },
+      lm_head: {
+        file: 'embedding.bin',
+        dtype: 'f32',
+        rows: VOCAB,
+        bias: null,
+        softcap: null,
+        logit_scale: 1,
+      },
     },
     tokenizer: 'tokenizer.json',
     chat_template: 'chat_template.jinja',
@@ -72,7 +79,10 @@ export class Offer {
     /** @type {{name: string, first: number, last: number}[]} */
     this.requests = [];
     this.sent = 0;
-    /** @type {(request: {name: string, first: number, last: number}, bytes: Uint8Array) => Uint8Array|Promise<Uint8Array>} */
+    /**
+     * @type {(request: {name: string, first: number, last: number}, bytes: Uint8Array) =>
+     *   Uint8Array|Promise<Uint8Array>}
+     */
     this.spoil = (_, bytes) => bytes;
     this.read = this.read.bind(this);
   }

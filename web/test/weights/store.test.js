@@ -22,7 +22,14 @@ for (const kind of KINDS) {
     assert.deepEqual(model.manifestBytes, offer.manifest);
     assert.deepEqual(await model.bytes('tokenizer.json'), offer.files['tokenizer.json']);
     const shards = model.shards('embedding.bin');
-    assert.deepEqual(shards.map(({ first, rows }) => [first, rows]), [[0, 366], [366, 367], [733, 367]]);
+    assert.deepEqual(
+      shards.map(({ first, rows }) => [first, rows]),
+      [
+        [0, 366],
+        [366, 367],
+        [733, 367],
+      ],
+    );
     for (const descriptor of shards) {
       const reader = await openShard(structuredClone(descriptor));
       const all = new Uint8Array(reader.rows * ROW);
@@ -52,7 +59,11 @@ for (const kind of KINDS) {
       const start = (reader.first + index) * ROW;
       assert.deepEqual(into.subarray(at * ROW, (at + 1) * ROW), table.subarray(start, start + ROW));
     });
-    for (const [start, count] of [[5, 1], [100, 200], [366, 1]]) {
+    for (const [start, count] of [
+      [5, 1],
+      [100, 200],
+      [366, 1],
+    ]) {
       const run = new Uint8Array(count * ROW);
       await reader.readRange(start, count, run);
       const first = (reader.first + start) * ROW;
@@ -106,7 +117,10 @@ for (const kind of KINDS) {
     };
     await assert.rejects(store.pull(offer.manifest, options), { code: 'weights_changed' });
     assert.equal(await store.doneBytes(offer.digest), CHUNK);
-    assert.deepEqual((await store.list()).map(({ bytes, complete }) => [bytes, complete]), [[CHUNK, false]]);
+    assert.deepEqual(
+      (await store.list()).map(({ bytes, complete }) => [bytes, complete]),
+      [[CHUNK, false]],
+    );
     assert.equal(await store.find(offer.digest), null);
   });
 
@@ -120,7 +134,9 @@ for (const kind of KINDS) {
       return bytes;
     };
     const { signal } = pausing;
-    await assert.rejects(store.pull(offer.manifest, { read: offer.read, ...quick, signal }), { code: 'paused' });
+    await assert.rejects(store.pull(offer.manifest, { read: offer.read, ...quick, signal }), {
+      code: 'paused',
+    });
     const sent = offer.sent;
     /** @type {any[]} */
     const steps = [];
@@ -132,7 +148,10 @@ for (const kind of KINDS) {
     assert.equal(offer.sent, offer.size);
     await store.remove(offer.digest);
     assert.deepEqual(await store.list(), []);
-    await assert.rejects(async () => openShard(model.shards('embedding.bin')[0]), kind === 'memory' ? Error : AppError);
+    await assert.rejects(
+      async () => openShard(model.shards('embedding.bin')[0]),
+      kind === 'memory' ? Error : AppError,
+    );
   });
 }
 
@@ -145,7 +164,9 @@ test('opfs: after a crash between any two steps at most one chunk is sent again'
       if (offer.requests.length === chunk + 1) disk.crash();
       return bytes;
     };
-    await assert.rejects(store.pull(offer.manifest, { read: offer.read, ...quick }), { code: 'store_failed' });
+    await assert.rejects(store.pull(offer.manifest, { read: offer.read, ...quick }), {
+      code: 'store_failed',
+    });
     await store.pull(offer.manifest, { read: offer.read, ...quick });
     assert.ok(offer.sent <= offer.size + CHUNK);
     assert.deepEqual(await rowsOf(store, offer), offer.files['embedding.bin']);
@@ -162,7 +183,10 @@ test('opfs: a quota is told before anything is fetched, and what is complete sta
   disk.quota = disk.usage + other.size / 2;
   await assert.rejects(store.pull(other.manifest, { read: other.read, ...quick }), { code: 'storage_full' });
   assert.equal(other.sent, 0);
-  assert.deepEqual((await store.list()).map(({ digest }) => digest), [offer.digest]);
+  assert.deepEqual(
+    (await store.list()).map(({ digest }) => digest),
+    [offer.digest],
+  );
   assert.deepEqual(await rowsOf(store, offer), offer.files['embedding.bin']);
 });
 
@@ -250,6 +274,20 @@ for (const kind of /** @type {const} */ (['opfs', 'indexeddb'])) {
     assert.equal((await store.list())[0].bytes, plain);
   });
 }
+
+test('a download that another tab ended meanwhile is not begun anew', async (t) => {
+  const { locks } = browser(t);
+  const offer = new Offer();
+  const [first, second] = [await ModelStore.open({ kind: 'opfs' }), await ModelStore.open({ kind: 'opfs' })];
+  locks.patience = Infinity;
+  const options = { read: offer.read, ...quick };
+  const both = await Promise.all([first.pull(offer.manifest, options), second.pull(offer.manifest, options)]);
+  assert.deepEqual(
+    both.map((model) => model.manifest.digest),
+    [offer.digest, offer.digest],
+  );
+  assert.equal(offer.sent, offer.size);
+});
 
 test('the best store that works is taken, and its kind says what it is', async (t) => {
   browser(t);

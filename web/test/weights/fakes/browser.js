@@ -31,17 +31,19 @@ function replace(name, value) {
   };
 }
 
-const PATIENCE_TURNS = 5;
-
-/** Web Locks (https://w3c.github.io/web-locks/) within one process, whose patience is a few turns of the event loop. */
+/**
+ * Web Locks (https://w3c.github.io/web-locks/) within one process, whose patience is a few turns of the event
+ * loop.
+ */
 export class FakeLocks {
   /** @type {Map<string, {mode: string}[]>} */
   held = new Map();
+  patience = 5;
 
   /** @param {string} name @param {{mode: string}} options @param {() => Promise<unknown>} work */
   async request(name, { mode }, work) {
     for (let turn = 0; this.#refuses(name, mode); turn += 1) {
-      if (turn === PATIENCE_TURNS) throw new DOMException('held', 'TimeoutError');
+      if (turn === this.patience) throw new DOMException('held', 'TimeoutError');
       await new Promise((resolve) => setImmediate(resolve));
     }
     const holder = { mode };
@@ -49,7 +51,10 @@ export class FakeLocks {
     try {
       await work();
     } finally {
-      this.held.set(name, (this.held.get(name) ?? []).filter((one) => one !== holder));
+      this.held.set(
+        name,
+        (this.held.get(name) ?? []).filter((one) => one !== holder),
+      );
     }
   }
 

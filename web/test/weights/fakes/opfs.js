@@ -1,4 +1,5 @@
-// An origin private file system in memory: exclusive handles, a quota, and crashes that lose what was not flushed.
+// An origin private file system in memory: exclusive handles, a quota, and crashes that lose what was not
+// flushed.
 
 class Denied extends DOMException {}
 
@@ -71,7 +72,8 @@ class FakeDirectory {
     if (!child) throw failing('NotFoundError');
     const below = filesBelow(child);
     if (below.some((file) => file.readers + file.writers > 0)) throw failing('NoModificationAllowedError');
-    if (child instanceof FakeDirectory && child.children.size && !recursive) throw failing('InvalidModificationError');
+    if (child instanceof FakeDirectory && child.children.size && !recursive)
+      throw failing('InvalidModificationError');
     this.children.delete(name);
     this.disk.files = this.disk.files.filter((file) => !below.includes(file));
   }
@@ -84,7 +86,13 @@ class FakeDirectory {
     yield* this.children.entries();
   }
 
-  /** @template {FakeDirectory|FakeFile} T @param {string} name @param {boolean} create @param {new (disk: FakeDisk) => T} Kind @returns {T} */
+  /**
+   * @template {FakeDirectory|FakeFile} T
+   * @param {string} name
+   * @param {boolean} create
+   * @param {new (disk: FakeDisk) => T} Kind
+   * @returns {T}
+   */
   #child(name, create, Kind) {
     const known = this.children.get(name);
     if (known && !(known instanceof Kind)) throw failing('TypeMismatchError');

@@ -1,5 +1,6 @@
-// `call(action, argument)` runs an action in the worker; failures come back as {error}. At #remote/KEY the page asks the
-// server what to run: developer tools, which a driver of the browser opens, keep all that was fetched in memory.
+// `call(action, argument)` runs an action in the worker; failures come back as {error}. At #remote/KEY the
+// page asks the server what to run: developer tools, which a driver of the browser opens, keep all that was
+// fetched in memory.
 import { askToKeep } from '../../../src/weights/persist.js';
 
 const worker = new Worker('/worker.js', { type: 'module' });

@@ -23,7 +23,9 @@ const ACTIONS = {
   async pull({ shards = 2, token = null, stallSeconds = 30 }) {
     pausing = new AbortController();
     const url = location.origin;
-    const manifest = new Uint8Array(await (await fetch('/weights/manifest.json', { cache: 'no-store' })).arrayBuffer());
+    const manifest = new Uint8Array(
+      await (await fetch('/weights/manifest.json', { cache: 'no-store' })).arrayBuffer(),
+    );
     const read = httpReader({ url, token, stallSeconds });
     /** @type {string[]} */
     const retried = [];
@@ -38,7 +40,12 @@ const ACTIONS = {
       },
       pause: async () => {},
     });
-    return { digest: model.manifest.digest, shards: model.shards(model.manifest.head.file).length, retried, last };
+    return {
+      digest: model.manifest.digest,
+      shards: model.shards(model.manifest.head.file).length,
+      retried,
+      last,
+    };
   },
   pause: () => pausing.abort(),
   list: () => store.list(),
@@ -66,7 +73,8 @@ const ACTIONS = {
   /** Opens all shards and leaves them open. */
   async hold({ digest }) {
     const model = await found(digest);
-    for (const descriptor of model.shards(model.manifest.head.file)) readers.push(await openShard(descriptor));
+    for (const descriptor of model.shards(model.manifest.head.file))
+      readers.push(await openShard(descriptor));
     return readers.length;
   },
   /** One row of the first shard that is held, and whether it came without waiting. */
@@ -108,18 +116,25 @@ const ACTIONS = {
     return [...bytes];
   },
   dropDerived: async ({ digest }) => (await found(digest)).dropDerived(),
-  /** Reads `count` scattered rows of each shard that is held `rounds` times, then all rows in runs `runs` times. */
+  /**
+   * Reads `count` scattered rows of each shard that is held `rounds` times, then all rows in runs `runs`
+   * times.
+   */
   async timeReads({ count = 0, rounds = 0, runs = 0 }) {
     for (let round = 0; round < rounds; round += 1) {
       for (const reader of readers) {
-        const indices = Int32Array.from({ length: count }, (_, nth) => (nth * 7919 + round * 104729) % reader.rows);
+        const indices = Int32Array.from(
+          { length: count },
+          (_, nth) => (nth * 7919 + round * 104729) % reader.rows,
+        );
         await reader.readRows(indices, new Uint8Array(count * reader.rowBytes));
       }
     }
     const step = 1024;
     for (const reader of runs ? readers : []) {
       const into = new Uint8Array(step * reader.rowBytes);
-      for (let at = 0; at < reader.rows; at += step) await reader.readRange(at, Math.min(step, reader.rows - at), into);
+      for (let at = 0; at < reader.rows; at += step)
+        await reader.readRange(at, Math.min(step, reader.rows - at), into);
     }
   },
 };
