@@ -8,8 +8,9 @@ import { MAX_NODES, editMessage, messages, newChat, redo, reply, say, undo } fro
 
 /** A chat with branches, an undone exchange and everything that a node may have. */
 function branched() {
-  let chat = newChat({ id: 'a', now: 10, system: 'be brief', adapter: 'auto', params: { top_k: 3, seed: '7' } });
-  chat = { ...reply(say(chat, 'eins', 11), 'one', { reason: 'eos', stats: { tokens: 1 } }, 12), model: 'tiny' };
+  const params = { top_k: 3, seed: '7' };
+  let chat = newChat({ id: 'a', now: 10, system: 'be brief', adapter: 'auto', params, model: 'tiny' });
+  chat = reply(say(chat, 'eins', 11), 'one', { reason: 'eos', stats: { tokens: 1 } }, 12);
   chat = reply(editMessage(chat, 'm1', 'zwei 👍🏽\u2028"\\', 13), 'two', { reason: 'interrupted' }, 14);
   return undo(reply(say(chat, 'drei', 15), 'three', {}, 16));
 }
@@ -51,9 +52,13 @@ test("a document of the terminal's is a chat without branches", () => {
     { role: 'user', content: 'hi there' },
     { role: 'assistant', content: 'hello', unknown: 1 },
   ];
-  const text = JSON.stringify({ format: 'gatelink.conversation', version: 1, model: 'm', messages: spoken, more: [] });
+  const document = { format: 'gatelink.conversation', version: 1, model: 'm', messages: spoken, more: [] };
+  const text = JSON.stringify(document);
   const chat = importChat(text, { now: 5 });
-  assert.deepEqual(messages(chat), [{ role: 'user', content: 'hi there' }, { role: 'assistant', content: 'hello' }]);
+  assert.deepEqual(messages(chat), [
+    { role: 'user', content: 'hi there' },
+    { role: 'assistant', content: 'hello' },
+  ]);
   assert.equal(chat.title, 'hi there');
   assert.equal(chat.updated, 5);
   assert.deepEqual(messages(importChat(text.replace('"content":""', '"content":"be"'))).at(0)?.content, 'be');
@@ -83,9 +88,12 @@ test('a file of one chat is read where a file of many is', () => {
 
 test('one damaged chat refuses the whole file', () => {
   const good = JSON.parse(exportChat(branched()));
-  const text = JSON.stringify({ format: 'gatelink.conversations', version: 1, chats: [good, { ...good, version: 2 }] });
+  const chats = [good, { ...good, version: 2 }];
+  const text = JSON.stringify({ format: 'gatelink.conversations', version: 1, chats });
   assert.throws(() => importChats(text), { code: 'conversation_file_invalid' });
 });
+
+const USER = { role: 'user', content: 'x' };
 
 /** @type {[string, string][]} */
 const HOSTILE = [
@@ -105,8 +113,8 @@ const HOSTILE = [
   ['an unknown role', spoiled({ messages: [{ role: 'tool', content: 'x' }] })],
   ['a role of the prototype', spoiled({ messages: [{ role: 'constructor', content: 'x' }] })],
   ['content that is no text', spoiled({ messages: [{ role: 'user', content: ['x'] }] })],
-  ['a second system message', spoiled({ messages: [{ role: 'user', content: 'x' }, { role: 'system', content: 'y' }] })],
-  ['half a character', spoiled({ messages: [{ role: 'user', content: '\ud800' }] }).replace('\ufffd', '\\ud800')],
+  ['a second system message', spoiled({ messages: [USER, { role: 'system', content: 'y' }] })],
+  ['half a character', spoiled({ messages: [{ role: 'user', content: '\ud800' }] })],
   ['half a character in a branch', spoiledNode(0, { content: 'a\udfffb' })],
   ['a tree that is null', spoiled({ tree: null })],
   ['a tree that is a list', spoiled({ tree: [] })],
@@ -157,9 +165,8 @@ test('a chat that is too large to be saved is not imported', () => {
 });
 
 test('details that are only shown fall back instead of refusing a chat', () => {
-  const chat = importChat(spoiledTree({ title: 5, adapter: '<x>', created: -1, updated: 'now', params: undefined }), {
-    now: 42,
-  });
+  const odd = { title: 5, adapter: '<x>', created: -1, updated: 'now', params: undefined };
+  const chat = importChat(spoiledTree(odd), { now: 42 });
   assert.deepEqual([chat.title, chat.adapter, chat.created, chat.updated], ['', null, 42, 42]);
   assert.deepEqual(chat.params, {});
 });

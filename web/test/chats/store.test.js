@@ -25,7 +25,8 @@ async function twoTabs() {
 
 /** @param {'indexeddb'|'memory'} kind */
 async function storeOf(kind) {
-  const store = await ChatStore.open({ indexedDB: kind === 'memory' ? null : new IDBFactory(), channel: null });
+  const indexedDB = kind === 'memory' ? null : new IDBFactory();
+  const store = await ChatStore.open({ indexedDB, channel: null });
   assert.equal(store.kind, kind);
   return store;
 }
@@ -122,7 +123,8 @@ test('two tabs do not give one id to two chats', async () => {
 
 test('saves of one tab follow each other without waiting', async () => {
   const store = await storeOf('indexeddb');
-  const saves = Array.from({ length: 20 }, (_, index) => store.save(rename(chatOf('a'), `title ${index}`, index)));
+  const titles = Array.from({ length: 20 }, (_, index) => `title ${index}`);
+  const saves = titles.map((title, index) => store.save(rename(chatOf('a'), title, index)));
   await Promise.all(saves);
   assert.equal((await store.load('a')).title, 'title 19');
 });
@@ -180,13 +182,15 @@ test('there are no more chats than a list can show', async () => {
 test('a chat of 16 MB is the largest, counted as its document has it', async () => {
   const store = await storeOf('memory');
   await store.save(say(newChat({ id: 'a' }), 'x'.repeat((16 << 20) - 2000)));
-  await assert.rejects(store.save(say(newChat({ id: 'b' }), 'ä'.repeat(9 << 20))), { code: 'chat_too_large' });
-  await assert.rejects(store.save(say(newChat({ id: 'c' }), `x${'\n'.repeat(9 << 20)}`)), { code: 'chat_too_large' });
+  for (const content of ['ä'.repeat(9 << 20), `x${'\n'.repeat(9 << 20)}`]) {
+    await assert.rejects(store.save(say(newChat({ id: 'b' }), content)), { code: 'chat_too_large' });
+  }
 });
 
 test('other tabs are told which chats were saved or removed', async () => {
   /** @type {any} */
-  const channel = { sent: [], postMessage: (/** @type {unknown} */ data) => channel.sent.push(data), close() {} };
+  const channel = { sent: [], close() {} };
+  channel.postMessage = (/** @type {unknown} */ data) => channel.sent.push(data);
   const store = await ChatStore.open({ indexedDB: new IDBFactory(), channel });
   await store.saveAll([chatOf('a'), chatOf('b')]);
   await store.remove('a');

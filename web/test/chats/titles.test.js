@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { LONGEST_TITLE, tidyTitle, titleOf } from '../../src/chats/titles.js';
 
 test('a title is the first six words of a message without the marks at its end', () => {
-  assert.equal(titleOf('What is split inference?\nTell me more, please.'), 'What is split inference? Tell me');
+  const message = 'What is split inference?\nTell me more, please.';
+  assert.equal(titleOf(message), 'What is split inference? Tell me');
   assert.equal(titleOf('  One,  two.  '), 'One, two');
   assert.equal(titleOf('...'), '');
   assert.equal(titleOf(' \n\t'), '');

@@ -168,7 +168,7 @@ test('whatever is done, no message is ever lost and the tree stays a tree', () =
     const written = new Map();
     for (let step = 0; step < 200; step += 1) {
       chat = changed(chat, pick, `text ${step}`);
-      for (const node of Object.values(chat.nodes)) written.set(node.id, written.get(node.id) ?? node.content);
+      for (const { id, content } of Object.values(chat.nodes)) written.set(id, written.get(id) ?? content);
       assert.deepEqual(Object.fromEntries(written), Object.fromEntries(contents(chat)));
       assertTree(chat);
     }

@@ -22,7 +22,8 @@ for (const lines of [LINES, NUMBERED]) {
   test(`items read one by one are the list that is read whole: ${lines[0]}`, () => {
     const pick = random(4711);
     for (let round = 0; round < 2000; round += 1) {
-      const source = [lines[0], ...Array.from({ length: 1 + pick(9) }, () => lines[pick(lines.length)])].join('\n');
+      const more = Array.from({ length: 1 + pick(9) }, () => lines[pick(lines.length)]);
+      const source = [lines[0], ...more].join('\n');
       // Behind a blank line a text at the margin is no longer of the list, whoever reads it.
       if (/\n\n(?:lazy)/.test(source)) continue;
       const whole = blocksOf(tokensOf(source.trimEnd(), { work: Infinity }));

@@ -29,7 +29,8 @@ test('a fence keeps everything up to its end, which is as long and of the same m
 
 test('a list keeps its blank lines, its paragraphs and its code', () => {
   assert.deepEqual(texts('- a\n\n- b\n\n  more\n\nafter'), ['- a', '- b\n\n  more', 'after']);
-  assert.deepEqual(texts('1. a\n   ```\n   # x\n\n   y\n   ```\n2. b'), ['1. a\n   ```\n   # x\n\n   y\n   ```', '2. b']);
+  const withCode = '1. a\n   ```\n   # x\n\n   y\n   ```';
+  assert.deepEqual(texts(`${withCode}\n2. b`), [withCode, '2. b']);
   assert.deepEqual(texts('- a\nlazy\n# h'), ['- a\nlazy', '# h']);
   assert.deepEqual(texts('intro:\n- a\n\n  b'), ['intro:', '- a\n\n  b']);
   assert.deepEqual(texts('in\n1986. was'), ['in\n1986. was']);

@@ -5,8 +5,8 @@ import { checkedList, listInPage, mayKeep } from '../../src/pwa/app_files.js';
 test('nothing of a person, a model or a pairing may be kept', () => {
   const forbidden = [
     '/api', '/api/v1/adapters', '/weights/x/head', '/v1/models', '/v1', '/pair', '/pair/redeem', '/pair.html',
-    '/health', '/metrics', '/app-files.json', '/service-worker.js', '//evil.org/x', '/../x', '/a/../../b', 'x', '',
-    '/a?b', '/a#b', '/a%2e', `/${'x'.repeat(300)}`,
+    '/health', '/metrics', '/app-files.json', '/service-worker.js', '//evil.org/x', '/../x', '/a/../../b',
+    'x', '', '/a?b', '/a#b', '/a%2e', `/${'x'.repeat(300)}`,
   ];
   for (const path of forbidden) assert.equal(mayKeep(path), false, path);
   for (const path of ['/', '/app/b1/app.js', '/app/b1/pair.js', '/icons/icon.svg', '/manifest.webmanifest']) {
@@ -22,15 +22,17 @@ test('a list is taken without what may not be kept', () => {
 test('what is no list is refused', () => {
   const refused = [
     null, 'x', [], {}, { build: 'b1' }, { build: '', files: ['/'] }, { build: '../x', files: ['/'] },
-    { build: 'x'.repeat(65), files: ['/'] }, { build: 'b1', files: '/' }, { build: 'b1', files: ['/app/b1/app.js'] },
-    { build: 'b1', files: ['/', 5] }, { build: 'b1', files: Array(201).fill('/') }, { build: 5, files: ['/'] },
+    { build: 'x'.repeat(65), files: ['/'] }, { build: 5, files: ['/'] },
+    { build: 'b1', files: '/' }, { build: 'b1', files: ['/app/b1/app.js'] }, { build: 'b1', files: ['/', 5] },
+    { build: 'b1', files: Array(201).fill('/') },
   ];
   for (const value of refused) assert.equal(checkedList(value), null, JSON.stringify(value));
 });
 
 test('a page names its build, its files and those that are loaded by name', () => {
   const html = `<link rel="stylesheet" href="/app/b1/app.css"><script src="app/b1/app.js"></script>
-    <link rel="icon" href="/icons/icon.svg"><a href="https://evil.org/app/b2/x.js">x</a><a href="/pair">p</a>`;
+    <link rel="icon" href="/icons/icon.svg">
+    <a href="https://evil.org/app/b2/x.js">x</a><a href="/pair">p</a>`;
   const list = listInPage(html, 'https://box.example/');
   assert.equal(list?.build, 'b1');
   const expected = ['/', '/app/b1/app.css', '/app/b1/app.js', '/app/b1/ends.js', '/app/b1/engine.js'];

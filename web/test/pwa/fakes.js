@@ -48,10 +48,11 @@ export class FakeServer {
 
   /** @param {string} build */
   serve(build) {
-    this.files = ['/', `/app/${build}/app.js`, `/app/${build}/engine.js`, '/manifest.webmanifest', '/icons/icon.svg'];
+    const scripts = [`/app/${build}/app.js`, `/app/${build}/engine.js`];
+    this.files = ['/', ...scripts, '/manifest.webmanifest', '/icons/icon.svg'];
     /** @type {unknown} */
     this.list = { build, files: this.files };
-    this.page = `<script type="module" src="/app/${build}/app.js"></script><link href="/manifest.webmanifest">`;
+    this.page = `<script src="/app/${build}/app.js"></script><link href="/manifest.webmanifest">`;
     this.build = build;
   }
 
@@ -69,8 +70,11 @@ export class FakeServer {
   };
 }
 
-/** @param {string} path @param {{method?: string, mode?: string, headers?: Record<string, string>}} [options] */
+/**
+ * @param {string} path
+ * @param {{method?: string, mode?: string, headers?: Record<string, string>}} [options]
+ */
 export function requestOf(path, { method = 'GET', mode = 'cors', headers = {} } = {}) {
   const url = new URL(path, ORIGIN).href;
-  return /** @type {Request} */ (/** @type {unknown} */ ({ url, method, mode, headers: new Headers(headers) }));
+  return /** @type {Request} */ (/** @type {any} */ ({ url, method, mode, headers: new Headers(headers) }));
 }

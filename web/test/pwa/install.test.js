@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InstallPrompt } from '../../src/pwa/install.js';
 
 const ANDROID = { userAgent: 'Mozilla/5.0 (Linux; Android 14) Chrome/126', maxTouchPoints: 5 };
-const IPHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) Safari', maxTouchPoints: 5 };
+const IPHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5) Safari', maxTouchPoints: 5 };
 const IPAD = { userAgent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari', maxTouchPoints: 5 };
 const MAC = { userAgent: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari', maxTouchPoints: 0 };
 

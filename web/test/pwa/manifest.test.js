@@ -12,7 +12,9 @@ test('the manifest has what browsers ask of an app that can be installed', () =>
   assert.equal(manifest.display, 'standalone');
   assert.ok(manifest.name && manifest.short_name.length <= 12);
   const sizes = manifest.icons.map((/** @type {any} */ icon) => `${icon.sizes} ${icon.purpose ?? 'any'}`);
-  for (const size of ['192x192 any', '512x512 any', '512x512 maskable']) assert.ok(sizes.includes(size), size);
+  for (const size of ['192x192 any', '512x512 any', '512x512 maskable']) {
+    assert.ok(sizes.includes(size), size);
+  }
 });
 
 test('every icon is there in the size that the manifest names', async () => {

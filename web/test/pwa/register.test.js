@@ -19,7 +19,8 @@ test('a secure page registers the worker of its origin', async () => {
 test('a page says why it is not kept', async () => {
   const never = navigatorWith(() => assert.fail());
   assert.equal(await registerServiceWorker({ navigator: never, secure: false }), 'insecure');
-  assert.equal(await registerServiceWorker({ navigator: /** @type {any} */ ({}), secure: true }), 'unsupported');
+  const old = /** @type {any} */ ({});
+  assert.equal(await registerServiceWorker({ navigator: old, secure: true }), 'unsupported');
   const untrusted = navigatorWith(() => Promise.reject(new DOMException('certificate', 'SecurityError')));
   assert.equal(await registerServiceWorker({ navigator: untrusted, secure: true }), 'insecure');
   const broken = navigatorWith(() => Promise.reject(new TypeError('no script')));
@@ -30,8 +31,10 @@ test('another build is told, and neither this one nor other messages are', async
   const navigator = navigatorWith(async () => {});
   /** @type {string[]} */
   const builds = [];
-  await registerServiceWorker({ navigator, secure: true, own: 'b1', onNewVersion: (build) => builds.push(build) });
-  for (const data of [{ type: 'new_version', build: 'b1' }, null, 'x', { type: 'other' }, { type: 'new_version', build: 'b2' }]) {
+  const onNewVersion = (/** @type {string} */ build) => builds.push(build);
+  await registerServiceWorker({ navigator, secure: true, own: 'b1', onNewVersion });
+  const [same, other] = ['b1', 'b2'].map((build) => ({ type: 'new_version', build }));
+  for (const data of [same, null, 'x', { type: 'other' }, other]) {
     navigator.serviceWorker.dispatchEvent(Object.assign(new Event('message'), { data }));
   }
   assert.deepEqual(builds, ['b2']);
@@ -45,7 +48,8 @@ test('the build of a page is in the address of its script', () => {
 test('a look for a new version goes to the worker that serves the page, if one does', () => {
   /** @type {unknown[]} */
   const sent = [];
-  checkForNewVersion(/** @type {any} */ ({ controller: { postMessage: (/** @type {unknown} */ m) => sent.push(m) } }));
+  const controller = { postMessage: (/** @type {unknown} */ message) => sent.push(message) };
+  checkForNewVersion(/** @type {any} */ ({ controller }));
   checkForNewVersion(/** @type {any} */ ({ controller: null }));
   checkForNewVersion(null);
   assert.deepEqual(sent, [{ type: 'check' }]);

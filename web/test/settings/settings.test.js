@@ -41,7 +41,8 @@ test('nothing kept yet is the defaults, which are all valid', () => {
 
 test('what was saved is loaded again', () => {
   storage_ = storageWith();
-  const settings = { ...DEFAULTS, temperature: 0.7, seed: '18446744073709551615', stop: ['\n\n'], logit_bias: { 5: -100 } };
+  const sampling = { temperature: 0.7, seed: '18446744073709551615', logit_bias: { 5: -100 } };
+  const settings = { ...DEFAULTS, ...sampling, stop: ['\n\n'] };
   assert.equal(saveSettings(settings, storage_), true);
   assert.deepEqual(loadSettings(storage_), settings);
 });
@@ -86,23 +87,28 @@ const INVALID = [
 ];
 
 for (const [name, value] of INVALID) {
-  test(`an invalid ${name} is the default and the rest is kept: ${JSON.stringify(value)?.slice(0, 30)}`, () => {
+  const shown = JSON.stringify(value)?.slice(0, 30);
+  test(`an invalid ${name} is the default and the rest is kept: ${shown}`, () => {
     const given = { ...DEFAULTS, theme: 'dark', enterSends: false, [name]: value };
     const expected = { ...DEFAULTS, theme: 'dark', enterSends: false, [name]: DEFAULTS[name] };
     assert.deepEqual(checkedSettings(given), expected);
     assert.equal(isSetting(name, value), false);
-    assert.throws(() => withSetting({ ...DEFAULTS }, name, /** @type {any} */ (value)), { code: 'setting_invalid' });
+    const changed = () => withSetting({ ...DEFAULTS }, name, /** @type {any} */ (value));
+    assert.throws(changed, { code: 'setting_invalid' });
   });
 }
 
 test('unknown fields and keys of prototypes are dropped', () => {
-  const settings = loaded('{"token": "secret", "__proto__": {"theme": "dark"}, "constructor": 1, "theme": "light"}');
+  const own = '"token": "secret", "constructor": 1, "theme": "light"';
+  const settings = loaded(`{"__proto__": {"theme": "dark"}, ${own}}`);
   assert.deepEqual(settings, { ...DEFAULTS, theme: 'light' });
   assert.equal(isSetting('toString', 1), false);
 });
 
 for (const text of ['', '{', 'null', '7', '[]', '"x"', '['.repeat(100_000)]) {
-  test(`a damaged storage is the defaults: ${text.slice(0, 10)}`, () => assert.deepEqual(loaded(text), DEFAULTS));
+  test(`a damaged storage is the defaults: ${text.slice(0, 10)}`, () => {
+    assert.deepEqual(loaded(text), DEFAULTS);
+  });
 }
 
 test('sampling fields that are set go to the sampler as they are, and it takes every valid one', () => {

@@ -1,6 +1,7 @@
-// Imports and exports chats on request of another language. JSON on stdin: {"documents": [text], "contents": [[content]]};
-// on stdout, for each document, the messages, the title and the chat exported again (or the code of the error), and for
-// each list of contents the export of a chat that was talked, edited and undone with them.
+// Imports and exports chats on request of another language. JSON on stdin:
+// {"documents": [text], "contents": [[content]]}; on stdout, for each document, the messages, the title and the
+// chat exported again (or the code of the error), and for each list of contents the export of a chat that was
+// talked, edited and undone with them.
 import { readFileSync } from 'node:fs';
 import { exportChat, importChat } from '../../src/chats/documents.js';
 import { AppError } from '../../src/common/errors.js';
