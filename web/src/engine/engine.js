@@ -30,12 +30,14 @@ const MAX_SHARDS = 4;
 export class Engine {
   /**
    * @param {(notice: import('./messages.js').Notice) => void} notify
-   * @param {{cores?: number, openStore?: () => Promise<ModelStore>}} [options]
+   * @param {{cores?: number, openStore?: typeof ModelStore.open, openModel?: typeof OpenModel.open}} [options]
    */
-  constructor(notify, { cores = navigator.hardwareConcurrency ?? 2, openStore = () => ModelStore.open({}) } = {}) {
+  constructor(notify, options = {}) {
+    const { cores = navigator.hardwareConcurrency ?? 2, openStore = ModelStore.open, openModel = OpenModel.open } = options;
     this._notify = notify;
     this._cores = cores;
     this._openStore = openStore;
+    this._opener = openModel;
     /** @type {ModelStore | null} */
     this._store = null;
     /** @type {Server | null} */
@@ -46,6 +48,8 @@ export class Engine {
     this._offered = null;
     /** @type {OpenModel | null} */
     this._model = null;
+    /** @type {Promise<OpenModel> | null} */
+    this._opening = null;
     /** @type {import('../../types/gatelink.d.ts').AdapterInfo[]} */
     this._adapters = [];
     /** @type {Map<string, ChatSession>} in the order of their last use */
@@ -119,13 +123,19 @@ export class Engine {
   async prepare(_, event) {
     const { offered } = this._connected();
     const { digest } = parseManifest(offered);
-    if (this._model?.manifest.digest !== digest) {
-      await this._closeModel();
+    if (this._model !== null && this._model.manifest.digest !== digest) await this._closeModel();
+    this._model ??= await this._openModel(digest, event);
+    return { kernel: this._model.ends.kernel, workers: this._model.ends.workers };
+  }
+
+  /** Opens it once, whoever asks meanwhile. @param {string} digest @param {(fraction: number) => void} event */
+  _openModel(digest, event) {
+    this._opening ??= (async () => {
       const stored = await (await this._opened()).find(digest);
       if (stored === null) throw new NotReady('download the model');
-      this._model = await OpenModel.open(stored, event);
-    }
-    return { kernel: this._model.ends.kernel, workers: this._model.ends.workers };
+      return this._opener(stored, event);
+    })().finally(() => (this._opening = null));
+    return this._opening;
   }
 
   /** @param {ReplyRequest} request @param {(token: any) => void} event @param {number} id */
@@ -206,7 +216,7 @@ export class Engine {
   }
 
   async _opened() {
-    this._store ??= await this._openStore();
+    this._store ??= await this._openStore({});
     return this._store;
   }
 
