@@ -1,5 +1,7 @@
 """Texts that tokenizers stumble over, made from a seed."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import random

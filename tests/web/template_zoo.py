@@ -1,5 +1,7 @@
 """Chat templates in the formats of the families, and conversations to render with them."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import random

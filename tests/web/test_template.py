@@ -40,6 +40,28 @@ def test_500_conversations_with_tools_render_as_python_renders_them() -> None:
             assert answer.get("text") == text, (name, request, answer, text)
 
 
+def test_transformers_render_the_same() -> None:
+    utils = pytest.importorskip("transformers.utils.chat_template_utils")
+    requests = [
+        request for request in conversations(60, seed=9) if "enable_thinking" not in request
+    ]
+    for name in ("qwen2.5", "qwen3", "phi", "chatml"):
+        [answers] = ask(
+            "text_render.js",
+            {"now": NOW, "jobs": [{"source": TEMPLATES[name], "requests": requests}]},
+        )
+        for request, answer in zip(requests, answers, strict=True):
+            variables = {key: request[key] for key in ("bos_token", "eos_token")}
+            [text], _ = utils.render_jinja_template(
+                conversations=[request["messages"]],
+                tools=request["tools"],
+                chat_template=TEMPLATES[name],
+                add_generation_prompt=request["add_generation_prompt"],
+                **variables,
+            )
+            assert answer == {"text": text}, name
+
+
 def python_text(template: Template, request: dict[str, Any]) -> str | None:
     """None: the template refuses."""
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from typing import Any
 
 import pytest
 from tokenizers import Tokenizer
@@ -11,32 +13,78 @@ from tests.web.generation_peers import ask
 from tests.web.hard_texts import code_points, contexts, hard_texts
 from tests.web.tokenizer_zoo import zoo
 
-NAMES = list(zoo())
 ROWS = 1 << 20
+MAIN = ("embedded", "llama 3", "qwen2, added tokens", "llama 2, added tokens", "gemma")
+ALL = [
+    *("embedded", "gpt2", "gpt2, prefix space", "llama 3", "qwen2", "cased", "possessive"),
+    *("scripts", "digits", "runs of digits", "llama 2", "metaspace first", "metaspace always"),
+    *("metaspace never", "gemma", "words", "qwen2, added tokens", "llama 2, added tokens"),
+    *("metaspace first, added tokens", "gemma, added tokens", "ignored merges"),
+    *("some bytes without a token", "unknown one by one", "characters without a token"),
+]
+BATCH = 200_000
 
 
-def test_hard_texts_become_the_same_ids() -> None:
-    texts = hard_texts(5200, seed=1)
-    for name, file in zoo().items():
-        assert_encodes_alike(name, file, texts)
+def test_every_tokenizer_is_compared() -> None:
+    assert list(zoo()) == ALL
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_hard_texts_become_the_same_ids(name: str) -> None:
+    assert_encodes_alike([name], hard_texts(5200, seed=1))
+
+
+def test_hard_texts_become_the_same_ids_with_every_kind_of_part() -> None:
+    assert_encodes_alike(ALL, hard_texts(500, seed=5))
+    assert_encodes_alike(ALL, hard_texts(200, seed=6), special=True)
 
 
 @pytest.mark.slow
-def test_every_code_point_becomes_the_same_ids_alone_and_in_context() -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_every_code_point_becomes_the_same_ids_alone_and_in_context(name: str) -> None:
     texts = [text for character in code_points() for text in contexts(character)]
-    for name, file in zoo().items():
-        for start in range(0, len(texts), 200_000):
-            assert_encodes_alike(name, file, texts[start : start + 200_000])
+    for start in range(0, len(texts), BATCH):
+        assert_encodes_alike([name], texts[start : start + BATCH])
+    assert_encodes_alike([name], hard_texts(10_000, seed=7))
 
 
-def assert_encodes_alike(name: str, file: str, texts: list[str]) -> None:
-    tokenizer = Tokenizer.from_str(file)
-    for special in (False, True) if len(texts) < 10_000 else (False,):
-        answer = ask(
-            "text_tokenize.js", {"file": file, "rows": ROWS, "texts": texts, "special": special}
-        )
-        assert "refused" not in answer, (name, answer)
-        expected = tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+def test_ids_become_the_same_text_at_once_and_piece_by_piece() -> None:
+    assert_decodes_alike(ALL, texts=200, drawn=300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_many_ids_become_the_same_text_at_once_and_piece_by_piece(name: str) -> None:
+    assert_decodes_alike([name], texts=5000, drawn=5000)
+
+
+def test_a_file_in_an_older_form_gives_the_same_ids() -> None:
+    """Merges come as pairs or as one text, with or without the options that have defaults."""
+    document = json.loads(zoo()["llama 3"])
+    model = document["model"]
+    model["merges"] = [" ".join(pair) for pair in model["merges"]]
+    for name in ("dropout", "fuse_unk", "byte_fallback", "ignore_merges", "end_of_word_suffix"):
+        del model[name]
+    file = json.dumps(document, indent=1)
+    texts = hard_texts(300, seed=8)
+    expected = Tokenizer.from_str(file).encode_batch_fast(texts, add_special_tokens=False)
+    assert asked([{"file": file, "texts": texts}])[0]["encoded"] == [
+        encoding.ids for encoding in expected
+    ]
+
+
+def asked(requests: list[dict[str, Any]]) -> list[Any]:
+    answers = ask("text_tokenize.js", [{"rows": ROWS} | request for request in requests])
+    for answer in answers:
+        assert "refused" not in answer, answer
+    return list(answers)
+
+
+def assert_encodes_alike(names: list[str], texts: list[str], *, special: bool = False) -> None:
+    files = [zoo()[name] for name in names]
+    answers = asked([{"file": file, "texts": texts, "special": special} for file in files])
+    for name, file, answer in zip(names, files, answers, strict=True):
+        expected = Tokenizer.from_str(file).encode_batch_fast(texts, add_special_tokens=special)
         wrong = [
             (text, ids, encoding.ids)
             for text, ids, encoding in zip(texts, answer["encoded"], expected, strict=True)
@@ -45,22 +93,25 @@ def assert_encodes_alike(name: str, file: str, texts: list[str]) -> None:
         assert not wrong, (name, len(wrong), wrong[:5])
 
 
-def test_ids_become_the_same_text_at_once_and_piece_by_piece() -> None:
-    texts = hard_texts(1500, seed=2)
-    for name, file in zoo().items():
-        tokenizer = Tokenizer.from_str(file)
-        lists = [encoding.ids for encoding in tokenizer.encode_batch_fast(texts)]
-        lists += random_ids(tokenizer.get_vocab_size(), 1500)
-        answer = ask("text_tokenize.js", {"file": file, "rows": ROWS, "ids": lists})
-        for index, ids in enumerate(lists):
-            expected = [tokenizer.decode(ids), tokenizer.decode(ids, skip_special_tokens=False)]
-            assert answer["decoded"][index] == expected, (name, ids)
-            assert "".join(answer["pieces"][index]) == expected[0], (name, ids)
+def assert_decodes_alike(names: list[str], *, texts: int, drawn: int) -> None:
+    """Ids of texts, and any ids: also those that are no text by themselves, and of no token."""
+    files = [zoo()[name] for name in names]
+    tokenizers = [Tokenizer.from_str(file) for file in files]
+    lists = [drawn_ids(tokenizer, texts, drawn) for tokenizer in tokenizers]
+    requests = [{"file": file, "ids": ids} for file, ids in zip(files, lists, strict=True)]
+    for index, answer in enumerate(asked(requests)):
+        decode = tokenizers[index].decode
+        for ids, decoded, pieces in zip(
+            lists[index], answer["decoded"], answer["pieces"], strict=True
+        ):
+            expected = [decode(ids), decode(ids, skip_special_tokens=False)]
+            assert decoded == expected, (names[index], ids)
+            assert "".join(pieces) == expected[0], (names[index], ids)
 
 
-def random_ids(size: int, count: int) -> list[list[int]]:
-    """Also of tokens that are no text by themselves, and of none."""
+def drawn_ids(tokenizer: Tokenizer, texts: int, drawn: int) -> list[list[int]]:
+    lists = [encoding.ids for encoding in tokenizer.encode_batch_fast(hard_texts(texts, seed=2))]
     chance = random.Random(3)  # noqa: S311
-    return [
-        [chance.randrange(size + 3) for _ in range(chance.randint(0, 12))] for _ in range(count)
-    ]
+    rows = tokenizer.get_vocab_size() + 3
+    lists += [[chance.randrange(rows) for _ in range(chance.randint(0, 12))] for _ in range(drawn)]
+    return lists

@@ -1,6 +1,6 @@
-// Tokenizes on request of another language. JSON on stdin: {file, rows, texts, ids, special}; on stdout
-// {encoded, decoded, pieces}, or {refused: {code, message}} where the tokenizer is refused. `pieces`: of
-// each list of ids, what a Detokenizer gives token by token.
+// Tokenizes on request of another language. JSON on stdin: a list of {file, rows, texts, ids, special};
+// on stdout, for each, {encoded, decoded, pieces}, or {refused: {code, message}} where the tokenizer is
+// refused. `pieces`: of each list of ids, what a Detokenizer gives token by token.
 import { readFileSync } from 'node:fs';
 import { describeError } from '../../src/common/errors.js';
 import { Detokenizer } from '../../src/text/detokenizer.js';
@@ -22,11 +22,14 @@ function answer({ file, rows, texts = [], ids = [], special = false }) {
   };
 }
 
-const request = JSON.parse(readFileSync(0, 'utf8'));
-let output;
-try {
-  output = answer(request);
-} catch (error) {
-  output = { refused: describeError(error) };
+/** @param {any} request */
+function answerOrRefusal(request) {
+  try {
+    return answer(request);
+  } catch (error) {
+    return { refused: describeError(error) };
+  }
 }
-process.stdout.write(JSON.stringify(output));
+
+const requests = JSON.parse(readFileSync(0, 'utf8'));
+process.stdout.write(JSON.stringify(requests.map(answerOrRefusal)));
