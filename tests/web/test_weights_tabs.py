@@ -143,3 +143,19 @@ def test_a_page_over_plain_http_keeps_its_weights_in_indexeddb(server: WeightsSe
         check_whole(second, server)
         assert server.sent == MODEL.size
         second.call("remove", digest=MODEL.digest)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tab_may_look_while_another_downloads(
+    kind: str, context: BrowserContext, server: WeightsServer
+) -> None:
+    server.model = model_of(rows=20_000, hidden=96, chunk=64 << 10, seed=3)
+    first, second = (StorePage(context.new_page(), server.url, kind) for _ in range(2))
+    first.start("pull")
+    seen = []
+    while not seen or not seen[-1]["complete"]:
+        seen = [*seen, *second.call("list")]
+    first.ended()
+    arrived = [model["bytes"] for model in seen]
+    assert arrived == sorted(arrived)
+    check_whole(second, server)
