@@ -30,14 +30,17 @@ export function start(spawn, later = () => {}) {
     saveSettings,
     memory: pageStorage(),
   });
-  const offer = () => (app.install.value = { state: install.state, words: install.words, ask: () => void install.ask() });
+  const offer = () => {
+    app.install.value = { state: install.state, words: install.words, ask: () => void install.ask() };
+  };
   install.onChange = offer;
   offer();
   followTheme(app.settings);
   followViewport();
   attend(app);
   watchSettings((settings) => (app.settings.value = settings));
-  render(<App app={app} wide={matching(WIDE)} />, /** @type {HTMLElement} */ (document.getElementById('app')));
+  const place = /** @type {HTMLElement} */ (document.getElementById('app'));
+  render(<App app={app} wide={matching(WIDE)} />, place);
   requestAnimationFrame(() => {
     setTimeout(() => {
       void app.start();

@@ -1,7 +1,11 @@
 import { useApp } from './context.jsx';
 
 const NONE = { key: null, name: 'None', description: 'The model as it is.' };
-const AUTO = { key: 'auto', name: 'Auto', description: 'By the words of each message, chosen on this device.' };
+const AUTO = {
+  key: 'auto',
+  name: 'Auto',
+  description: 'By the words of each message, chosen on this device.',
+};
 
 /** Which low-rank adapter the server applies to replies of this chat. */
 export function AdapterChoice() {

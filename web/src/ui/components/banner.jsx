@@ -17,7 +17,9 @@ export function Banners() {
       )}
       {phase.name === 'offline' && app.library.chat.value.leaf !== null && (
         <div class="banner">
-          <p>{phase.problem?.message ?? 'The server cannot be reached.'} Saved chats can be read meanwhile.</p>
+          <p>
+            {phase.problem?.message ?? 'The server cannot be reached.'} Saved chats can be read meanwhile.
+          </p>
           <button type="button" class="button" onClick={() => void app.connection.connect()}>
             Try now
           </button>

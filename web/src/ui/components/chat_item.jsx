@@ -49,7 +49,9 @@ export function ChatItem({ chat }) {
           </button>
         </div>
       )}
-      {open.value === 'rename' && <Rename title={chat.title} onDone={rename} onCancel={() => (open.value = 'closed')} />}
+      {open.value === 'rename' && (
+        <Rename title={chat.title} onDone={rename} onCancel={() => (open.value = 'closed')} />
+      )}
     </li>
   );
 }
@@ -70,7 +72,13 @@ function Rename({ title, onDone, onCancel }) {
   };
   return (
     <form onSubmit={submit} onKeyDown={pressed}>
-      <input ref={field} class="text-field" aria-label="Name of the chat" maxLength={200} defaultValue={title} />
+      <input
+        ref={field}
+        class="text-field"
+        aria-label="Name of the chat"
+        maxLength={200}
+        defaultValue={title}
+      />
       <div class="row">
         <button type="submit" class="button primary">
           Rename

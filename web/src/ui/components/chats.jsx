@@ -65,9 +65,13 @@ function List() {
           <ChatItem key={chat.id} chat={chat} />
         ))}
         {!chats.length && kind !== 'opening' && (
-          <li class="chats-none">{found ? 'No chat has all these words.' : 'Chats are saved here, on this device only.'}</li>
+          <li class="chats-none">
+            {found ? 'No chat has all these words.' : 'Chats are saved here, on this device only.'}
+          </li>
         )}
-        {found && found.leftOut > 0 && <li class="chats-none">{found.leftOut} older chats were not searched.</li>}
+        {found && found.leftOut > 0 && (
+          <li class="chats-none">{found.leftOut} older chats were not searched.</li>
+        )}
         {kind === 'memory' && (
           <li class="chats-none">This browser keeps no data for the page: chats last until it is closed.</li>
         )}

@@ -25,7 +25,11 @@ export function CheckedField({ id, label, hint, text, read, onChange, lines = fa
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {lines ? <textarea rows={2} {...about} /> : <input inputMode={numeric ? 'numeric' : 'text'} {...about} />}
+      {lines ? (
+        <textarea rows={2} {...about} />
+      ) : (
+        <input inputMode={numeric ? 'numeric' : 'text'} {...about} />
+      )}
       <p class={problem ? 'problem' : 'hint'} id={`${id}-hint`}>
         {problem || hint}
       </p>

@@ -1,8 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { sends } from '../view/shortcuts.js';
 import { useApp } from './context.jsx';
 import { IconButton } from './icon.jsx';
 import { StatusLine } from './status_line.jsx';
+
+const WITH_KEYBOARD = '(hover: hover) and (pointer: fine)';
 
 /** Where a message is written; it grows with it. */
 export function Composer() {
@@ -11,10 +13,10 @@ export function Composer() {
   const draft = app.draft.value;
   const hindrance = app.hindrance.value;
   const id = app.library.chat.value.id;
-  useEffect(() => fit(field.current), [draft]);
-  useEffect(() => {
+  useLayoutEffect(() => fit(field.current), [draft]);
+  useLayoutEffect(() => {
     // On a phone the keyboard would cover half of the page that was just opened.
-    if (matchMedia('(hover: hover) and (pointer: fine)').matches) field.current?.focus({ preventScroll: true });
+    if (matchMedia(WITH_KEYBOARD).matches) field.current?.focus({ preventScroll: true });
   }, [id]);
   const send = () => {
     if (app.send(draft)) app.draft.value = '';

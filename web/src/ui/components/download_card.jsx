@@ -19,7 +19,8 @@ export function DownloadCard() {
     <section class="card" aria-labelledby="setup">
       <h2 id="setup">{name === 'downloading' ? 'Downloading' : 'Download'} the ends of {manifest.name}</h2>
       <p>
-        Tokenizer, embedding table and LM head come to this device once. Everything between them stays on the server.
+        Tokenizer, embedding table and LM head come to this device once. Everything between them stays on the
+        server.
       </p>
       <dl class="facts">
         <dt>Size</dt>
@@ -45,8 +46,14 @@ export function DownloadCard() {
         </p>
       )}
       {tight && <p class="problem">That is more than this browser says it can keep.</p>}
-      {name === 'downloading' ? <Progress /> : <Actions done={doneBytes} digest={manifest.digest} missing={missing} />}
-      <p class="hint">{STORAGE[storage]} Each piece is checked; a download that stops goes on where it was.</p>
+      {name === 'downloading' ? (
+        <Progress />
+      ) : (
+        <Actions done={doneBytes} digest={manifest.digest} missing={missing} />
+      )}
+      <p class="hint">
+        {STORAGE[storage]} Each piece is checked; a download that stops goes on where it was.
+      </p>
     </section>
   );
 }

@@ -5,7 +5,9 @@ import { SetupCard } from './setup_card.jsx';
 const WORDS = {
   connecting: 'Connecting…',
   preparing: 'Preparing the model…',
-  ready: 'This device holds the ends of the model and picks every token; the server computes what lies between.',
+  ready:
+    'This device holds the ends of the model and picks every token; ' +
+    'the server computes what lies between.',
 };
 
 /** A chat without messages: what is still to be done, or what this is. */
@@ -29,5 +31,6 @@ export function EmptyChat() {
 /** Shown only where it takes a while, as it does the first time for a large model. */
 function Prepared() {
   const app = useApp();
-  return <progress class="bar later" aria-label="Prepared" value={app.connection.prepared.value ?? 0} max={1} />;
+  const fraction = app.connection.prepared.value ?? 0;
+  return <progress class="bar later" aria-label="Prepared" value={fraction} max={1} />;
 }

@@ -6,7 +6,10 @@ import { CodeBlock } from './code_block.jsx';
 
 const SIDES = { left: undefined, center: 'centre-cell', right: 'end' };
 
-/** A text's blocks; one that is the same object as before is not looked at again. @param {{blocks: readonly Block[]}} props */
+/**
+ * A text's blocks; one that is the same object as before is not looked at again.
+ * @param {{blocks: readonly Block[]}} props
+ */
 export function Markdown({ blocks }) {
   return (
     <div class="text">

@@ -29,7 +29,12 @@ export function ModelSection() {
               {model.complete ? '' : ', not whole yet'}
             </span>
           </p>
-          <button type="button" class="button danger" disabled={busy} onClick={() => void remove(model.digest)}>
+          <button
+            type="button"
+            class="button danger"
+            disabled={busy}
+            onClick={() => void remove(model.digest)}
+          >
             Delete
           </button>
         </div>

@@ -5,7 +5,10 @@ import { readCredential } from '../view/credential.js';
 import { whyPairing } from '../words/explain.js';
 import { useApp } from './context.jsx';
 
-/** Asks for a pairing code or a token. @param {{problem: import('../machine/phase.js').Problem | null}} props */
+/**
+ * Asks for a pairing code or a token.
+ * @param {{problem: import('../machine/phase.js').Problem | null}} props
+ */
 export function PairingCard({ problem }) {
   const app = useApp();
   const [text, setText] = useState('');
@@ -17,8 +20,7 @@ export function PairingCard({ problem }) {
     setWrong('');
     try {
       const credential = readCredential(text, isToken);
-      const name = deviceName(navigator.userAgent);
-      storeToken(credential.kind === 'token' ? credential.token : (await redeem({ code: credential.code, name })).token);
+      storeToken(credential.kind === 'token' ? credential.token : await tokenFor(credential.code));
       await app.connection.connect();
     } catch (error) {
       setWrong(describeError(error).message);
@@ -54,17 +56,25 @@ export function PairingCard({ problem }) {
         </button>
       </form>
       <p class="hint" id="credential-help">
-        On the machine of the server, <code>split-server pair</code> shows a code that counts once, for a few minutes, and
-        a QR code that does all this by itself.
+        On the machine of the server, <code>split-server pair</code> shows a code that counts once, for a few
+        minutes, and a QR code that does all this by itself.
       </p>
     </section>
   );
 }
 
+/** @param {string} code @returns {Promise<string>} throws what redeem throws */
+async function tokenFor(code) {
+  const { token } = await redeem({ code, name: deviceName(navigator.userAgent) });
+  return token;
+}
+
+const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];
+
 /** What the server's list calls this device until somebody renames it. @param {string} agent */
 function deviceName(agent) {
   // Each of these also names those after it.
   const browser = ['Firefox', 'Edg', 'Chrome', 'Safari'].find((word) => agent.includes(word)) ?? 'Browser';
-  const system = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'].find((word) => agent.includes(word));
+  const system = SYSTEMS.find((word) => agent.includes(word));
   return `${browser === 'Edg' ? 'Edge' : browser} on ${system ?? 'a device'}`;
 }

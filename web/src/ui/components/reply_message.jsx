@@ -29,7 +29,12 @@ export function ReplyMessage({ node, last }) {
           onClick={() => app.regenerate(node.id)}
         />
         {last && (
-          <IconButton icon="undo" label="Take back the last exchange" disabled={busy} onClick={() => app.undo()} />
+          <IconButton
+            icon="undo"
+            label="Take back the last exchange"
+            disabled={busy}
+            onClick={() => app.undo()}
+          />
         )}
         <Branches node={node} />
         {figures && <span class="figures">{figures}</span>}

@@ -44,17 +44,18 @@ function Learns() {
     <section class="section words" aria-labelledby="learns">
       <h3 id="learns">What the server can learn</h3>
       <p>
-        The server is honest but curious: it knows all weights and our code, keeps all traffic, sees sizes and timing.
+        The server is honest but curious: it knows all weights and our code, keeps all traffic, sees sizes
+        and timing.
       </p>
       <p>
-        In <strong>split</strong> mode assume that it can recover the prompt and the reply: embedding rows are invertible
-        by table look-up, and it could run the LM head itself. Split mode moves work and control (sampling, adapters,
-        keys) to the device; it is not confidentiality.
+        In <strong>split</strong> mode assume that it can recover the prompt and the reply: embedding rows
+        are invertible by table look-up, and it could run the LM head itself. Split mode moves work and
+        control (sampling, adapters, keys) to the device; it is not confidentiality.
       </p>
       <h3>What stays on this device</h3>
       <p>
-        Saved chats, the seed, sampling settings and logit biases are never sent. The system prompt is part of the
-        prompt. Tokenizer, LM head, sampler and penalties run here.
+        Saved chats, the seed, sampling settings and logit biases are never sent. The system prompt is part
+        of the prompt. Tokenizer, LM head, sampler and penalties run here.
       </p>
     </section>
   );

@@ -25,7 +25,13 @@ function Page() {
   return (
     <section class="section" aria-labelledby="page">
       <h3 id="page">This page</h3>
-      <Choice name="theme" label="Theme" options={THEMES} value={theme} onChange={(value) => app.change({ theme: value })} />
+      <Choice
+        name="theme"
+        label="Theme"
+        options={THEMES}
+        value={theme}
+        onChange={(value) => app.change({ theme: value })}
+      />
       <Choice
         name="transport"
         label="Connection"

@@ -17,7 +17,9 @@ export function SetupCard() {
         <section class="card" aria-labelledby="setup">
           <h2 id="setup">The server cannot be reached</h2>
           <p>{phase.problem?.message}</p>
-          <p class="hint">Is this device in the same network, and does the server run? The page tries again by itself.</p>
+          <p class="hint">
+            Is this device in the same network, and does the server run? The page tries again by itself.
+          </p>
           <div class="row">
             <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
               Try now

@@ -1,14 +1,15 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './icon.jsx';
 
 /**
  * A dialog above the page. The browser keeps the focus inside and closes it with Escape; at the end the
  * focus is where it was before.
- * @param {{label: string, class: string, onClose: () => void, children: import('preact').ComponentChildren}} props
+ * @param {{label: string, class: string, onClose: () => void,
+ *   children: import('preact').ComponentChildren}} props
  */
 export function Modal({ label, class: kind, onClose, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     const shown = dialog.current;
     shown?.showModal();

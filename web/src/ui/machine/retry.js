@@ -1,6 +1,11 @@
 /** Seconds before the n-th try (1, 2, ...) to reach a server that did not answer: 2, 4, ... 60. */
 const LONGEST = 60;
 
+const TIMERS = {
+  set: (/** @type {() => void} */ run, /** @type {number} */ ms) => setTimeout(run, ms),
+  clear: (/** @type {any} */ timer) => clearTimeout(timer),
+};
+
 /**
  * Tries again on its own, later and later, and at once when the browser says that something changed.
  */
@@ -9,7 +14,7 @@ export class Retry {
    * @param {() => void} again
    * @param {{set: (run: () => void, ms: number) => unknown, clear: (timer: any) => void}} [timers]
    */
-  constructor(again, timers = { set: (run, ms) => setTimeout(run, ms), clear: (timer) => clearTimeout(timer) }) {
+  constructor(again, timers = TIMERS) {
     this._again = again;
     this._timers = timers;
     this._tries = 0;

@@ -1,5 +1,7 @@
 import { computed, signal } from '@preact/signals';
-import { editMessage, redo, regenerateFrom, say, selectSibling, undo, withSettings } from '../../chats/tree.js';
+import {
+  editMessage, redo, regenerateFrom, say, selectSibling, undo, withSettings,
+} from '../../chats/tree.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { cannotSend, whatHappened } from '../words/explain.js';
@@ -13,6 +15,12 @@ import { Traffic } from './traffic.js';
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {'chats' | 'settings' | 'seen'} SheetName */
+/** @typedef {import('../../pwa/install.js').InstallState} InstallState */
+/** @typedef {{state: InstallState, words: string, ask: () => void}} Install */
+/**
+ * @template T
+ * @typedef {import('@preact/signals').Signal<T>} Signal
+ */
 
 /**
  * What the page needs of the browser and of the other rooms; tests give others.
@@ -36,15 +44,15 @@ export class App {
     this.toasts = new Toasts();
     /** What a screen reader is told. */
     this.spoken = signal('');
-    /** Why the connection is not as it should be. @type {import('@preact/signals').Signal<string | null>} */
+    /** Why the connection is not as it should be. @type {Signal<string | null>} */
     this.notice = signal(null);
-    /** @type {import('@preact/signals').Signal<SheetName | null>} */
+    /** @type {Signal<SheetName | null>} */
     this.sheet = signal(null);
     /** Whether and how the app can be installed. */
-    /** @type {import('@preact/signals').Signal<{state: import('../../pwa/install.js').InstallState, words: string, ask: () => void}>} */
+    /** @type {Signal<Install>} */
     this.install = signal({ state: 'none', words: '', ask: () => {} });
     this.draft = signal('');
-    /** The message of the user that is being edited. @type {import('@preact/signals').Signal<string | null>} */
+    /** The message of the user that is being edited. @type {Signal<string | null>} */
     this.editing = signal(null);
     const transport = () => this.settings.value.transport;
     this.connection = new Connection({ spawn, url, token: loadToken, transport, now: clock?.now });
@@ -185,7 +193,8 @@ export class App {
 
   _hindrance() {
     const running = this.replies.running.value;
-    if (running && running.chat !== this.library.chat.value.id) return 'A reply is being written in another chat.';
+    const here = running?.chat === this.library.chat.value.id;
+    if (running && !here) return 'A reply is being written in another chat.';
     if (running) return 'A reply is being written.';
     return cannotSend(this.connection.phase.value);
   }

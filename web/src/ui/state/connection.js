@@ -109,7 +109,10 @@ export class Connection {
     this._retry.now();
   }
 
-  /** @param {(current: () => boolean) => Promise<void>} steps @param {import('../machine/phase.js').PhaseEvent} event */
+  /**
+   * @param {import('../machine/phase.js').PhaseEvent} event
+   * @param {(current: () => boolean) => Promise<void>} steps
+   */
   async _attempt(event, steps) {
     const round = ++this._round;
     const current = () => round === this._round;

@@ -8,6 +8,7 @@ import { Saver } from './saver.js';
 /** @typedef {import('../../chats/types').ChatSummary} ChatSummary */
 /** @typedef {import('../../chats/types').FoundChat} FoundChat */
 /** @typedef {import('../../chats/store.js').ChatStore} ChatStore */
+/** @typedef {{words: string, found: FoundChat[], leftOut: number}} Found */
 
 const LAST_OPEN = 'gatelink.chat';
 
@@ -41,7 +42,7 @@ export class Library {
     this.list = signal([]);
     /** @type {import('@preact/signals').Signal<Chat>} */
     this.chat = signal(newChat(defaults()));
-    /** @type {import('@preact/signals').Signal<{words: string, found: FoundChat[], leftOut: number} | null>} */
+    /** @type {import('@preact/signals').Signal<Found | null>} */
     this.found = signal(null);
     /** @type {import('@preact/signals').Signal<'opening' | 'indexeddb' | 'memory'>} */
     this.kind = signal('opening');
@@ -162,7 +163,10 @@ export class Library {
     return this._saver.idle();
   }
 
-  /** A chat is not worked on any more: once written it leaves memory, unless it is shown. @param {string} id */
+  /**
+   * A chat is not worked on any more: once written it leaves memory, unless it is shown.
+   * @param {string} id
+   */
   async release(id) {
     await this._saver.idle();
     if (this.chat.value.id !== id && !this._kept(id)) this._here.delete(id);

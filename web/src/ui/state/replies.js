@@ -8,7 +8,14 @@ import { Pace } from './pace.js';
 /** @typedef {import('../../engine/messages.js').Finished} Finished */
 /**
  * What of a reply is known while it is made.
- * @typedef {{chat: string, text: string, tokens: number, ttft: number | null, tokensPerSecond: number | null}} Live
+ * @typedef {{chat: string, text: string, tokens: number, ttft: number | null,
+ *   tokensPerSecond: number | null}} Live
+ */
+/** @typedef {{chat: string, stop: () => void, stopping: boolean}} Running */
+/** Why a message has no reply. @typedef {{leaf: string, chat: string, message: string}} Missing */
+/**
+ * @template T
+ * @typedef {import('@preact/signals').Signal<T>} Signal
  */
 /**
  * How replies are to be made.
@@ -31,11 +38,11 @@ export class Replies {
     this._announcer = announcer;
     this._clock = clock;
     this._now = clock.now ?? (() => performance.now());
-    /** @type {import('@preact/signals').Signal<{chat: string, stop: () => void, stopping: boolean} | null>} */
+    /** @type {Signal<Running | null>} */
     this.running = signal(null);
     /** @type {import('@preact/signals').Signal<Live | null>} */
     this.live = signal(null);
-    /** Why a message has no reply. @type {import('@preact/signals').Signal<{leaf: string, chat: string, message: string} | null>} */
+    /** @type {Signal<Missing | null>} */
     this.failure = signal(null);
     /** Of the reply before. @type {import('@preact/signals').Signal<Finished | null>} */
     this.last = signal(null);

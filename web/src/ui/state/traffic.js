@@ -4,13 +4,18 @@ import { signal } from '@preact/signals';
 
 const EVERY_MS = 1000;
 
+const TIMERS = {
+  set: (/** @type {() => void} */ run, /** @type {number} */ ms) => setInterval(run, ms),
+  clear: (/** @type {any} */ timer) => clearInterval(timer),
+};
+
 /** What has travelled, asked for while somebody looks at it or it changes. */
 export class Traffic {
   /**
    * @param {() => Promise<Stats>} read
    * @param {{set: (run: () => void, ms: number) => unknown, clear: (timer: any) => void}} [timers]
    */
-  constructor(read, timers = { set: (run, ms) => setInterval(run, ms), clear: (timer) => clearInterval(timer) }) {
+  constructor(read, timers = TIMERS) {
     this._read = read;
     this._timers = timers;
     /** @type {unknown} */

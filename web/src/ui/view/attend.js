@@ -34,5 +34,8 @@ function pressed(app, event) {
 function search(app) {
   app.sheet.value = 'chats';
   // The field stands there after the next drawing.
-  requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.chats-search'))?.focus());
+  requestAnimationFrame(() => {
+    const field = document.querySelector('.chats-search');
+    if (field instanceof HTMLElement) field.focus();
+  });
 }

@@ -13,6 +13,7 @@ export function followTheme(settings) {
     const { theme } = settings.value;
     const shown = theme === 'auto' ? (dark.value ? 'dark' : 'light') : theme;
     document.documentElement.dataset.theme = shown;
-    for (const meta of document.querySelectorAll('meta[name="theme-color"]')) meta.setAttribute('content', PAGE[shown]);
+    const metas = document.querySelectorAll('meta[name="theme-color"]');
+    for (const meta of metas) meta.setAttribute('content', PAGE[shown]);
   });
 }

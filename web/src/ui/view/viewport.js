@@ -1,6 +1,6 @@
 /**
- * Gives the page the height that a virtual keyboard leaves. Chromium does that by itself (interactive-widget);
- * Safari only moves the page, so that its height is followed.
+ * Gives the page the height that a virtual keyboard leaves. Chromium does that by itself
+ * (interactive-widget); Safari only moves the page, so that its height is followed.
  */
 export function followViewport() {
   const view = window.visualViewport;

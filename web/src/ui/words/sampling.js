@@ -12,22 +12,46 @@ const MAX_BIASED = 1024;
 
 /** @type {readonly NumberField[]} */
 export const NUMBER_FIELDS = [
-  { name: 'temperature', label: 'Temperature', hint: 'Higher is more varied; 0 always takes the likeliest token.',
-    whole: false, low: 0, high: 100, fallback: 0, slider: { low: 0, high: 2, step: 0.05 } },
-  { name: 'top_k', label: 'Top k', hint: 'Only the k likeliest tokens; 0 is off.',
-    whole: true, low: 0, high: 2 ** 31 - 1, fallback: 0, slider: null },
-  { name: 'top_p', label: 'Top p', hint: 'Only the likeliest tokens that add up to p; 1 is off.',
-    whole: false, low: 0.001, high: 1, fallback: 1, slider: { low: 0.05, high: 1, step: 0.05 } },
-  { name: 'min_p', label: 'Min p', hint: 'Only tokens at least this likely, relative to the likeliest; 0 is off.',
-    whole: false, low: 0, high: 1, fallback: 0, slider: { low: 0, high: 1, step: 0.01 } },
-  { name: 'repetition_penalty', label: 'Repetition penalty', hint: 'Above 1 makes tokens of prompt and reply rarer.',
-    whole: false, low: 0.01, high: 100, fallback: 1, slider: { low: 0.8, high: 2, step: 0.05 } },
-  { name: 'presence_penalty', label: 'Presence penalty', hint: 'Against tokens that the reply has already.',
-    whole: false, low: -2, high: 2, fallback: 0, slider: { low: -2, high: 2, step: 0.1 } },
-  { name: 'frequency_penalty', label: 'Frequency penalty', hint: 'The more, the more often the reply has them.',
-    whole: false, low: -2, high: 2, fallback: 0, slider: { low: -2, high: 2, step: 0.1 } },
-  { name: 'max_tokens', label: 'Longest reply', hint: 'In tokens.',
-    whole: true, low: 1, high: 1_000_000, fallback: 1024, slider: null },
+  {
+    name: 'temperature', label: 'Temperature',
+    hint: 'Higher is more varied; 0 always takes the likeliest token.',
+    whole: false, low: 0, high: 100, fallback: 0, slider: { low: 0, high: 2, step: 0.05 },
+  },
+  {
+    name: 'top_k', label: 'Top k',
+    hint: 'Only the k likeliest tokens; 0 is off.',
+    whole: true, low: 0, high: 2 ** 31 - 1, fallback: 0, slider: null,
+  },
+  {
+    name: 'top_p', label: 'Top p',
+    hint: 'Only the likeliest tokens that add up to p; 1 is off.',
+    whole: false, low: 0.001, high: 1, fallback: 1, slider: { low: 0.05, high: 1, step: 0.05 },
+  },
+  {
+    name: 'min_p', label: 'Min p',
+    hint: 'Only tokens at least this likely, relative to the likeliest; 0 is off.',
+    whole: false, low: 0, high: 1, fallback: 0, slider: { low: 0, high: 1, step: 0.01 },
+  },
+  {
+    name: 'repetition_penalty', label: 'Repetition penalty',
+    hint: 'Above 1 makes tokens of prompt and reply rarer.',
+    whole: false, low: 0.01, high: 100, fallback: 1, slider: { low: 0.8, high: 2, step: 0.05 },
+  },
+  {
+    name: 'presence_penalty', label: 'Presence penalty',
+    hint: 'Against tokens that the reply has already.',
+    whole: false, low: -2, high: 2, fallback: 0, slider: { low: -2, high: 2, step: 0.1 },
+  },
+  {
+    name: 'frequency_penalty', label: 'Frequency penalty',
+    hint: 'The more, the more often the reply has them.',
+    whole: false, low: -2, high: 2, fallback: 0, slider: { low: -2, high: 2, step: 0.1 },
+  },
+  {
+    name: 'max_tokens', label: 'Longest reply',
+    hint: 'In tokens.',
+    whole: true, low: 1, high: 1_000_000, fallback: 1024, slider: null,
+  },
 ];
 
 /**
@@ -78,7 +102,10 @@ export function writeStops(stops) {
   return stops.map(escaped).join('\n');
 }
 
-/** @param {string} text TOKEN_ID=NUMBER, one a line or parted by spaces @returns {Read<Record<string, number>>} */
+/**
+ * @param {string} text TOKEN_ID=NUMBER, one a line or parted by spaces
+ * @returns {Read<Record<string, number>>}
+ */
 export function readBias(text) {
   /** @type {Record<string, number>} */
   const bias = {};
