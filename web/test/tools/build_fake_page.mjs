@@ -19,7 +19,13 @@ await build({
   entryPoints: { app: 'test/tools/fake_page.js' },
   outdir: join(out, 'app/test'),
 });
-await build({ absWorkingDir: web, bundle: true, minify: true, entryPoints: { app: 'src/ui/app.css' }, outdir: join(out, 'app/test') });
+await build({
+  absWorkingDir: web,
+  bundle: true,
+  minify: true,
+  entryPoints: { app: 'src/ui/app.css' },
+  outdir: join(out, 'app/test'),
+});
 const page = await readFile(join(web, 'static/index.html'), 'utf8');
 await writeFile(join(out, 'index.html'), page.replaceAll('%BUILD%', 'test'));
 await cp(join(web, 'static/icons'), join(out, 'icons'), { recursive: true });

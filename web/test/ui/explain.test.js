@@ -8,12 +8,15 @@ test('a reply that ended by itself needs no words; every other end has its own',
   assert.equal(whyEnded(undefined), null);
   const reasons = ['stop', 'length', 'context', 'cancelled', 'interrupted', 'connection_lost'];
   assert.equal(new Set(reasons.map((reason) => whyEnded(reason))).size, reasons.length);
-  assert.match(whyEnded('connection_lost', 'the network went away') ?? '', /Broke off: the network went away/);
+  const words = whyEnded('connection_lost', 'the network went away') ?? '';
+  assert.match(words, /Broke off: the network went away/);
 });
 
 test('only a ready page can send; every other one says why not', () => {
   /** @type {import('../../src/ui/machine/phase.js').PhaseName[]} */
-  const names = ['connecting', 'needs_token', 'needs_download', 'downloading', 'preparing', 'offline', 'failed'];
+  const names = [
+    'connecting', 'needs_token', 'needs_download', 'downloading', 'preparing', 'offline', 'failed',
+  ];
   const words = names.map((name) => cannotSend({ ...START, name }));
   assert.equal(new Set(words).size, names.length);
   assert.ok(words.every(Boolean));

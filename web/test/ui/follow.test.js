@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Follow } from '../../src/ui/view/follow.js';
 
-const at = (/** @type {number} */ scrollTop, scrollHeight = 1000) => ({ scrollTop, scrollHeight, clientHeight: 400 });
+const at = (/** @type {number} */ scrollTop, scrollHeight = 1000) => {
+  return { scrollTop, scrollHeight, clientHeight: 400 };
+};
 
 test('a list that grows is followed', () => {
   const follow = new Follow();

@@ -15,7 +15,8 @@ async function harness() {
     setItem: (/** @type {string} */ key, /** @type {string} */ value) => void kept.set(key, value),
     removeItem: (/** @type {string} */ key) => void kept.delete(key) };
   const open = async () => store;
-  const make = () => new Library({ open, toasts, defaults: () => ({ system: 'Be brief.', adapter: null }), memory });
+  const defaults = () => ({ system: 'Be brief.', adapter: null });
+  const make = () => new Library({ open, toasts, defaults, memory });
   const library = make();
   await library.start();
   return { library, records, toasts, make };

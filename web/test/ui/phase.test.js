@@ -23,7 +23,11 @@ test('a model that is not here waits for the user, and knows what is here of it'
 });
 
 test('a paused download keeps its place and goes on', () => {
-  const paused = after({ type: 'connected', server: SERVER }, { type: 'download' }, { type: 'paused', doneBytes: 70 });
+  const paused = after(
+    { type: 'connected', server: SERVER },
+    { type: 'download' },
+    { type: 'paused', doneBytes: 70 },
+  );
   assert.deepEqual([paused.name, paused.doneBytes], ['needs_download', 70]);
   assert.equal(next(next(paused, { type: 'download' }), { type: 'downloaded' }).name, 'preparing');
 });

@@ -6,7 +6,9 @@ import { DEFAULTS } from '../../src/settings/settings.js';
 import { App } from '../../src/ui/state/app.js';
 import { SERVER, ScriptedEngine, memoryChats, settled } from './scripted.js';
 
-const DONE = { reason: 'eos', tokens: 2, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9 };
+const DONE = {
+  reason: 'eos', tokens: 2, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9,
+};
 
 /** A page that is ready; its clock and its frames are the test's. */
 async function harness() {
@@ -44,7 +46,10 @@ test('a message is sent with the system prompt and the settings that are set', a
   const { app, engine, finish } = await harness();
   assert.equal(app.send('Hello'), true);
   const [request] = engine.last('reply').args;
-  assert.deepEqual(request.messages, [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Hello' }]);
+  assert.deepEqual(request.messages, [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hello' },
+  ]);
   assert.deepEqual(request.params, { temperature: 0.5, seed: '7' });
   assert.deepEqual([request.maxTokens, request.stop, request.mode], [DEFAULTS.max_tokens, ['###'], 'chat']);
   await finish('Hi.');
@@ -147,7 +152,8 @@ test('a page that goes while a reply is made leaves what was there', async () =>
   app.hide();
   await app.library.idle();
   const saved = await store.load(app.library.chat.value.id);
-  assert.deepEqual(path(saved).map(({ content, reason }) => [content, reason]), [['Hello', undefined], ['Half', 'interrupted']]);
+  const kept = path(saved).map(({ content, reason }) => [content, reason]);
+  assert.deepEqual(kept, [['Hello', undefined], ['Half', 'interrupted']]);
 });
 
 test('a reply to a chat that is deleted meanwhile does not bring it back', async () => {

@@ -6,8 +6,9 @@ import {
   NUMBER_FIELDS, readBias, readNumber, readSeed, readStops, recommended, writeBias, writeStops,
 } from '../../src/ui/words/sampling.js';
 
+/** @typedef {import('../../src/ui/words/sampling.js').NumberField} NumberField */
 const field = (/** @type {string} */ name) =>
-  /** @type {import('../../src/ui/words/sampling.js').NumberField} */ (NUMBER_FIELDS.find((each) => each.name === name));
+  /** @type {NumberField} */ (NUMBER_FIELDS.find((each) => each.name === name));
 
 test('the ends of every range are taken by the settings and by the sampler', () => {
   for (const { name, low, high } of NUMBER_FIELDS) {

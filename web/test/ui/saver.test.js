@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Saver } from '../../src/ui/state/saver.js';
 
-const chat = (/** @type {string} */ id, /** @type {number} */ updated) => /** @type {any} */ ({ id, updated });
+/** @param {string} id @param {number} updated @returns {any} */
+const chat = (id, updated) => ({ id, updated });
 
 test('of several states of a chat that wait, the newest is written', async () => {
   /** @type {number[]} */

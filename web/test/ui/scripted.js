@@ -18,7 +18,8 @@ export const settled = () => new Promise((resolve) => setImmediate(resolve));
 /** Each call waits until the test answers it: `engine.calls.at(-1).resolve(...)`. */
 export class ScriptedEngine {
   constructor() {
-    /** @type {{name: string, args: any[], resolve: (value?: any) => void, reject: (error: unknown) => void}[]} */
+    /** @type {{name: string, args: any[], resolve: (value?: any) => void,
+     *   reject: (error: unknown) => void}[]} */
     this.calls = [];
     this.onNotice = (/** @type {any} */ _notice) => {};
     this.closed = false;

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { commandOf, sends } from '../../src/ui/view/shortcuts.js';
 
 /** @param {string} key @param {object} [held] @returns {any} */
-const press = (key, held = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...held });
+const press = (key, held = {}) => {
+  return { key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...held };
+};
 
 test('Escape stops, Ctrl or Cmd with K searches, with Shift it begins a chat', () => {
   assert.equal(commandOf(press('Escape')), 'stop');
