@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Playwright,
+    PlaywrightContextManager,
+    sync_playwright,
+)
 
 __all__ = ["CHROMIUM", "DESKTOP", "PHONE", "Browser", "launched", "node", "profile", "trusting"]
 
@@ -42,34 +48,37 @@ def node() -> str:
     return found
 
 
-@contextmanager
-def playwright() -> Iterator[Playwright]:
-    """One driver; a thread may have one at a time."""
-    with sync_playwright() as driver:
-        yield driver
+class _Driver:
+    """The one driver that a process may run at a time, for as long as somebody uses it."""
 
+    def __init__(self) -> None:
+        self._running: PlaywrightContextManager | None = None
+        self._playwright: Playwright | None = None
+        self._users = 0
 
-_DRIVERS: list[Playwright] = []
-
-
-@contextmanager
-def _driver() -> Iterator[Playwright]:
-    """The driver that runs already in this process, else one of its own."""
-    if _DRIVERS:
-        yield _DRIVERS[-1]
-        return
-    with playwright() as driver:
-        _DRIVERS.append(driver)
+    @contextmanager
+    def used(self) -> Iterator[Playwright]:
+        """The driver; the first user starts it, the last one stops it."""
+        if self._running is None or self._playwright is None:
+            self._running = sync_playwright()
+            self._playwright = self._running.__enter__()
+        self._users += 1
         try:
-            yield driver
+            yield self._playwright
         finally:
-            _DRIVERS.remove(driver)
+            self._users -= 1
+            if self._users == 0 and self._running is not None:
+                self._running.__exit__()
+                self._running = self._playwright = None
+
+
+_DRIVER = _Driver()
 
 
 @contextmanager
 def launched(*flags: str, env: dict[str, str] | None = None) -> Iterator[Browser]:
     """A browser with an empty profile."""
-    with _driver() as driver:
+    with _DRIVER.used() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which(CHROMIUM), args=[*FLAGS, *flags], env=env
         )
@@ -82,7 +91,7 @@ def launched(*flags: str, env: dict[str, str] | None = None) -> Iterator[Browser
 @contextmanager
 def profile(folder: Path, *flags: str, **options: Any) -> Iterator[BrowserContext]:
     """A browser whose profile lies in ``folder`` and outlives it."""
-    with _driver() as driver:
+    with _DRIVER.used() as driver:
         context = driver.chromium.launch_persistent_context(
             folder, executable_path=shutil.which(CHROMIUM), args=[*FLAGS, *flags], **options
         )

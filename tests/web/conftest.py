@@ -21,6 +21,8 @@ def _missing() -> str | None:
         return "Chromium is not installed (Debian: apt-get install chromium)"
     if shutil.which("node") is None or not (_REPOSITORY / "web/node_modules").is_dir():
         return "Node.js or web/node_modules is missing (npm ci in web/)"
+    if shutil.which("certutil") is None:
+        return "certutil is not installed (Debian: apt-get install libnss3-tools)"
     return None
 
 

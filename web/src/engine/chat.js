@@ -14,9 +14,9 @@ export class ChatSession {
    * @param {import('../transport/channel.js').Channel} channel
    */
   constructor(model, channel) {
-    const { digest, hiddenSize } = model.manifest;
+    const { digest, hiddenSize, maxContext } = model.manifest;
     this._model = model;
-    this._backend = new RemoteBackend(channel, { manifest: digest, hiddenSize, dtype: null });
+    this._backend = new RemoteBackend(channel, { manifest: digest, hiddenSize, maxContext, dtype: null });
     this.sequence = new Sequence(this._backend, (tokens, start, stop) =>
       model.rows(tokens.slice(start, stop), this._backend.dtype),
     );
