@@ -125,11 +125,6 @@ export function redo(chat) {
   return below.length ? { ...chat, leaf: newestBelow(chat, below[below.length - 1]) } : chat;
 }
 
-/** Whether something is below the leaf. @param {Chat} chat */
-export function canRedo(chat) {
-  return (chat.leaf === null ? chat.roots : nodeOf(chat, chat.leaf).children).length > 0;
-}
-
 /** @param {Chat} chat @returns {ChatNode|null} */
 export function lastOfUser(chat) {
   return path(chat).findLast((node) => node.role === 'user') ?? null;

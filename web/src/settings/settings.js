@@ -1,5 +1,4 @@
 /** What a person has chosen, kept in this browser. Where it keeps nothing, as long as the page. */
-import { SettingInvalid } from './errors.js';
 import { CHECKS, DEFAULTS, SAMPLING } from './fields.js';
 
 /** @typedef {import('./types').Settings} Settings */
@@ -34,17 +33,6 @@ export function saveSettings(settings, storage = storageHere()) {
     unwritten = text;
   }
   return unwritten === null;
-}
-
-/**
- * Settings with one other value.
- * @template {keyof Settings} K
- * @param {Settings} settings @param {K} name @param {Settings[K]} value
- * @returns {Settings} throws SettingInvalid
- */
-export function withSetting(settings, name, value) {
-  if (!isSetting(name, value)) throw new SettingInvalid(name);
-  return { ...settings, [name]: value };
 }
 
 /** Whether a field may have this value. @param {string} name @param {unknown} value */

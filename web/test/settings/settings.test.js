@@ -10,7 +10,6 @@ import {
   samplingFields,
   saveSettings,
   watchSettings,
-  withSetting,
 } from '../../src/settings/settings.js';
 
 /** @typedef {import('../../src/settings/types').Settings} Settings */
@@ -93,8 +92,6 @@ for (const [name, value] of INVALID) {
     const expected = { ...DEFAULTS, theme: 'dark', enterSends: false, [name]: DEFAULTS[name] };
     assert.deepEqual(checkedSettings(given), expected);
     assert.equal(isSetting(name, value), false);
-    const changed = () => withSetting({ ...DEFAULTS }, name, /** @type {any} */ (value));
-    assert.throws(changed, { code: 'setting_invalid' });
   });
 }
 
