@@ -319,6 +319,21 @@ def test_chats_are_renamed_exported_deleted_and_had_back(desktop: ChatPage, tmp_
     expect(items.filter(has_text="Ferns")).to_have_count(2)
 
 
+def test_a_chat_deleted_in_the_drawer_of_a_phone_comes_back(phone: ChatPage) -> None:
+    page = phone.page
+    answered(phone, "Keep me")
+    phone.press("Saved chats")
+    items = page.get_by_role("dialog").get_by_role("listitem").filter(has_text="Keep me")
+    page.get_by_role("button", name="More for Keep me").tap()
+    phone.press("Delete")
+    expect(items).to_have_count(0)
+    expect(page.get_by_role("heading", name="Chats")).to_be_focused()
+    phone.press("Undo")
+    expect(items).to_have_count(1)
+    _closed(page)
+    expect(phone.message(0)).to_contain_text("Keep me")
+
+
 def test_with_less_motion_wanted_nothing_moves(chromium: Browser, url: str) -> None:
     with opened(chromium, url, **PHONE, reduced_motion="reduce") as chat:
         chat.press("Settings")

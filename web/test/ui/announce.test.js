@@ -29,6 +29,15 @@ test('nothing is told more often than every few seconds', () => {
   assert.equal(said.join(' '), text.trim());
 });
 
+test('the same words are told again of the next reply', () => {
+  const { said, announcer } = harness();
+  for (let reply = 0; reply < 2; reply += 1) {
+    announcer.begin();
+    announcer.finish('Yes.');
+  }
+  assert.deepEqual(said, ['', 'Yes.', '', 'Yes.']);
+});
+
 test('the end says the rest and how it ended, and the next reply begins anew', () => {
   const { said, announcer } = harness();
   announcer.grow('One. Tw', 0);

@@ -12,6 +12,8 @@ import { Toasts } from './toasts.jsx';
 
 /** @param {{app: AppState, wide: import('@preact/signals').ReadonlySignal<boolean>}} props */
 export function App({ app, wide }) {
+  // What lies behind a dialog cannot be used: its toasts stand in it.
+  const covered = app.sheet.value !== null && !(app.sheet.value === 'chats' && wide.value);
   return (
     <AppContext.Provider value={app}>
       <a class="skip" href="#composer">
@@ -30,7 +32,7 @@ export function App({ app, wide }) {
         </main>
       </div>
       <Sheets app={app} wide={wide} />
-      <Toasts />
+      {!covered && <Toasts />}
       <p class="unseen" aria-live="polite" aria-atomic="true">
         {app.spoken}
       </p>

@@ -17,6 +17,11 @@ export function ChatItem({ chat }) {
     open.value = 'closed';
     if (name.trim()) void app.library.rename(chat.id, name);
   };
+  const remove = () => {
+    // The button goes with the chat; the focus stays in the list's part of the page.
+    focusHeading();
+    void app.deleteChat(chat.id);
+  };
   return (
     <li class={current ? 'chats-item current' : 'chats-item'}>
       <div class="line">
@@ -44,7 +49,7 @@ export function ChatItem({ chat }) {
           <button type="button" class="button" onClick={() => void app.exportChats(chat.id, saveFile)}>
             Export
           </button>
-          <button type="button" class="button danger" onClick={() => void app.deleteChat(chat.id)}>
+          <button type="button" class="button danger" onClick={remove}>
             Delete
           </button>
         </div>
@@ -54,6 +59,11 @@ export function ChatItem({ chat }) {
       )}
     </li>
   );
+}
+
+function focusHeading() {
+  const heading = document.querySelector('.chats h2');
+  if (heading instanceof HTMLElement) heading.focus();
 }
 
 /** @param {{title: string, onDone: (title: string) => void, onCancel: () => void}} props */

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './icon.jsx';
+import { Toasts } from './toasts.jsx';
 
 /**
  * A dialog above the page. The browser keeps the focus inside and closes it with Escape; at the end the
@@ -31,6 +32,7 @@ export function Modal({ label, class: kind, onClose, children }) {
   return (
     <dialog ref={dialog} class={kind} aria-label={label} onClick={outside} onCancel={cancelled}>
       {children}
+      <Toasts />
     </dialog>
   );
 }

@@ -91,6 +91,7 @@ export class Replies {
   /** @param {Chat} chat */
   _begin(chat) {
     this.failure.value = null;
+    this._announcer.begin();
     const save = (/** @type {string} */ text) => {
       // A chat that was deleted meanwhile is not written anew.
       const now = this._library.get(chat.id);

@@ -12,6 +12,11 @@ export class Announcer {
     this._last = -Infinity;
   }
 
+  /** Before a reply: what was said before may be said again. */
+  begin() {
+    this._say('');
+  }
+
   /** @param {string} text the whole reply so far @param {number} now milliseconds */
   grow(text, now) {
     if (now - this._last < LEAST_MS) return;
