@@ -3,6 +3,7 @@ import { ConnectionLost, DownloadFailed, Paused, ServerRefused } from './errors.
 
 const STALL_SECONDS = 30;
 const MAX_REFUSAL_BYTES = 64 << 10;
+const PART_BYTES = 256 << 10;
 const MAX_CODE = 64;
 const MAX_TEXT = 1000;
 const PARTIAL = 206;
@@ -126,18 +127,47 @@ async function checkAnswer(response, name, first, last) {
  * @param {Watch} watch
  */
 async function fill(response, into, name, watch) {
-  const reader = response.body?.getReader();
+  const next = partsOf(response);
   let done = 0;
-  for (;;) {
-    const part = reader ? await reader.read() : { done: true, value: undefined };
-    if (part.done || !part.value) break;
+  for (let part = await next(); part; part = await next()) {
     watch.progressed();
-    if (done + part.value.length > into.length)
-      throw new DownloadFailed(name, 'the answer is longer than it says');
-    into.set(part.value, done);
-    done += part.value.length;
+    if (done + part.length > into.length) throw new DownloadFailed(name, 'the answer is longer than it says');
+    into.set(part, done);
+    done += part.length;
   }
   if (done !== into.length) throw new ConnectionLost('the answer ended early');
+}
+
+/**
+ * The body's parts one by one, then null; a part is good until the next is asked for. Where the browser can,
+ * they pass through one small buffer: an array for each would pile up until it is collected.
+ * @param {Response} response
+ * @returns {() => Promise<Uint8Array|null>}
+ */
+function partsOf(response) {
+  const { body } = response;
+  if (!body) return async () => null;
+  const byob = byobReader(body);
+  if (!byob) {
+    const reader = body.getReader();
+    return async () => (await reader.read()).value ?? null;
+  }
+  let buffer = new ArrayBuffer(PART_BYTES);
+  return async () => {
+    const { done, value } = await byob.read(new Uint8Array(buffer));
+    if (done || !value) return null;
+    buffer = /** @type {ArrayBuffer} */ (value.buffer);
+    return value;
+  };
+}
+
+/** @param {ReadableStream<Uint8Array>} body */
+function byobReader(body) {
+  try {
+    return body.getReader({ mode: 'byob' });
+  } catch {
+    return null;
+  }
 }
 
 /** @param {Response} response @param {string} name */

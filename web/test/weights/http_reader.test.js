@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpReader } from '../../src/weights/http_reader.js';
-import { encode } from './offers.js';
+import { encode, noise } from './offers.js';
 
 /**
  * @typedef {{status?: number, headers?: Record<string, string>, parts?: string[], endless?: boolean}} Answer
@@ -48,6 +48,23 @@ test('a range is asked for with the token, past every cache, and joined from its
   assert.equal(url, 'http://server/weights/x.bin');
   assert.deepEqual(init.headers, { Range: 'bytes=10-15', Authorization: 'Bearer secret' });
   assert.deepEqual([init.cache, init.redirect], ['no-store', 'error']);
+});
+
+test('a body that can be read into a buffer of ours is, across its parts and to its end', async () => {
+  const whole = noise(700_000);
+  let at = 0;
+  const body = new ReadableStream({
+    type: 'bytes',
+    pull(controller) {
+      if (at === whole.length) controller.close();
+      else controller.enqueue(whole.slice(at, (at = Math.min(whole.length, at + 300_000))));
+      if (at === whole.length) controller.byobRequest?.respond(0);
+    },
+  });
+  const headers = { 'Content-Range': `bytes 0-${whole.length - 1}/*` };
+  const answer = new Response(body, { status: 206, headers });
+  const read = httpReader({ url: 'http://server', token: null, fetch: async () => answer });
+  assert.deepEqual(await read('x.bin', 0, whole.length - 1), whole);
 });
 
 test('without a token no credential is sent', async () => {
