@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.server_process import running_server
-from tests.web.browsing import DESKTOP, PHONE
+from tests.web.browsing import DESKTOP, PHONE, profile
 
 _MILLISECONDS = 20_000
 _TURNS = [
@@ -156,3 +156,19 @@ def test_a_new_build_is_announced_and_taken_over_at_the_next_load(
         page.goto(server.url)
         expect(page.get_by_role("textbox", name="Message")).to_be_visible(timeout=_MILLISECONDS)
         assert _build(page) == new != old
+
+
+@pytest.mark.usefixtures("chromium")
+def test_the_browser_finds_nothing_against_installing_the_app(
+    web_root: Path, tiny_path: Path, tmp_path: Path
+) -> None:
+    with (
+        running_server(tiny_path, web_root=str(web_root)) as server,
+        profile(tmp_path / "profile") as context,
+    ):
+        page = context.new_page()
+        page.goto(server.url)
+        page.evaluate(_KEPT)
+        developer = context.new_cdp_session(page)
+        assert developer.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
+        assert developer.send("Page.getAppManifest")["errors"] == []
