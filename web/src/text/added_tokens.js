@@ -18,6 +18,8 @@ import { TokenTrie } from './token_trie.js';
 
 const MAX_TOKENS = 200_000;
 const MAX_CONTENT = 256;
+// Of all together, in UTF-16 units: every one is a node of a tree.
+const MAX_CONTENTS = 1 << 18;
 const FLAGS = { single_word: false, lstrip: false, rstrip: false, special: false };
 
 export class AddedTokens {
@@ -105,23 +107,22 @@ export function readAddedTokens(value, vocabulary) {
     throw new TokenizerInvalid('it has no added_tokens');
   /** @type {Map<string, AddedToken>} */
   const tokens = new Map();
+  let length = 0;
+  let highest = -1;
   for (const item of value) {
     const token = readToken(item);
     if (tokens.has(token.content)) throw new TokenizerInvalid('two added tokens have the same text');
-    if (token.id !== (vocabulary.get(token.content) ?? nextId(tokens, vocabulary))) {
-      // The library numbers them itself whatever the file says.
+    // The library numbers new ones itself whatever the file says.
+    const next = Math.max(highest + 1, vocabulary.size);
+    if (token.id !== (vocabulary.get(token.content) ?? next)) {
       throw new TokenizerInvalid('its added tokens are not numbered in their order');
     }
     tokens.set(token.content, token);
+    highest = Math.max(highest, token.id);
+    length += token.content.length;
+    if (length > MAX_CONTENTS) throw new TokenizerInvalid('its added tokens are too long');
   }
   return [...tokens.values()];
-}
-
-/** @param {Map<string, AddedToken>} tokens @param {Map<string, number>} vocabulary */
-function nextId(tokens, vocabulary) {
-  let highest = -1;
-  for (const { id } of tokens.values()) highest = Math.max(highest, id);
-  return highest >= vocabulary.size ? highest + 1 : vocabulary.size;
 }
 
 /** @param {unknown} item @returns {AddedToken} */

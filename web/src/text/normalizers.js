@@ -5,6 +5,8 @@ import { nfc } from './nfc.js';
 /** @typedef {(text: string) => string} Normalizer */
 
 const ROOM = 'normalizer';
+// A text must not grow without bound.
+const MAX_INSERTED = 16;
 
 /**
  * @param {unknown} value as in tokenizer.json
@@ -24,14 +26,21 @@ export function readNormalizer(value) {
 function step(part) {
   if (part.type === 'NFC') return nfc;
   if (part.type === 'Prepend') {
-    const start = textOf(part, 'prepend', ROOM);
+    const start = shortText(part, 'prepend');
     return (text) => (text ? start + text : text);
   }
   if (part.type === 'Replace') {
-    const [from, to] = [replacedText(part, ROOM), textOf(part, 'content', ROOM)];
+    const [from, to] = [replacedText(part, ROOM), shortText(part, 'content')];
     return (text) => text.replaceAll(from, () => to);
   }
   throw invalid(ROOM, part.type);
+}
+
+/** @param {import('./component.js').Component} part @param {string} key */
+function shortText(part, key) {
+  const text = textOf(part, key, ROOM);
+  if (text.length > MAX_INSERTED) throw invalid(ROOM, `${part.type}, ${key}`);
+  return text;
 }
 
 /**

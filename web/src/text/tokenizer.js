@@ -10,6 +10,8 @@ import { readPreTokenizer } from './pre_tokenizers.js';
 
 /** UTF-16 units of one text. */
 export const MAX_TEXT = 4 << 20;
+// Normalisation makes few texts longer; a merge counts the places of a word's bytes below 2^24.
+const MAX_NORMALIZED = 5 << 20;
 const MAX_FILE = 64 << 20;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
@@ -49,7 +51,7 @@ export class ModelTokenizer {
     this.decoder = readDecoder(parts.decoder);
     this.postProcess = readPostProcessor(parts.post_processor);
     this.tokens = this.tokensById(added);
-    if (this.tokens.length > rows) {
+    if (this.tokens.length > rows || this.postProcess([]).some((id) => id >= rows)) {
       throw new TokenizerInvalid(`it has more tokens than the model's ${rows} embeddings`);
     }
   }
@@ -76,6 +78,7 @@ export class ModelTokenizer {
   /** @param {string} section @param {boolean} first it begins the text @param {number[]} into */
   encodeSection(section, first, into) {
     const text = this.normalize(section);
+    if (text.length > MAX_NORMALIZED) throw new PromptTooLong(text.length, MAX_NORMALIZED);
     for (const { start, end, id } of this.added.normalizedSections(text)) {
       if (id !== null) into.push(id);
       else if (end > start) this.encodeWords(text.slice(start, end), first && start === 0, into);

@@ -10,7 +10,11 @@ page.encode = (/** @type {string} */ file, /** @type {string[]} */ texts) => {
   return texts.map((text) => tokenizer.encode(text));
 };
 
-page.render = async (/** @type {string} */ source, /** @type {object[]} */ messages, /** @type {number} */ seconds) => {
+page.render = async (
+  /** @type {string} */ source,
+  /** @type {object[]} */ messages,
+  /** @type {number} */ seconds,
+) => {
   const template = new ChatTemplate(source, { bos_token: '<s>' }, { seconds });
   try {
     return { text: await template.render(messages) };

@@ -1,5 +1,4 @@
 // Methods of Python's str that templates call.
-import { category, classSource } from '../code_points.js';
 import { bind } from './arguments.js';
 import { TemplateError } from './errors.js';
 import { bounded, iterate, Tuple } from './values.js';
@@ -112,12 +111,6 @@ function place(value, unit) {
   return unit < 0 ? -1 : [...value.slice(0, unit)].length;
 }
 
-/** @param {string} name */
-function all(name) {
-  const pattern = new RegExp(`^${classSource(category(name) ?? [])}+$`, 'u');
-  return (/** @type {string} */ value) => pattern.test(value);
-}
-
 /** @param {string} self @param {string} part */
 function count(self, part) {
   return part === '' ? [...self].length + 1 : self.split(part).length - 1;
@@ -142,8 +135,8 @@ const PLAIN = {
   find: (self, part) => place(self, self.indexOf(part)),
   rfind: (self, part) => place(self, self.lastIndexOf(part)),
   count,
-  isdigit: all('Nd'),
-  isalpha: all('L'),
+  isdigit: (self) => /^\p{Nd}+$/u.test(self),
+  isalpha: (self) => /^\p{L}+$/u.test(self),
   isspace: (self) => SPACES.test(self),
   isupper: (self) => self !== self.toLowerCase() && self === self.toUpperCase(),
   islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),

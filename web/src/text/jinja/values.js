@@ -2,7 +2,6 @@
 //
 //   str string · int number · float PyFloat · bool boolean · None null · undefined undefined
 //   list Array · tuple Tuple · dict Map · namespace Namespace · functions (args, kwargs) => value
-import { category, classSource, complement, union } from '../code_points.js';
 import { TemplateError, TooCostly } from './errors.js';
 
 /** @typedef {any} Value */
@@ -148,22 +147,16 @@ function decimals(digits) {
   return digits.replace('-', '').replace('.', '').length - 1;
 }
 
-/** @type {RegExp | null} */
-let unprintable = null;
+// What str.isprintable refuses, the backslash, and not the space.
+const ESCAPED = /[\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 /** @type {Record<string, string>} */
 const ESCAPES = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** @param {string} value */
 function quoted(value) {
-  unprintable ??= new RegExp(`[\\\\]|${classSource(unprintableSet())}`, 'gu');
   const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
-  const escaped = value.replace(unprintable, escapeOf);
+  const escaped = value.replace(ESCAPED, escapeOf);
   return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
-}
-
-function unprintableSet() {
-  const others = ['C', 'Z'].map((name) => category(name) ?? []);
-  return complement(union([complement(union(others)), [[0x20, 0x20]]]));
 }
 
 /** @param {string} character */
