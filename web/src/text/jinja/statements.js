@@ -4,7 +4,7 @@ import { call, evaluate, filtered, givenArguments } from './expressions.js';
 import { refusePrivate } from './globals.js';
 import { loopOver } from './loop.js';
 import { Scope } from './scope.js';
-import { isTrue, iterate, Namespace, text } from './values.js';
+import { isTrue, iterate, Namespace, text, Tuple } from './values.js';
 
 /** @typedef {import('./values.js').Value} Value */
 /** @typedef {import('./expressions.js').Node} Node */
@@ -159,7 +159,7 @@ function procedure(parameters, body, scope, longest) {
       rest.delete(name);
       inner.set(name, given === undefined ? missing(parameters[index], inner) : given);
     });
-    inner.set('varargs', args.slice(names.length));
+    inner.set('varargs', Tuple.from(args.slice(names.length)));
     inner.set('kwargs', rest);
     return render(body, inner, longest);
   };

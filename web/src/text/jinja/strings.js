@@ -111,6 +111,14 @@ function place(value, unit) {
   return unit < 0 ? -1 : [...value.slice(0, unit)].length;
 }
 
+/** @param {string} self @param {string} separator */
+function partition(self, separator) {
+  if (typeof separator !== 'string' || !separator) throw new TemplateError('an empty separator');
+  const at = self.indexOf(separator);
+  const cut = at < 0 ? [self, '', ''] : [self.slice(0, at), separator, self.slice(at + separator.length)];
+  return Tuple.from(cut);
+}
+
 /** @param {string} self @param {string} part */
 function count(self, part) {
   return part === '' ? [...self].length + 1 : self.split(part).length - 1;
@@ -135,8 +143,10 @@ const PLAIN = {
   find: (self, part) => place(self, self.indexOf(part)),
   rfind: (self, part) => place(self, self.lastIndexOf(part)),
   count,
+  partition: (self, separator) => partition(self, separator),
   isdigit: (self) => /^\p{Nd}+$/u.test(self),
   isalpha: (self) => /^\p{L}+$/u.test(self),
+  isalnum: (self) => /^[\p{L}\p{N}]+$/u.test(self),
   isspace: (self) => SPACES.test(self),
   isupper: (self) => self !== self.toLowerCase() && self === self.toUpperCase(),
   islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),
