@@ -36,14 +36,19 @@ def viewport(request: pytest.FixtureRequest) -> str:
     return name
 
 
+def device(request: pytest.FixtureRequest) -> str:
+    """The name of a test's device; no two are paired under the same one."""
+    return str(request.node.name)[-60:]
+
+
 @pytest.fixture
-def chat(secure: SecureServer, viewport: str) -> Iterator[ChatPage]:
+def chat(secure: SecureServer, viewport: str, request: pytest.FixtureRequest) -> Iterator[ChatPage]:
     """The page of a device that is paired and has its model."""
     secure.forgive()
     context = secure.browser.new_context(**_VIEWPORTS[viewport])
     try:
         page = ChatPage(context.new_page(), touch=viewport == "phone")
-        page.pair(secure.link(), f"a {viewport}")
+        page.pair(secure.link(), device(request))
         page.download()
         yield page
         assert page.errors == []
@@ -143,12 +148,13 @@ def test_a_revoked_device_is_cut_at_once_and_told_to_pair_again(
     chat: ChatPage,
     secure: SecureServer,
     viewport: str,
+    request: pytest.FixtureRequest,
 ) -> None:
     chat.write(FIRST)
     chat.whole_reply(0)
     connected = set(secure.server.app._leases._open)
     assert (
-        server_cli.main(["devices", "revoke", f"a {viewport}", "--state", str(secure.state)]) == 0
+        server_cli.main(["devices", "revoke", device(request), "--state", str(secure.state)]) == 0
     )
     until_cut(chat, secure, connected)
     chat.write(SECOND)

@@ -14,7 +14,8 @@ async function embedded({ table, dtype, hidden, scale, compute, wire, ids }) {
     return found;
   };
   try {
-    const embeddings = await new Embedding(rows, hidden, scale, compute, values.length / hidden).lookup(ids, wire);
+    const embedding = new Embedding(rows, hidden, scale, compute, values.length / hidden);
+    const embeddings = await embedding.lookup(ids, wire);
     return Buffer.from(embeddings.slice().buffer).toString('base64');
   } catch (error) {
     if (error instanceof AppError) return { code: error.code };

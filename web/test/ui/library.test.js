@@ -77,6 +77,22 @@ test('a chat that another tab has changed is not overwritten, and can be kept as
   assert.deepEqual(titles, ['Mine', 'Theirs']);
 });
 
+test('a message that is written while the state of another tab is read stays on the page', async () => {
+  const { library } = await harness();
+  const id = await begun(library, 'Shared');
+  const store = /** @type {any} */ (library._store);
+  const theirs = { ...(await store.load(id)), title: 'Theirs' };
+  /** @type {(chat: any) => void} */
+  let loaded = () => {};
+  store.load = () => new Promise((resolve) => (loaded = resolve));
+  store.onChange([id]);
+  await settled();
+  library.chat.value = say(library.chat.value, 'Just written');
+  loaded(theirs);
+  await settled();
+  assert.notEqual(library.chat.value.title, 'Theirs');
+});
+
 test('search finds words of any message, and no words give the whole list', async () => {
   const { library } = await harness();
   await begun(library, 'About ferns');

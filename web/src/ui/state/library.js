@@ -208,11 +208,13 @@ export class Library {
   /** Another tab has saved or removed chats. @param {string[]} ids */
   async _changedElsewhere(ids) {
     await this.refresh();
-    const { id } = this.chat.value;
+    const before = this.chat.value;
+    const { id } = before;
     // A reply that is made here is not thrown away for what another tab did; its save tells of it.
     if (!ids.includes(id) || this._kept(id)) return;
     const chat = await this._store?.load(id).catch(() => null);
-    if (chat && this.chat.value.id === id) this._show(chat);
+    // Nor is a message that was written while the other tab's state was read.
+    if (chat && this.chat.value === before) this._show(chat);
   }
 }
 
