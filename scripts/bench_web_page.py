@@ -3,7 +3,8 @@
     python scripts/bench_web_page.py [--rounds 5] [--slowdown 4] [--replies 4] [--web-root FOLDER]
 
 First load: bytes that cross the relay until the page offers the download of the model, headers
-included, without the manifest of the weights. Interactive: from the start of the navigation to the
+included, without the manifest of the weights; and until the model is ready, without the weights:
+workers, kernels and templates come then. Interactive: from the start of the navigation to the
 end of the last task above 50 ms that began before the field for a message could be typed into, at a
 CPU that is slowed down. Decoding: CPU time of the tasks of the page's main thread while replies of
 the embedded model stream, compared with Hugging Face `generate` before. Ends with an error where a
@@ -52,11 +53,11 @@ requestAnimationFrame(seen);
 def main() -> int:
     options = _options()
     with _page_server(options.web_root) as (url, received), launched() as browser:
-        sizes = [_first_load(browser, url, received) for _ in range(2)]
+        shown, whole = _first_load(browser, url, received)
         waits = [_interactive(browser, url, options.slowdown) for _ in range(options.rounds)]
         tasks = _decoding(browser, url, options.replies)
-    _report(options, max(sizes), waits, tasks)
-    missed = max(sizes) > MOST_BYTES or sorted(waits)[len(waits) // 2] > MOST_SECONDS
+    _report(options, (shown, whole), waits, tasks)
+    missed = whole > MOST_BYTES or sorted(waits)[len(waits) // 2] > MOST_SECONDS
     return int(missed or max(tasks) > MOST_MILLISECONDS)
 
 
@@ -80,16 +81,21 @@ def _page_server(web_root: str | None) -> Iterator[tuple[str, Any]]:
         yield url, count
 
 
-def _first_load(browser: Browser, url: str, received: Any) -> int:
+def _first_load(browser: Browser, url: str, received: Any) -> tuple[int, int]:
+    """Bytes until the page is usable, and until the model is, without what is the model's."""
     before = received()
     context = browser.new_context(**PHONE, service_workers="block")
-    page = context.new_page()
-    page.goto(url)
-    page.get_by_role("button", name="Download").wait_for()
-    taken = received() - before
-    manifest = len(page.request.get(f"{url}/weights/manifest.json").body())
+    chat = ChatPage(context.new_page(), touch=True)
+    chat.page.goto(url)
+    chat.page.get_by_role("button", name="Download").wait_for()
+    shown = received() - before
+    chat.download()
+    whole = received() - before
+    manifest = chat.page.request.get(f"{url}/weights/manifest.json")
+    files = sum(file["size"] for file in manifest.json()["files"])
+    own = len(manifest.body())
     context.close()
-    return int(taken - manifest)
+    return int(shown - own), int(whole - own - files)
 
 
 def _interactive(browser: Browser, url: str, slowdown: float) -> float:
@@ -136,11 +142,14 @@ def _mark(page: Page, name: str) -> None:
     page.evaluate("(name) => void performance.mark(name)", name)
 
 
-def _report(options: argparse.Namespace, size: int, waits: list[float], tasks: list[float]) -> None:
+def _report(
+    options: argparse.Namespace, sizes: tuple[int, int], waits: list[float], tasks: list[float]
+) -> None:
     print(heading("The page of the web app", "embedded model, float32"))
     ordered = sorted(tasks)
     rows = [
-        ["first load, compressed", f"{size / 1000:.1f} kB", "150 kB"],
+        ["first load, compressed, to the offer of the model", f"{sizes[0] / 1000:.1f} kB", ""],
+        ["the same until the model is ready", f"{sizes[1] / 1000:.1f} kB", "150 kB"],
         [f"interactive at 1/{options.slowdown:g} of the CPU", spread(waits, "s"), "1 s"],
         ["longest task of the main thread while decoding", f"{ordered[-1]:.1f} ms CPU", "16 ms"],
         ["99.9% of those tasks", f"{ordered[int(0.999 * (len(ordered) - 1))]:.1f} ms CPU", ""],
