@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
+from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+from websockets.http11 import Response
+from websockets.server import ServerProtocol
+from websockets.typing import StatusLike
 
 from split_server.http.sockets import ARRIVING_EXTENSION
 from split_server.security.leases import ABORT_EXTENSION
@@ -115,8 +121,16 @@ class BoundedHttp(HttpToolsProtocol):
             self._head_timer = None
 
 
+class _Handshake(ServerProtocol):
+    """Refuses without repeating what was sent, which may hold a token."""
+
+    def reject(self, status: StatusLike, text: str) -> Response:  # noqa: ARG002
+        return super().reject(status, f"{HTTPStatus(status).phrase}\n")
+
+
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """A peer that answers no ping, or reads nothing of what is left to send, is cut off.
+    """A peer that answers no ping, or reads nothing of what is left to send, is cut off, and so is
+    one whose handshake cannot be parsed, which uvicorn would keep.
 
     Bytes of a message that is not whole yet are counted with those of the principal's other
     sockets; at the limit the socket is closed with 1013.
@@ -125,11 +139,25 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     _unfinished = 0
     _failed = False
 
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.conn = _Handshake(max_size=config.ws_max_size, logger=self.logger)
+
     def data_received(self, data: bytes) -> None:
         if self._failed:
             return
         self._unfinished += len(data)
         super().data_received(data)
+        if not self.handshake_initiated and self.conn.handshake_exc is not None:
+            self._failed = True
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
         if not self.handshake_complete or self.close_sent:
             return
         extensions: dict[str, Any] = self.scope["extensions"]

@@ -13,19 +13,25 @@ from starlette.types import Scope
 
 NAME = "split.bearer"
 _PREFIX = f"{NAME}."
+_HEADER = b"sec-websocket-protocol"
 # 512 characters, the longest token, in base64.
 _ENCODED = re.compile(r"[A-Za-z0-9_-]{1,683}")
 
 
 def take_tokens(scope: Scope) -> list[str]:
-    """The tokens among the subprotocols that are offered, where ``split.bearer`` alone stays.
+    """The tokens among the subprotocols that are offered; of each, ``split.bearer`` alone stays
+    there and in the header.
 
     The empty one, which is nobody's, stands for what is not the unpadded base64url (RFC 4648, 5) of
     printable ASCII.
     """
     offered: list[str] = scope["subprotocols"]
     given = [name for name in offered if name.startswith(_PREFIX)]
-    scope["subprotocols"] = [NAME if name in given else name for name in offered]
+    if given:
+        left = [NAME if name in given else name for name in offered]
+        others = [(name, value) for name, value in scope["headers"] if name.lower() != _HEADER]
+        scope["headers"] = [*others, (_HEADER, ", ".join(left).encode("latin-1", "replace"))]
+        scope["subprotocols"] = left
     return [_decoded(name.removeprefix(_PREFIX)) for name in given]
 
 

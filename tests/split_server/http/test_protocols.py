@@ -34,6 +34,23 @@ def test_endless_headers_are_refused(open_server: RunningServer) -> None:
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
 
 
+def test_a_handshake_that_cannot_be_parsed_is_not_left_open(open_server: RunningServer) -> None:
+    long = _HANDSHAKE.replace(b"split.v1", b"split.v1, split.bearer." + b"A" * 9000)
+    answer = open_server.raw(long)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 431")
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"c2VjcmV0LXRva2Vu=", b"c2VjcmV0LXRva2Vu\xe9", b"c2VjcmV0LXRva2Vu c"]
+)
+def test_a_refused_handshake_does_not_repeat_what_was_sent(
+    wrong: bytes, open_server: RunningServer
+) -> None:
+    answer = open_server.raw(_HANDSHAKE.replace(b"split.v1", b"split.v1, split.bearer." + wrong))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"c2VjcmV0" not in answer
+
+
 def _send_until_closed(raw: socket.socket, request: bytes) -> bytes:
     """What the server says before it closes; it may close before everything is sent."""
     try:

@@ -148,6 +148,28 @@ def test_the_token_never_reaches_the_log(
     "text", ["", "!", "QUJD=", "QUJ", "QUJDR", "QR", "AAAA", "w6k", "A" * 684, "QUJD\n"]
 )
 def test_what_is_no_base64_of_a_token_is_the_empty_token(text: str) -> None:
-    scope: dict[str, Any] = {"subprotocols": ["split.v1", f"split.bearer.{text}"]}
+    scope: dict[str, Any] = {"subprotocols": ["split.v1", f"split.bearer.{text}"], "headers": []}
     assert take_tokens(scope) == [""]
     assert scope["subprotocols"] == ["split.v1", "split.bearer"]
+
+
+def test_nothing_of_the_request_holds_the_token_any_more() -> None:
+    offered = ["split.v1", _name(TOKEN)]
+    headers = [
+        (b"host", b"localhost"),
+        (b"sec-websocket-protocol", offered[0].encode()),
+        (b"sec-websocket-protocol", offered[1].encode()),
+    ]
+    scope: dict[str, Any] = {"subprotocols": offered, "headers": headers}
+    assert take_tokens(scope) == [TOKEN]
+    assert scope["headers"] == [
+        (b"host", b"localhost"),
+        (b"sec-websocket-protocol", b"split.v1, split.bearer"),
+    ]
+
+
+def test_a_request_without_such_a_token_stays_as_it_was() -> None:
+    headers = [(b"sec-websocket-protocol", b"split.v1")]
+    scope: dict[str, Any] = {"subprotocols": ["split.v1"], "headers": headers}
+    assert take_tokens(scope) == []
+    assert scope == {"subprotocols": ["split.v1"], "headers": headers}
