@@ -15,6 +15,8 @@ SHIPPED = Path(split_server.__file__).parent / "web_app"
 NONE = "none"
 MAX_FILES = 256
 MAX_BYTES = 16 << 20
+# Of files, folders and what is left out.
+_ENTRIES_FOR_EACH_FILE = 2
 ENTRY = "index.html"
 SERVICE_WORKER = "service-worker.js"
 _PLACEHOLDER = b"%BUILD%"
@@ -79,7 +81,14 @@ def open_web_files(root: str | None) -> WebFiles | None:
         return None
     if root is None and not SHIPPED.is_dir():
         return None
-    return read_web_files(SHIPPED if root is None else Path(root).expanduser())
+    return read_web_files(SHIPPED if root is None else _expanded(Path(root)))
+
+
+def _expanded(folder: Path) -> Path:
+    try:
+        return folder.expanduser()
+    except RuntimeError as error:
+        raise WebRootUnusable(folder, "nobody has such a home folder") from error
 
 
 def read_web_files(folder: Path) -> WebFiles:
@@ -88,8 +97,6 @@ def read_web_files(folder: Path) -> WebFiles:
         contents = _contents(folder)
     except OSError as error:
         raise WebRootUnusable(folder, error.strerror or "it cannot be read") from error
-    if ENTRY not in contents:
-        raise WebRootUnusable(folder, f"it has no {ENTRY}")
     build = _build(contents)
     by_path: dict[str, WebFile] = {}
     for name, content in contents.items():
@@ -118,18 +125,40 @@ def _contents(folder: Path) -> dict[str, bytes]:
     """By their names below ``folder``, sorted; names that begin with a dot are not the app's."""
     if not folder.is_dir():
         raise WebRootUnusable(folder, "there is no such folder")
+    # Asked first, because some other folder may take long to walk through.
+    if not (folder / ENTRY).is_file():
+        raise WebRootUnusable(folder, f"it has no {ENTRY}")
     contents: dict[str, bytes] = {}
     room = MAX_BYTES
-    for file in sorted(folder.rglob("*")):
-        if file.name.startswith(".") or not file.is_file():
-            continue
-        with file.open("rb") as opened:
+    for name in _names(folder):
+        with (folder / name).open("rb") as opened:
             content = opened.read(room + 1)
         room -= len(content)
         if room < 0 or len(contents) == MAX_FILES:
-            raise WebRootUnusable(folder, f"it has over {MAX_FILES} files or {MAX_BYTES} bytes")
-        contents[file.relative_to(folder).as_posix()] = content
+            raise _too_much(folder)
+        contents[name] = content
     return contents
+
+
+def _names(folder: Path) -> list[str]:
+    """Of the files, sorted. Raises WebRootUnusable."""
+    found: list[str] = []
+    for seen, file in enumerate(folder.rglob("*"), start=1):
+        if seen > _ENTRIES_FOR_EACH_FILE * MAX_FILES:
+            raise _too_much(folder)
+        relative = file.relative_to(folder)
+        if any(part.startswith(".") for part in relative.parts):
+            continue
+        if file.is_dir() and file.is_symlink():
+            # What is in there would be left out.
+            raise WebRootUnusable(folder, f"{relative} is a link to a folder")
+        if file.is_file():
+            found.append(relative.as_posix())
+    return sorted(found)
+
+
+def _too_much(folder: Path) -> WebRootUnusable:
+    return WebRootUnusable(folder, f"it has over {MAX_FILES} files or {MAX_BYTES} bytes")
 
 
 def _build(contents: Mapping[str, bytes]) -> str:

@@ -71,7 +71,39 @@ def test_names_with_a_dot_in_front_are_left_out(tmp_path: Path) -> None:
     folder = web_folder(tmp_path)
     build = read_web_files(folder).build
     (folder / ".DS_Store").write_text("x")
+    (folder / "app/.cache").mkdir()
+    (folder / "app/.cache/app.js").write_text("x")
     assert read_web_files(folder).build == build
+
+
+def test_links_to_files_are_followed_and_a_linked_folder_within_is_told(tmp_path: Path) -> None:
+    folder = web_folder(tmp_path / "real")
+    build = read_web_files(folder).build
+    (tmp_path / "root").symlink_to(folder)
+    assert read_web_files(tmp_path / "root").build == build
+    (folder / "app/app.js").rename(tmp_path / "kept.js")
+    (folder / "app/app.js").symlink_to(tmp_path / "kept.js")
+    assert read_web_files(folder).build == build
+    (folder / "icons").rename(tmp_path / "kept")
+    (folder / "icons").symlink_to(tmp_path / "kept")
+    with pytest.raises(WebRootUnusable, match="icons is a link to a folder"):
+        read_web_files(folder)
+
+
+def test_a_folder_of_something_else_is_not_walked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def walked(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Path, "rglob", walked)
+    with pytest.raises(WebRootUnusable, match=r"no index\.html"):
+        read_web_files(tmp_path)
+
+
+def test_a_home_that_is_nobodys_is_told() -> None:
+    with pytest.raises(WebRootUnusable, match="home"):
+        open_web_files("~nobody-of-this-name/web")
 
 
 def test_too_much_is_refused_before_it_is_held(
@@ -84,6 +116,17 @@ def test_too_much_is_refused_before_it_is_held(
     monkeypatch.setattr(web_files, "MAX_BYTES", 1 << 20)
     monkeypatch.setattr(web_files, "MAX_FILES", 3)
     with pytest.raises(WebRootUnusable, match="over 3 files"):
+        read_web_files(folder)
+
+
+def test_folders_without_files_are_bounded_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = web_folder(tmp_path)
+    monkeypatch.setattr(web_files, "MAX_FILES", 20)
+    for number in range(60):
+        (folder / f"app/{number}").mkdir()
+    with pytest.raises(WebRootUnusable, match="over 20 files"):
         read_web_files(folder)
 
 
