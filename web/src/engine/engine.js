@@ -5,8 +5,10 @@ import { parseManifest } from '../weights/manifest.js';
 import { httpReader } from '../weights/http_reader.js';
 import { ModelStore } from '../weights/store.js';
 import { ChatSession } from './chat.js';
-import { NotReady, Paused, ReplyInProgress } from './errors.js';
+import { Download, settled } from './download.js';
+import { ConnectSuperseded, NotReady, ReplyInProgress } from './errors.js';
 import { OpenModel } from './model.js';
+import { ModelSlot } from './model_slot.js';
 import { makeReply } from './reply.js';
 import { Server } from './server.js';
 
@@ -20,8 +22,8 @@ export const METHODS = /** @type {const} */ ([
 
 // Caches on the server cost it memory; a chat that is taken up again is sent again.
 const MAX_SESSIONS = 2;
-// A worker of the ends has died, as when the browser runs out of memory.
-const ENDS_FAILED = 'ends_failed';
+// A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
+const ENDS_LOST = new Set(['ends_failed', 'store_failed', 'weights_size_mismatch']);
 // Below this many weights in the head one worker is enough.
 const SHARDED_FROM = 4_000_000;
 const MAX_SHARDS = 4;
@@ -37,8 +39,7 @@ export class Engine {
     this._notify = notify;
     this._cores = cores;
     this._openStore = openStore;
-    this._opener = openModel;
-    /** @type {ModelStore | null} */
+    /** @type {Promise<ModelStore> | null} */
     this._store = null;
     /** @type {Server | null} */
     this._server = null;
@@ -46,41 +47,43 @@ export class Engine {
     this._channel = null;
     /** @type {Uint8Array | null} */
     this._offered = null;
-    /** @type {OpenModel | null} */
-    this._model = null;
-    /** @type {Promise<OpenModel> | null} */
-    this._opening = null;
+    this._slot = new ModelSlot((digest, event) => this._openStored(openModel, digest, event));
+    this._connects = 0;
     /** @type {import('../../types/gatelink.d.ts').AdapterInfo[]} */
     this._adapters = [];
     /** @type {Map<string, ChatSession>} in the order of their last use */
     this._chats = new Map();
-    /** @type {AbortController | null} */
-    this._pulling = null;
-    /** @type {{id: number, abort: AbortController} | null} */
+    this._download = new Download();
+    /** @type {{id: number, chat: string, abort: AbortController, ended: Promise<void>} | null} */
     this._replying = null;
     /** @type {'auto' | 'websocket' | 'http'} */
     this._transport = 'auto';
   }
 
   /**
+   * Of several calls the latest counts; a download that is under way is paused.
    * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http'}} where
    * @returns {Promise<Connected>}
    */
   async connect({ url, token, transport = 'auto' }) {
+    const turn = ++this._connects;
     const server = new Server(url, token);
     const bytes = await server.manifest();
     const manifest = parseManifest(bytes);
     const store = await this._opened();
     const adapters = await listAdapters({ url, token });
-    await this._disconnect(manifest.digest);
-    Object.assign(this, { _server: server, _offered: bytes, _adapters: adapters, _transport: transport });
+    if (turn !== this._connects) throw new ConnectSuperseded();
+    const next = { _server: server, _offered: bytes, _adapters: adapters, _transport: transport };
+    await this._switch(next, manifest.digest);
     const models = await store.list();
     const known = models.find((model) => model.digest === manifest.digest);
+    // A list goes by what was kept once; what is gone since has to come again.
+    const stored = known?.complete === true && (await store.find(manifest.digest)) !== null;
     const { digest, name, family, licence, maxContext, generation, size, chatTemplate } = manifest;
     return {
       manifest: { digest, name, family, licence, maxContext, generation, size, hasTemplate: chatTemplate !== null },
-      stored: known?.complete ?? false,
-      doneBytes: known?.bytes ?? 0,
+      stored,
+      doneBytes: stored || !known?.complete ? (known?.bytes ?? 0) : 0,
       storage: store.kind,
       freeBytes: await store.free(),
       adapters,
@@ -90,23 +93,17 @@ export class Engine {
   /** @param {null} _ @param {(progress: {done: number, total: number}) => void} event */
   async pull(_, event) {
     const { server, offered } = this._connected();
-    if (this._pulling) throw new AppError('download_in_progress', 'the download is under way');
-    const abort = (this._pulling = new AbortController());
-    try {
-      const { hiddenSize, head } = parseManifest(offered);
-      const shards = shardCount(head.rows * hiddenSize, this._cores);
-      const read = httpReader({ url: server.url, token: server.token });
+    const { hiddenSize, head } = parseManifest(offered);
+    const shards = shardCount(head.rows * hiddenSize, this._cores);
+    const read = httpReader({ url: server.url, token: server.token });
+    await this._download.run(async (signal) => {
       const store = await this._opened();
-      await store.pull(offered, { read, shards, signal: abort.signal, onProgress: event });
-    } catch (error) {
-      throw abort.signal.aborted ? new Paused() : error;
-    } finally {
-      this._pulling = null;
-    }
+      return store.pull(offered, { read, shards, signal, onProgress: event });
+    });
   }
 
   pause() {
-    this._pulling?.abort();
+    this._download.pause();
   }
 
   async models() {
@@ -115,44 +112,39 @@ export class Engine {
 
   /** @param {{digest: string}} which */
   async remove({ digest }) {
-    if (this._model?.manifest.digest === digest) await this._closeModel();
+    await this._slot.settled(digest);
+    if (this._slot.model?.manifest.digest === digest) await this._closeModel();
     await (await this._opened()).remove(digest);
   }
 
   /** @param {null} _ @param {(fraction: number) => void} event */
   async prepare(_, event) {
-    const { offered } = this._connected();
-    const { digest } = parseManifest(offered);
-    if (this._model !== null && this._model.manifest.digest !== digest) await this._closeModel();
-    this._model ??= await this._openModel(digest, event);
-    return { kernel: this._model.ends.kernel, workers: this._model.ends.workers };
-  }
-
-  /** Opens it once, whoever asks meanwhile. @param {string} digest @param {(fraction: number) => void} event */
-  _openModel(digest, event) {
-    this._opening ??= (async () => {
-      const stored = await (await this._opened()).find(digest);
-      if (stored === null) throw new NotReady('download the model');
-      return this._opener(stored, event);
-    })().finally(() => (this._opening = null));
-    return this._opening;
+    const { ends } = await this._prepared(event);
+    return { kernel: ends.kernel, workers: ends.workers };
   }
 
   /** @param {ReplyRequest} request @param {(token: any) => void} event @param {number} id */
   async reply(request, event, id) {
     if (this._replying) throw new ReplyInProgress();
     const abort = new AbortController();
-    this._replying = { id, abort };
+    const made = this._made(request, event, abort.signal);
+    this._replying = { id, chat: request.chat, abort, ended: settled(made) };
     try {
-      if (this._model === null) await this.prepare(null, () => {});
-      const model = /** @type {OpenModel} */ (this._model);
-      const chat = await this._chat(request.chat, model);
-      return await makeReply(chat, model, this._adapters, request, event, abort.signal);
-    } catch (error) {
-      if (error instanceof AppError && error.code === ENDS_FAILED) await this._dropModel();
-      throw error;
+      return await made;
     } finally {
       this._replying = null;
+    }
+  }
+
+  /** @param {ReplyRequest} request @param {(token: any) => void} event @param {AbortSignal} signal */
+  async _made(request, event, signal) {
+    try {
+      const model = await this._prepared(() => {});
+      const chat = await this._chat(request.chat, model);
+      return await makeReply(chat, model, this._adapters, request, event, signal);
+    } catch (error) {
+      if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
+      throw error;
     }
   }
 
@@ -180,8 +172,17 @@ export class Engine {
     this._channel?.wake();
   }
 
-  /** @param {{chat: string}} which */
+  /** Ends the chat's reply, if one is being made. @param {{chat: string}} which */
   async closeChat({ chat }) {
+    if (this._replying?.chat === chat) {
+      this._replying.abort.abort();
+      await this._replying.ended;
+    }
+    await this._close(chat);
+  }
+
+  /** @param {string} chat */
+  async _close(chat) {
     const open = this._chats.get(chat);
     this._chats.delete(chat);
     await open?.close();
@@ -194,7 +195,7 @@ export class Engine {
     this._chats.set(name, chat);
     if (this._chats.size > MAX_SESSIONS) {
       const [oldest] = this._chats.keys();
-      await this.closeChat({ chat: oldest });
+      await this._close(oldest);
     }
     return chat;
   }
@@ -215,18 +216,38 @@ export class Engine {
     return { server: this._server, offered: this._offered };
   }
 
-  async _opened() {
-    this._store ??= await this._openStore({});
+  /** Opened once, whoever asks meanwhile: two stores in memory would not know each other's models. */
+  _opened() {
+    this._store ??= this._openStore({});
     return this._store;
   }
 
-  /** Leaves the server; a model with this digest stays open. @param {string} digest */
-  async _disconnect(digest) {
+  /** The model that is served, opened. @param {(fraction: number) => void} event */
+  async _prepared(event) {
+    const { offered } = this._connected();
+    return this._slot.model ?? this._slot.open(parseManifest(offered).digest, event);
+  }
+
+  /** @param {typeof OpenModel.open} open @param {string} digest @param {(fraction: number) => void} event */
+  async _openStored(open, digest, event) {
+    const stored = await (await this._opened()).find(digest);
+    if (stored === null) throw new NotReady('download the model');
+    return open(stored, event);
+  }
+
+  /**
+   * Goes over to another server at once, then leaves the one before; a model with this digest stays open.
+   * @param {object} next fields of this engine @param {string} digest
+   */
+  async _switch(next, digest) {
     if (this._replying) throw new ReplyInProgress();
-    if (this._model !== null && this._model.manifest.digest !== digest) await this._closeModel();
+    this.pause();
+    const channel = this._channel;
+    Object.assign(this, next, { _channel: null });
+    const letGo = this._slot.keepOnly(digest);
     await this._closeChats();
-    this._channel?.close();
-    this._channel = null;
+    channel?.close();
+    await letGo;
   }
 
   async _closeModel() {
@@ -236,10 +257,7 @@ export class Engine {
 
   /** Lets go of the ends, which are opened again when they are needed. */
   async _dropModel() {
-    await this._closeChats();
-    const model = this._model;
-    this._model = null;
-    await model?.close();
+    await Promise.all([this._closeChats(), this._slot.drop()]);
   }
 
   async _closeChats() {

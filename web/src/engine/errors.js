@@ -22,6 +22,13 @@ export class NotReady extends AppError {
   }
 }
 
+/** The page asked for another connection before this one had come about. */
+export class ConnectSuperseded extends AppError {
+  constructor() {
+    super('connect_superseded', 'another connection was asked for meanwhile');
+  }
+}
+
 /** The model has no chat template. */
 export class TemplateMissing extends AppError {
   constructor() {

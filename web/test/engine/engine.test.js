@@ -112,6 +112,148 @@ test('a removed model is closed first', async () => {
   assert.equal(model.closed, 1);
 });
 
+/** What a test lets happen when it wants. */
+function gate() {
+  /** @type {() => void} */
+  let open = () => {};
+  const passed = new Promise((resolve) => (open = () => resolve(undefined)));
+  return { open, passed };
+}
+
+/** Another model than that of `offer`. */
+function otherManifest() {
+  const changed = JSON.parse(new TextDecoder().decode(offer.manifest));
+  changed.model.name = 'another';
+  return new TextEncoder().encode(JSON.stringify(changed));
+}
+
+/** The server at `url` answers with `manifest` once `until` has passed. */
+function serve(/** @type {string} */ url, /** @type {Uint8Array} */ bytes, until = Promise.resolve()) {
+  const before = globalThis.fetch;
+  globalThis.fetch = /** @type {any} */ (async (/** @type {string} */ address) => {
+    if (!address.startsWith(url) || !address.endsWith('/manifest.json')) return before(address);
+    await until;
+    return new Response(/** @type {BodyInit} */ (bytes));
+  });
+}
+
+test('a model that was being opened when another one is served is closed and never used', async () => {
+  const first = modelOf(() => []);
+  const second = { ...modelOf(() => []), manifest: parseManifest(otherManifest()) };
+  const slow = gate();
+  const options = {
+    cores: 2,
+    openStore: async () => ({ ...storeOf({ stored: true }), find: async (/** @type {string} */ digest) => ({ digest }) }),
+    openModel: async (/** @type {any} */ { digest }) => {
+      if (digest !== manifest.digest) return second;
+      await slow.passed;
+      return first;
+    },
+  };
+  const engine = new Engine(() => {}, /** @type {any} */ (options));
+  serve('http://other', otherManifest());
+  await engine.connect(WHERE);
+  const early = engine.prepare(null, () => {});
+  const outcome = refused(early, 'not_ready');
+  await engine.connect({ url: 'http://other', token: null });
+  const late = engine.prepare(null, () => {});
+  slow.open();
+  await Promise.all([outcome, late]);
+  assert.deepEqual([first.closed, second.closed, engine._slot.model], [1, 0, second]);
+});
+
+test('of two connections the later one counts, whichever is answered first', async () => {
+  const { engine } = engineOf({ models: [modelOf(() => [])] });
+  const slow = gate();
+  serve('http://slow', otherManifest(), /** @type {Promise<any>} */ (slow.passed));
+  const earlier = refused(engine.connect({ url: 'http://slow', token: null }), 'connect_superseded');
+  await engine.connect(WHERE);
+  slow.open();
+  await earlier;
+  assert.equal(engine._connected().server.url, WHERE.url);
+});
+
+test('what was asked of a connection while another is left goes to the new one', async () => {
+  const { engine } = engineOf({ models: [modelOf(() => [])] });
+  await engine.connect(WHERE);
+  const channel = engine._open();
+  const slow = gate();
+  engine._chats.set('old', /** @type {any} */ ({ close: () => slow.passed }));
+  serve('http://second', offer.manifest);
+  const connecting = engine.connect({ url: 'http://second', token: null });
+  while (engine._chats.size) await new Promise((resolve) => setImmediate(resolve));
+  const opened = engine._open();
+  slow.open();
+  await connecting;
+  assert.notEqual(opened, channel);
+  assert.equal(engine._open(), opened);
+});
+
+test('a store is opened once, however many ask for it', async () => {
+  let opened = 0;
+  const openStore = async () => {
+    opened += 1;
+    return storeOf({ stored: true });
+  };
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
+  await Promise.all([engine.models(), engine.connect(WHERE), engine.models()]);
+  assert.equal(opened, 1);
+});
+
+test('a model that lost files since it was kept is not called stored', async () => {
+  const openStore = async () => ({ ...storeOf({ stored: true }), find: async () => null });
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
+  const { stored, doneBytes } = await engine.connect(WHERE);
+  assert.deepEqual([stored, doneBytes], [false, 0]);
+});
+
+test('a new connection pauses the download of the one before, and another download may follow at once', async () => {
+  let pulls = 0;
+  const pull = async (/** @type {any} */ _, /** @type {any} */ { signal }) => {
+    pulls += 1;
+    if (pulls > 1) return;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    throw new Error('given up');
+  };
+  const openStore = async () => ({ ...storeOf({ stored: false }), pull });
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
+  await engine.connect(WHERE);
+  const first = refused(engine.pull(null, () => {}), 'paused');
+  await engine.connect(WHERE);
+  await Promise.all([first, engine.pull(null, () => {})]);
+  assert.equal(pulls, 2);
+});
+
+for (const code of ['store_failed', 'weights_size_mismatch']) {
+  test(`ends whose files fail with ${code} are opened anew with the next reply`, async () => {
+    const broken = modelOf(() => {
+      throw new AppError(code, 'gone');
+    });
+    const { engine } = engineOf({ models: [broken, modelOf(() => [])] });
+    await engine.connect(WHERE);
+    await refused(engine.reply(/** @type {any} */ (request()), () => {}, 1), code);
+    assert.equal(broken.closed, 1);
+    await refused(engine.reply(/** @type {any} */ (request()), () => {}, 2), 'prompt_empty');
+  });
+}
+
+test('a model is removed only after its opening has ended', async () => {
+  const slow = gate();
+  const model = modelOf(() => []);
+  const openModel = async () => {
+    await slow.passed;
+    return model;
+  };
+  const openStore = async () => storeOf({ stored: true });
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore, openModel }));
+  await engine.connect(WHERE);
+  const preparing = engine.prepare(null, () => {});
+  const removing = engine.remove({ digest: manifest.digest });
+  slow.open();
+  await Promise.all([preparing, removing]);
+  assert.deepEqual([model.closed, engine._slot.model], [1, null]);
+});
+
 test('small heads get one worker, large ones two to four', () => {
   assert.deepEqual([shardCount(1e6, 8), shardCount(1e8, 1), shardCount(1e8, 3), shardCount(1e8, 16)], [1, 2, 3, 4]);
 });

@@ -1,0 +1,45 @@
+import { AppError } from '../common/errors.js';
+import { Paused } from './errors.js';
+
+/** @typedef {(signal: AbortSignal) => Promise<unknown>} Pull */
+
+/** The download under way: one at a time, which may be paused. */
+export class Download {
+  constructor() {
+    /** @type {{abort: AbortController, ended: Promise<void>} | null} */
+    this._running = null;
+  }
+
+  /**
+   * @param {Pull} pull
+   * @throws {Paused | AppError} download_in_progress, and what `pull` throws
+   */
+  async run(pull) {
+    // A paused one ends in a moment.
+    while (this._running?.abort.signal.aborted) await this._running.ended;
+    if (this._running) throw new AppError('download_in_progress', 'the download is under way');
+    const abort = new AbortController();
+    const pulled = pull(abort.signal);
+    this._running = { abort, ended: settled(pulled) };
+    try {
+      await pulled;
+    } catch (error) {
+      throw abort.signal.aborted ? new Paused() : error;
+    } finally {
+      this._running = null;
+    }
+  }
+
+  /** What is there stays there. */
+  pause() {
+    this._running?.abort.abort();
+  }
+}
+
+/** When it has ended, one way or the other. @param {Promise<unknown>} work @returns {Promise<void>} */
+export function settled(work) {
+  return work.then(
+    () => {},
+    () => {},
+  );
+}
