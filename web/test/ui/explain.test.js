@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { START } from '../../src/ui/machine/phase.js';
-import { cannotSend, whatHappened, whyEnded, whyPairing } from '../../src/ui/words/explain.js';
+import { cannotSend, sentence, whatHappened, whyEnded, whyPairing } from '../../src/ui/words/explain.js';
 
 test('a reply that ended by itself needs no words; every other end has its own', () => {
   assert.equal(whyEnded('eos'), null);
@@ -33,4 +33,11 @@ test('a lost connection is told with its reason and the next try', () => {
 test('a revoked device is told so', () => {
   assert.match(whyPairing({ code: 'device_revoked', message: '' }), /took back/);
   assert.doesNotMatch(whyPairing(null), /took back/);
+});
+
+test('the message of an error is a sentence where it stands by itself', () => {
+  assert.equal(sentence('it is not JSON'), 'It is not JSON.');
+  assert.equal(sentence('Already whole.'), 'Already whole.');
+  assert.equal(sentence('how?'), 'How?');
+  assert.equal(sentence(''), '');
 });

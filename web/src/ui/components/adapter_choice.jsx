@@ -7,21 +7,27 @@ const AUTO = {
   description: 'By the words of each message, chosen on this device.',
 };
 
+const NOT_HERE = 'Not on this server: there is no reply until another one is chosen.';
+
 /** Which low-rank adapter the server applies to replies of this chat. */
 export function AdapterChoice() {
   const app = useApp();
   const adapters = app.connection.phase.value.server?.adapters ?? [];
-  if (!adapters.length) return null;
   const chosen = app.library.chat.value.adapter;
+  if (!adapters.length && chosen === null) return null;
   const named = adapters.map(({ name, description }) => ({ key: name, name, description }));
+  // A chat keeps its adapter where the server has lost it, and its user must be able to give it up.
+  const missing = ![NONE, AUTO, ...named].some(({ key }) => key === chosen);
+  const lost = missing ? [{ key: chosen, name: chosen, description: NOT_HERE }] : [];
   const choose = (/** @type {string | null} */ adapter) => {
     app.changeChat({ adapter });
-    app.change({ adapter });
+    // As with the system prompt: what is chosen before a chat begins is meant for the next ones too.
+    if (!app.library.chat.value.roots.length) app.change({ adapter });
   };
   return (
     <fieldset class="radios">
       <legend class="label">Adapter</legend>
-      {[NONE, AUTO, ...named].map(({ key, name, description }) => (
+      {[NONE, AUTO, ...named, ...lost].map(({ key, name, description }) => (
         <label key={String(key)}>
           <input type="radio" name="adapter" checked={chosen === key} onChange={() => choose(key)} />
           <span>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { sentence } from '../words/explain.js';
 import { isExposed } from '../view/origin.js';
 import { useApp } from './context.jsx';
 
@@ -18,7 +19,7 @@ export function Banners() {
       {phase.name === 'offline' && app.library.chat.value.leaf !== null && (
         <div class="banner">
           <p>
-            {phase.problem?.message ?? 'The server cannot be reached.'} Saved chats can be read meanwhile.
+            {sentence(phase.problem?.message ?? 'The server cannot be reached.')} Saved chats can be read meanwhile.
           </p>
           <button type="button" class="button" onClick={() => void app.connection.connect()}>
             Try now

@@ -31,7 +31,9 @@ export function ChatItem({ chat }) {
           aria-current={current ? 'true' : undefined}
           onClick={() => void app.openChat(chat.id)}
         >
-          <span class="name">{title}</span>
+          <span class="name" dir="auto">
+            {title}
+          </span>
           <span class="when">{chat.line || ago(chat.updated, Date.now())}</span>
         </button>
         <IconButton

@@ -35,6 +35,7 @@ export function Composer() {
           id="composer"
           rows={1}
           aria-label="Message"
+          dir="auto"
           aria-describedby="status"
           placeholder="Message"
           enterkeyhint={app.settings.value.enterSends ? 'send' : 'enter'}

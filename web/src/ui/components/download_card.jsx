@@ -1,4 +1,5 @@
 import { duration, size } from '../words/format.js';
+import { sentence } from '../words/explain.js';
 import { useApp } from './context.jsx';
 
 const STORAGE = {
@@ -42,7 +43,7 @@ export function DownloadCard() {
       </dl>
       {problem && (
         <p class="problem" role="alert">
-          {problem.message}
+          {sentence(problem.message)}
         </p>
       )}
       {tight && <p class="problem">That is more than this browser says it can keep.</p>}

@@ -14,7 +14,7 @@ export function Header() {
         onClick={() => (app.sheet.value = 'chats')}
       />
       <div class="title">
-        <h1>{chat.title || 'New chat'}</h1>
+        <h1 dir="auto">{chat.title || 'New chat'}</h1>
         <p class="under">{server?.manifest.name ?? (chat.model || 'Gatelink')}</p>
       </div>
       <IconButton icon="sliders" label="Settings" onClick={() => (app.sheet.value = 'settings')} />

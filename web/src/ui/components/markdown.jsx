@@ -14,13 +14,16 @@ export function Markdown({ blocks }) {
   return (
     <div class="text">
       {blocks.map((block, index) => (
-        <BlockView key={index} block={block} />
+        <BlockView key={index} block={block} dir="auto" />
       ))}
     </div>
   );
 }
 
-/** @extends {Component<{block: Block}>} */
+// What lies in a list or a quote goes the way of the whole of it.
+/** @typedef {'auto' | undefined} Direction */
+
+/** @extends {Component<{block: Block, dir?: Direction}>} */
 class BlockView extends Component {
   /** @param {{block: Block}} next */
   shouldComponentUpdate(next) {
@@ -28,23 +31,23 @@ class BlockView extends Component {
   }
 
   render() {
-    return blockOf(this.props.block);
+    return blockOf(this.props.block, this.props.dir);
   }
 }
 
-/** @param {Block} block */
-function blockOf(block) {
+/** @param {Block} block @param {Direction} dir */
+function blockOf(block, dir) {
   switch (block.type) {
     case 'paragraph':
-      return <p>{inlines(block.children)}</p>;
+      return <p dir={dir}>{inlines(block.children)}</p>;
     case 'heading':
-      return headingOf(block);
+      return headingOf(block, dir);
     case 'code':
       return <CodeBlock lang={block.lang} text={block.text} />;
     case 'quote':
-      return <blockquote>{blocksOf(block.children)}</blockquote>;
+      return <blockquote dir={dir}>{blocksOf(block.children)}</blockquote>;
     case 'list':
-      return listOf(block);
+      return listOf(block, dir);
     case 'table':
       return tableOf(block);
     case 'rule':
@@ -59,22 +62,31 @@ function blocksOf(blocks) {
   return blocks.map((block, index) => <BlockView key={index} block={block} />);
 }
 
-/** Headings of a message stand below those of the page. @param {Extract<Block, {type: 'heading'}>} block */
-function headingOf({ level, children }) {
+/**
+ * Headings of a message stand below those of the page.
+ * @param {Extract<Block, {type: 'heading'}>} block @param {Direction} dir
+ */
+function headingOf({ level, children }, dir) {
   const content = inlines(children);
-  if (level <= 1) return <h2>{content}</h2>;
-  return level === 2 ? <h3>{content}</h3> : <h4>{content}</h4>;
+  if (level <= 1) return <h2 dir={dir}>{content}</h2>;
+  return level === 2 ? <h3 dir={dir}>{content}</h3> : <h4 dir={dir}>{content}</h4>;
 }
 
-/** @param {Extract<Block, {type: 'list'}>} list */
-function listOf({ ordered, start, items }) {
+/** @param {Extract<Block, {type: 'list'}>} list @param {Direction} dir */
+function listOf({ ordered, start, items }, dir) {
   const lines = items.map(({ checked, children }, index) => (
     <li key={index} class={checked === null ? undefined : 'task'}>
       {checked !== null && <TaskMark checked={checked} />}
       {blocksOf(children)}
     </li>
   ));
-  return ordered ? <ol start={start}>{lines}</ol> : <ul>{lines}</ul>;
+  return ordered ? (
+    <ol start={start} dir={dir}>
+      {lines}
+    </ol>
+  ) : (
+    <ul dir={dir}>{lines}</ul>
+  );
 }
 
 /** @param {{checked: boolean}} props */
@@ -92,7 +104,7 @@ function tableOf({ align, header, rows }) {
   const side = (/** @type {number} */ column) => SIDES[align[column] ?? 'left'];
   return (
     <div class="table-box" tabIndex={0} role="group" aria-label="Table">
-      <table>
+      <table dir="auto">
         <thead>
           <tr>
             {header.map((cell, column) => (

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { forgetToken, loadToken } from '../../pairing/pair.js';
 import { describeError } from '../../common/errors.js';
 import { size } from '../words/format.js';
+import { sentence } from '../words/explain.js';
 import { useApp } from './context.jsx';
 
 /** @typedef {{digest: string, name: string, complete: boolean, bytes: number}} Kept */
@@ -14,7 +15,7 @@ export function ModelSection() {
   const look = () => app.connection.engine.models().then(setModels, () => setModels([]));
   useEffect(() => void look(), []);
   const remove = async (/** @type {string} */ digest) => {
-    await app.connection.remove(digest).catch((error) => app.toasts.show(describeError(error).message));
+    await app.connection.remove(digest).catch((error) => app.toasts.show(sentence(describeError(error).message)));
     await look();
   };
   return (

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { describeError } from '../../common/errors.js';
+import { guessName } from '../../pairing/device_name.js';
 import { isToken, redeem, storeToken } from '../../pairing/pair.js';
 import { readCredential } from '../view/credential.js';
-import { whyPairing } from '../words/explain.js';
+import { sentence, whyPairing } from '../words/explain.js';
 import { useApp } from './context.jsx';
 
 /**
@@ -23,7 +24,7 @@ export function PairingCard({ problem }) {
       storeToken(credential.kind === 'token' ? credential.token : await tokenFor(credential.code));
       await app.connection.connect();
     } catch (error) {
-      setWrong(describeError(error).message);
+      setWrong(sentence(describeError(error).message));
     }
     setBusy(false);
   };
@@ -65,16 +66,6 @@ export function PairingCard({ problem }) {
 
 /** @param {string} code @returns {Promise<string>} throws what redeem throws */
 async function tokenFor(code) {
-  const { token } = await redeem({ code, name: deviceName(navigator.userAgent) });
+  const { token } = await redeem({ code, name: guessName(navigator) });
   return token;
-}
-
-const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];
-
-/** What the server's list calls this device until somebody renames it. @param {string} agent */
-function deviceName(agent) {
-  // Each of these also names those after it.
-  const browser = ['Firefox', 'Edg', 'Chrome', 'Safari'].find((word) => agent.includes(word)) ?? 'Browser';
-  const system = SYSTEMS.find((word) => agent.includes(word));
-  return `${browser === 'Edg' ? 'Edge' : browser} on ${system ?? 'a device'}`;
 }

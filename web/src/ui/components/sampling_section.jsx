@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { DEFAULTS } from '../../settings/settings.js';
 import {
   NUMBER_FIELDS, readBias, readNumber, readSeed, readStops, recommended, writeBias, writeStops,
@@ -19,6 +20,8 @@ const LATER = NAMES.filter((name) => !FIRST.includes(name));
 export function SamplingSection() {
   const app = useApp();
   const settings = app.settings.value;
+  // As it stood when the sheet was opened: it does not close under the hands of who empties a field.
+  const [open] = useState(() => touched(settings, LATER));
   const reset = () => app.change(Object.fromEntries(NAMES.map((name) => [name, DEFAULTS[name]])));
   return (
     <section class="section" aria-labelledby="sampling">
@@ -31,7 +34,7 @@ export function SamplingSection() {
       {FIRST.map((name) => (
         <Setting key={name} name={name} />
       ))}
-      <details class="more-settings" open={touched(settings, LATER)}>
+      <details class="more-settings" open={open}>
         <summary>More settings</summary>
         <div class="section">
           {NUMBER_FIELDS.filter(({ name }) => !FIRST.includes(name)).map(({ name }) => (

@@ -22,20 +22,25 @@ function Travelled() {
   const app = useApp();
   const stats = app.traffic.stats.value;
   return (
-    <div class="flow">
-      <div>
-        <span class="hint">
-          <Icon name="up" /> Up
-        </span>
-        <span class="number">{size(stats?.bytesUp ?? 0)}</span>
+    <section class="section" aria-label="What has travelled">
+      <div class="flow">
+        <div>
+          <span class="hint">
+            <Icon name="up" /> Up
+          </span>
+          <span class="number">{size(stats?.bytesUp ?? 0)}</span>
+        </div>
+        <div>
+          <span class="hint">
+            <Icon name="down" /> Down
+          </span>
+          <span class="number">{size(stats?.bytesDown ?? 0)}</span>
+        </div>
       </div>
-      <div>
-        <span class="hint">
-          <Icon name="down" /> Down
-        </span>
-        <span class="number">{size(stats?.bytesDown ?? 0)}</span>
-      </div>
-    </div>
+      <p class="hint">
+        In frames of all chats since this page connected; headers and the download of the model are not in it.
+      </p>
+    </section>
   );
 }
 

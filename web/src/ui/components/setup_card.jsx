@@ -1,3 +1,4 @@
+import { sentence } from '../words/explain.js';
 import { useApp } from './context.jsx';
 import { DownloadCard } from './download_card.jsx';
 import { PairingCard } from './pairing_card.jsx';
@@ -16,7 +17,7 @@ export function SetupCard() {
       return (
         <section class="card" aria-labelledby="setup">
           <h2 id="setup">The server cannot be reached</h2>
-          <p>{phase.problem?.message}</p>
+          <p>{sentence(phase.problem?.message ?? '')}</p>
           <p class="hint">
             Is this device in the same network, and does the server run? The page tries again by itself.
           </p>
@@ -42,7 +43,7 @@ function Failed({ problem }) {
   return (
     <section class="card" aria-labelledby="setup">
       <h2 id="setup">That did not work</h2>
-      <p>{problem?.message}</p>
+      <p>{sentence(problem?.message ?? '')}</p>
       <p class="hint">Code: {problem?.code}</p>
       <div class="row">
         <button type="button" class="button primary" onClick={() => void app.connection.connect()}>

@@ -7,7 +7,7 @@ export function StatusLine() {
   const app = useApp();
   const { server, name } = app.connection.phase.value;
   const chosen = app.library.chat.value.adapter;
-  const choosable = name === 'ready' && (server?.adapters.length ?? 0) > 0;
+  const choosable = name === 'ready' && (chosen !== null || (server?.adapters.length ?? 0) > 0);
   return (
     <div class="status">
       <IconButton icon="eye" label="What the server sees" onClick={() => (app.sheet.value = 'seen')} />

@@ -28,6 +28,7 @@ export function ThisChat() {
           id="system"
           class="text-field"
           aria-describedby="system-hint"
+          dir="auto"
           value={draft.current ?? chat.system}
           disabled={app.busyHere.value}
           onInput={(event) => (draft.current = event.currentTarget.value)}

@@ -17,7 +17,9 @@ export function UserMessage({ node }) {
         <Editor node={node} />
       ) : (
         <>
-          <div class="bubble">{node.content}</div>
+          <div class="bubble" dir="auto">
+            {node.content}
+          </div>
           <div class="actions">
             <Branches node={node} />
             <CopyButton text={node.content} label="Copy message" />
@@ -61,6 +63,7 @@ function Editor({ node }) {
         ref={field}
         class="text-field"
         aria-label="Edit message"
+        dir="auto"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={pressed}

@@ -4,7 +4,7 @@ import {
 } from '../../chats/tree.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
-import { cannotSend, whatHappened } from '../words/explain.js';
+import { cannotSend, sentence, whatHappened } from '../words/explain.js';
 import { Connection } from './connection.js';
 import { Library } from './library.js';
 import { Replies } from './replies.js';
@@ -116,7 +116,7 @@ export class App {
     if (!this.busyHere.value) this.library.put(selectSibling(this.library.chat.value, node, offset));
   }
 
-  /** Takes the last exchange off the chat; its text goes where it can be changed. */
+  /** Takes the last exchange off the chat; it stays as a branch and can be brought back. */
   undo() {
     const before = this.library.chat.value;
     const after = undo(before);
@@ -210,6 +210,6 @@ export class App {
 
   /** @param {unknown} error */
   _tell(error) {
-    this.toasts.show(describeError(error).message);
+    this.toasts.show(sentence(describeError(error).message));
   }
 }

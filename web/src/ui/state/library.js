@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
 import { exportAll, exportChat, importChats, readDocument } from '../../chats/documents.js';
 import { copyOf, newChat, rename } from '../../chats/tree.js';
+import { sentence } from '../words/explain.js';
 import { Saver } from './saver.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
@@ -130,7 +131,7 @@ export class Library {
       const result = await this._store?.search(words, { signal: search.signal });
       if (result && !search.signal.aborted) this.found.value = { words, ...result };
     } catch (error) {
-      if (!search.signal.aborted) this._toasts.show(describeError(error).message);
+      if (!search.signal.aborted) this._toasts.show(sentence(describeError(error).message));
     }
   }
 
@@ -196,7 +197,7 @@ export class Library {
   _notSaved(error, chat) {
     const { code, message } = describeError(error);
     const copy = () => this._restore(copyOf(this.get(chat.id) ?? chat));
-    this._toasts.show(message, code === 'chat_changed' ? { label: 'Keep as a copy', run: copy } : undefined);
+    this._toasts.show(sentence(message), code === 'chat_changed' ? { label: 'Keep as a copy', run: copy } : undefined);
   }
 
   /** @param {Chat} chat */

@@ -77,3 +77,8 @@ export function whyPairing(problem) {
   }
   return 'This server answers only devices that it knows.';
 }
+
+/** @param {string} text the message of an error @returns {string} as it stands by itself */
+export function sentence(text) {
+  return text && text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
+}
