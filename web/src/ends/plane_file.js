@@ -28,17 +28,32 @@ export class PlaneFile {
     this._header = new DataView(memory.buffer, layout.planeFile, PLANE_HEADER);
   }
 
-  /** Reads the plane into memory; false: there is none, or it is torn or of another shape. */
+  /** Reads the plane into memory; false: there is none that is whole, and the memory is zero. */
   async read() {
-    const file = await this._reader.openDerived(PLANE_NAME, this._bytes.length);
-    if (!file) return false;
+    const whole = (await this._readBytes()) && this._isExpected();
+    if (!whole) this._bytes.fill(0);
+    return whole;
+  }
+
+  async _readBytes() {
+    /** @type {DerivedFile | null} */
+    let file = null;
     try {
+      file = await this._reader.openDerived(PLANE_NAME, this._bytes.length);
+      if (!file) return false;
       for (let at = 0; at < this._bytes.length; at += SLICE) {
         await file.read(at, this._bytes.subarray(at, at + SLICE));
       }
+      return true;
+    } catch {
+      // Another tab that makes it anew takes it away meanwhile.
+      return false;
     } finally {
-      file.close();
+      file?.close();
     }
+  }
+
+  _isExpected() {
     return this._expected().every((word, i) => this._header.getUint32(4 * i, true) === word)
       && this._header.getBigUint64(24, true) === this._checksum();
   }

@@ -9,6 +9,7 @@ import { Download, settled } from './download.js';
 import { ConnectSuperseded, NotReady, ReplyInProgress } from './errors.js';
 import { OpenModel } from './model.js';
 import { ModelSlot } from './model_slot.js';
+import { Models } from './models.js';
 import { makeReply } from './reply.js';
 import { Server } from './server.js';
 
@@ -38,9 +39,7 @@ export class Engine {
     const { cores = navigator.hardwareConcurrency ?? 2, openStore = ModelStore.open, openModel = OpenModel.open } = options;
     this._notify = notify;
     this._cores = cores;
-    this._openStore = openStore;
-    /** @type {Promise<ModelStore> | null} */
-    this._store = null;
+    this._models = new Models(openStore);
     /** @type {Server | null} */
     this._server = null;
     /** @type {Channel | null} */
@@ -70,22 +69,15 @@ export class Engine {
     const server = new Server(url, token);
     const bytes = await server.manifest();
     const manifest = parseManifest(bytes);
-    const store = await this._opened();
     const adapters = await listAdapters({ url, token });
     if (turn !== this._connects) throw new ConnectSuperseded();
     const next = { _server: server, _offered: bytes, _adapters: adapters, _transport: transport };
     await this._switch(next, manifest.digest);
-    const models = await store.list();
-    const known = models.find((model) => model.digest === manifest.digest);
-    // A list goes by what was kept once; what is gone since has to come again.
-    const stored = known?.complete === true && (await store.find(manifest.digest)) !== null;
+    const kept = await this._models.kept(manifest.digest);
     const { digest, name, family, licence, maxContext, generation, size, chatTemplate } = manifest;
     return {
       manifest: { digest, name, family, licence, maxContext, generation, size, hasTemplate: chatTemplate !== null },
-      stored,
-      doneBytes: stored || !known?.complete ? (known?.bytes ?? 0) : 0,
-      storage: store.kind,
-      freeBytes: await store.free(),
+      ...kept,
       adapters,
     };
   }
@@ -93,13 +85,15 @@ export class Engine {
   /** @param {null} _ @param {(progress: {done: number, total: number}) => void} event */
   async pull(_, event) {
     const { server, offered } = this._connected();
-    const { hiddenSize, head } = parseManifest(offered);
+    const { digest, hiddenSize, head } = parseManifest(offered);
+    // Files that are gone may still be held open.
+    await this._slot.settled(digest);
+    if (this._slot.model?.manifest.digest === digest) await this._closeModel();
     const shards = shardCount(head.rows * hiddenSize, this._cores);
     const read = httpReader({ url: server.url, token: server.token });
-    await this._download.run(async (signal) => {
-      const store = await this._opened();
-      return store.pull(offered, { read, shards, signal, onProgress: event });
-    });
+    await this._download.run((signal) =>
+      this._models.use((store) => store.pull(offered, { read, shards, signal, onProgress: event })),
+    );
   }
 
   pause() {
@@ -107,14 +101,14 @@ export class Engine {
   }
 
   async models() {
-    return (await this._opened()).list();
+    return this._models.use((store) => store.list());
   }
 
   /** @param {{digest: string}} which */
   async remove({ digest }) {
     await this._slot.settled(digest);
     if (this._slot.model?.manifest.digest === digest) await this._closeModel();
-    await (await this._opened()).remove(digest);
+    await this._models.use((store) => store.remove(digest));
   }
 
   /** @param {null} _ @param {(fraction: number) => void} event */
@@ -216,12 +210,6 @@ export class Engine {
     return { server: this._server, offered: this._offered };
   }
 
-  /** Opened once, whoever asks meanwhile: two stores in memory would not know each other's models. */
-  _opened() {
-    this._store ??= this._openStore({});
-    return this._store;
-  }
-
   /** The model that is served, opened. @param {(fraction: number) => void} event */
   async _prepared(event) {
     const { offered } = this._connected();
@@ -230,7 +218,7 @@ export class Engine {
 
   /** @param {typeof OpenModel.open} open @param {string} digest @param {(fraction: number) => void} event */
   async _openStored(open, digest, event) {
-    const stored = await (await this._opened()).find(digest);
+    const stored = await this._models.use((store) => store.find(digest));
     if (stored === null) throw new NotReady('download the model');
     return open(stored, event);
   }

@@ -48,6 +48,34 @@ test('a store that keeps no derived files is no error', async (context) => {
   await ends.close();
 });
 
+test('a plane that cannot be read, as when another tab makes it anew, is derived', async (context) => {
+  const derived = new Map();
+  await (await openEnds(weights, ROWS, { derived, compactFrom: 1 })).close();
+  context.mock.method(MemoryReader.prototype, 'openDerived', async () => ({
+    read: async () => {
+      throw new Error('gone');
+    },
+    close: () => {},
+  }));
+  const ends = await openEnds(weights, ROWS, { derived, compactFrom: 1 });
+  assert.deepEqual([...(await ends.head.top(state, 50)).ids], expected);
+  await ends.close();
+});
+
+test('what a damaged file leaves behind its last row does not cost every token a full product', async () => {
+  const derived = new Map();
+  await (await openEnds(weights, ROWS, { derived, compactFrom: 1 })).close();
+  for (const bytes of derived.values()) bytes.fill(0xff, bytes.length - 48);
+  /** @type {MemoryReader[]} */
+  const readers = [];
+  const ends = await openEnds(weights, ROWS, { derived, compactFrom: 1, readers });
+  for (const reader of readers) reader.rowsRead = 0;
+  await ends.head.top(state, 50);
+  const read = readers.reduce((sum, reader) => sum + reader.rowsRead, 0);
+  assert.ok(read <= 513, `${read} rows`);
+  await ends.close();
+});
+
 for (const row of [5, ROWS - 1]) {
   test(`a weight in row ${row} that is not finite is named by its row`, async () => {
     const damaged = weights.slice();

@@ -200,6 +200,17 @@ test('a store is opened once, however many ask for it', async () => {
   assert.equal(opened, 1);
 });
 
+test('a store that fails, as when the browser cleared it, is opened anew', async () => {
+  const failing = async () => {
+    throw new AppError('store_failed', 'NotFoundError');
+  };
+  const stores = [{ ...storeOf({ stored: true }), list: failing }, storeOf({ stored: false })];
+  const openStore = async () => stores.shift();
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
+  assert.equal((await engine.connect(WHERE)).stored, false);
+  assert.equal(stores.length, 0);
+});
+
 test('a model that lost files since it was kept is not called stored', async () => {
   const openStore = async () => ({ ...storeOf({ stored: true }), find: async () => null });
   const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
