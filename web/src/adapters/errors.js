@@ -8,14 +8,3 @@ export class AdapterListInvalid extends AppError {
     super('adapter_list_invalid', message, { cause });
   }
 }
-
-/** Nothing answers, or the browser does not let the request through. */
-export class ServerUnreachable extends AppError {
-  /** @param {unknown} [cause] */
-  constructor(cause) {
-    super('server_unreachable', 'the server does not answer; is it running, and is this the same network?', {
-      retryable: true,
-      cause,
-    });
-  }
-}

@@ -1,5 +1,7 @@
+import { ask, requireOk } from '../common/asking.js';
 import { AppError } from '../common/errors.js';
-import { AdapterListInvalid, ServerUnreachable } from './errors.js';
+import { printable } from '../common/stranger.js';
+import { AdapterListInvalid } from './errors.js';
 import { parseObject } from './strict_json.js';
 
 /** @typedef {import('../../types/gatelink.d.ts').AdapterInfo} AdapterInfo */
@@ -14,31 +16,28 @@ const MAX_RANK = 64;
 const MAX_HIDDEN = 1 << 16;
 const MAX_SCALE = 1e4;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
-// Other, separators: what a person cannot read, but for the space.
-const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/gu;
-const SECONDS = 20;
 
 /**
  * The adapters of a server, in its order; one that does not know of adapters has none. They are used in the
- * clear, whatever the server says of itself. Throws AdapterListInvalid, ServerUnreachable, and with the
+ * clear, whatever the server says of itself. Throws AdapterListInvalid, server_unreachable, and with the
  * server's own code what it refuses with.
  * @param {{url: string, token: string | null, fetch?: typeof globalThis.fetch, seconds?: number}} server
  *   `url` without a trailing slash
  * @returns {Promise<AdapterInfo[]>}
  */
-export async function listAdapters({ url, token, fetch = globalThis.fetch, seconds = SECONDS }) {
+export async function listAdapters({ url, token, fetch, seconds }) {
+  const answer = await asked(url, { token, limit: MAX_BYTES, fetch, seconds });
+  if (answer.status === 404) return [];
+  return parseListing(requireOk(answer, 'not_a_split_server')).map((adapter) => ({ ...adapter, encrypted: false }));
+}
+
+/** @param {string} url @param {import('../common/asking.js').Asked} options */
+async function asked(url, options) {
   try {
-    const response = await fetch(url + PATH, {
-      headers: token === null ? {} : { Authorization: `Bearer ${token}` },
-      cache: 'no-store',
-      signal: AbortSignal.timeout(seconds * 1000),
-    });
-    if (response.status === 404) return [];
-    const bytes = await bounded(response);
-    if (response.status !== 200) throw refusal(response.status, bytes);
-    return parseListing(bytes).map((adapter) => ({ ...adapter, encrypted: false }));
+    return await ask(url + PATH, options);
   } catch (error) {
-    throw error instanceof AppError ? error : new ServerUnreachable(error);
+    const tooLong = error instanceof AppError && error.code === 'answer_too_large';
+    throw tooLong ? new AdapterListInvalid(`it is longer than ${MAX_BYTES} bytes`) : error;
   }
 }
 
@@ -77,7 +76,7 @@ function adapterFrom(entry) {
   require(encrypted == null || typeof encrypted === 'boolean', `"encrypted" of ${name} is not true or false`);
   return {
     name,
-    description: printable(description ?? ''),
+    description: printable(description ?? '', MAX_DESCRIPTION),
     rank,
     hiddenSize,
     scale,
@@ -109,40 +108,4 @@ function areKeywords(value) {
 /** @param {unknown} value */
 function isKeyword(value) {
   return typeof value === 'string' && value.length <= 2 * MAX_KEYWORD && [...value].length <= MAX_KEYWORD;
-}
-
-/** @param {string} text */
-function printable(text) {
-  // At most two code units for each code point: no need to take a long text apart whole.
-  const start = [...text.slice(0, 2 * MAX_DESCRIPTION)].slice(0, MAX_DESCRIPTION).join('');
-  return start.replace(UNPRINTABLE, ' ');
-}
-
-/** @param {Response} response */
-async function bounded(response) {
-  const parts = [];
-  let size = 0;
-  const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    size += part.value.length;
-    if (size > MAX_BYTES) {
-      await reader?.cancel();
-      throw new AdapterListInvalid(`it is longer than ${MAX_BYTES} bytes`);
-    }
-    parts.push(part.value);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
-}
-
-/** @param {number} status @param {Uint8Array} bytes */
-function refusal(status, bytes) {
-  try {
-    const { code, message, retryable } = JSON.parse(new TextDecoder().decode(bytes)).error;
-    if (typeof code === 'string' && typeof message === 'string' && /^[a-z0-9_]{1,64}$/.test(code)) {
-      return new AppError(code, message.slice(0, 1000), { retryable: retryable === true });
-    }
-  } catch {
-    // Somebody else's page, perhaps a proxy's.
-  }
-  return new AppError('not_a_split_server', `HTTP status ${status} for the list of adapters`);
 }

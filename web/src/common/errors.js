@@ -13,6 +13,17 @@ export class AppError extends Error {
   }
 }
 
+/** Nothing answers, or the browser does not let the request through. */
+export class ServerUnreachable extends AppError {
+  /** @param {unknown} [cause] */
+  constructor(cause) {
+    super('server_unreachable', 'the server does not answer; is it running, and is this the same network?', {
+      retryable: true,
+      cause,
+    });
+  }
+}
+
 /**
  * What crosses from a worker to a page.
  * @param {unknown} error

@@ -6,7 +6,7 @@ import { httpReader } from '../weights/http_reader.js';
 import { ModelStore } from '../weights/store.js';
 import { ChatSession } from './chat.js';
 import { Download, settled } from './download.js';
-import { ConnectSuperseded, NotReady, ReplyInProgress } from './errors.js';
+import { ConnectSuperseded, NotReady, ReplyInProgress, WeightsChanged } from './errors.js';
 import { OpenModel } from './model.js';
 import { ModelSlot } from './model_slot.js';
 import { Models } from './models.js';
@@ -91,9 +91,13 @@ export class Engine {
     if (this._slot.model?.manifest.digest === digest) await this._closeModel();
     const shards = shardCount(head.rows * hiddenSize, this._cores);
     const read = httpReader({ url: server.url, token: server.token });
-    await this._download.run((signal) =>
-      this._models.use((store) => store.pull(offered, { read, shards, signal, onProgress: event })),
-    );
+    try {
+      await this._download.run((signal) =>
+        this._models.use((store) => store.pull(offered, { read, shards, signal, onProgress: event })),
+      );
+    } catch (error) {
+      throw (await server.changed(digest, error)) ? new WeightsChanged() : error;
+    }
   }
 
   pause() {

@@ -29,6 +29,13 @@ export class ConnectSuperseded extends AppError {
   }
 }
 
+/** The server serves another model than the one that is downloaded. */
+export class WeightsChanged extends AppError {
+  constructor() {
+    super('weights_changed', 'the server serves another model now; connect again to download that one');
+  }
+}
+
 /** The model has no chat template. */
 export class TemplateMissing extends AppError {
   constructor() {

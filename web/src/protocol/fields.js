@@ -1,13 +1,11 @@
 // Typed reading of a message's fields; every failure is a MalformedMessage that names the field.
 //
 // An optional field that is nil counts as missing: some encoders write their absent values.
+import { isCode, printable } from '../common/stranger.js';
 import { MalformedMessage } from './errors.js';
 import { MAX_CAPABILITIES, MAX_TEXT } from './limits.js';
 import { Real } from './msgpack.js';
 
-const CODE = /^[a-z0-9_]{1,64}$/;
-// Controls, formats, surrogates, private and unassigned characters, and every separator but a space.
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /** A reader over one message's map. Unknown keys are never looked at. */
 export class Fields {
@@ -115,21 +113,6 @@ export class Fields {
     }
     return seconds;
   }
-}
-
-/**
- * The first `limit` characters of a stranger's text; what is not printable becomes a space.
- * @param {string} text
- * @param {number} limit
- */
-export function printable(text, limit) {
-  // Twice as many units hold that many characters, however long the text is.
-  return [...text.slice(0, 2 * limit)].slice(0, limit).join('').replace(UNPRINTABLE, ' ');
-}
-
-/** @param {string} text */
-export function isCode(text) {
-  return CODE.test(text);
 }
 
 /** @param {unknown} value @returns {value is string} */

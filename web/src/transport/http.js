@@ -1,4 +1,6 @@
 // Frames over HTTP: one POST per exchange. The fallback where WebSockets do not get through.
+import { wholeBody } from '../common/asking.js';
+import { AppError } from '../common/errors.js';
 import { CONTENT_TYPE } from '../protocol/messages.js';
 import { isFrame } from '../protocol/frame.js';
 import { authorization } from './bearer.js';
@@ -79,44 +81,14 @@ export class HttpTransport {
         // The token would travel along.
         redirect: 'error',
       });
-      return { response, body: await this._body(response) };
+      return { response, body: await wholeBody(response, this._maxFrame) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof ServerRefused) throw error;
+      if (error instanceof AppError) throw new ServerRefused(error.code, error.message);
       const reason = 'the request failed';
       throw this._answered ? new ConnectionLost(reason, error) : new ServerUnreachable(reason, error);
     }
   }
-
-  /** @param {Response} response */
-  async _body(response) {
-    /** @type {Uint8Array[]} */
-    const parts = [];
-    let size = 0;
-    const reader = response.body?.getReader();
-    for (;;) {
-      const part = await reader?.read();
-      if (!part || part.done) return joined(parts, size);
-      size += part.value.length;
-      if (size > this._maxFrame) {
-        await reader?.cancel();
-        throw new ServerRefused('answer_too_large', "the server's answer is longer than agreed");
-      }
-      parts.push(part.value);
-    }
-  }
-}
-
-/** @param {Uint8Array[]} parts @param {number} size */
-function joined(parts, size) {
-  if (parts.length === 1) return parts[0];
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** @param {Response} response @param {Uint8Array} body */

@@ -1,6 +1,5 @@
 // Refusals that are no frames: JSON over HTTP, and the reason of a closed WebSocket.
-import { isCode, printable } from '../protocol/fields.js';
-import { MAX_MESSAGE_TEXT } from '../protocol/limits.js';
+import { isCode, readRefusal as errorIn } from '../common/stranger.js';
 import { ConnectionLost, DeviceRevoked, ModelChanged, ServerRefused } from './errors.js';
 
 const RETRYABLE = new Set(['too_many_sessions', 'cache_full', 'overloaded', 'shutting_down']);
@@ -12,17 +11,10 @@ const RETRYABLE = new Set(['too_many_sessions', 'cache_full', 'overloaded', 'shu
  * @returns {ServerRefused | null} null: none, as in somebody else's page
  */
 export function readRefusal(body, retryAfter) {
-  let error;
-  try {
-    error = JSON.parse(new TextDecoder().decode(body))?.error;
-  } catch {
-    return null;
-  }
-  const { code, message } = error ?? {};
-  if (typeof code !== 'string' || !isCode(code) || typeof message !== 'string') return null;
-  const retryable = error.retryable === true;
+  const told = errorIn(body);
+  if (told === null) return null;
   const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
-  return refusal(code, printable(message, MAX_MESSAGE_TEXT), retryable, seconds);
+  return refusal(told.code, told.message, told.retryable, seconds);
 }
 
 /**

@@ -1,11 +1,10 @@
 import { AppError } from '../common/errors.js';
+import { readRefusal } from '../common/stranger.js';
 import { ConnectionLost, DownloadFailed, Paused, ServerRefused } from './errors.js';
 
 const STALL_SECONDS = 30;
 const MAX_REFUSAL_BYTES = 64 << 10;
 const PART_BYTES = 256 << 10;
-const MAX_CODE = 64;
-const MAX_TEXT = 1000;
 const PARTIAL = 206;
 const WHOLE = 200;
 
@@ -173,7 +172,7 @@ function byobReader(body) {
 /** @param {Response} response @param {string} name */
 async function refusal(response, name) {
   const retryAfter = seconds(response.headers.get('Retry-After'));
-  const refused = readRefusal(await limitedText(response));
+  const refused = readRefusal(await beginning(response));
   const status = response.status;
   if (status === 401)
     return new AppError('unauthorized', refused?.message ?? 'the server asks for a token; pair again');
@@ -190,26 +189,8 @@ async function refusal(response, name) {
   );
 }
 
-/**
- * The error in a body, null where it holds none (somebody else's page, for example).
- * @param {string} text
- */
-function readRefusal(text) {
-  try {
-    const { code, message, retryable } = JSON.parse(text).error;
-    if (typeof code !== 'string' || typeof message !== 'string') return null;
-    return {
-      code: code.slice(0, MAX_CODE),
-      message: message.slice(0, MAX_TEXT),
-      retryable: retryable === true,
-    };
-  } catch {
-    return null;
-  }
-}
-
 /** @param {Response} response */
-async function limitedText(response) {
+async function beginning(response) {
   const reader = response.body?.getReader();
   const parts = [];
   for (let total = 0; reader && total <= MAX_REFUSAL_BYTES;) {
@@ -218,7 +199,7 @@ async function limitedText(response) {
     total += value.length;
     parts.push(value);
   }
-  return new Blob(/** @type {BlobPart[]} */ (parts)).text();
+  return new Uint8Array(await new Blob(/** @type {BlobPart[]} */ (parts)).arrayBuffer());
 }
 
 /** @param {string|null} text Retry-After in seconds; dates are left aside */

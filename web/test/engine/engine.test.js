@@ -235,6 +235,18 @@ test('a new connection pauses the download of the one before, and another downlo
   assert.equal(pulls, 2);
 });
 
+test('a download that fails because the server serves another model says so', async () => {
+  const pull = async () => {
+    throw new AppError('download_damaged', 'chunk 0 arrived damaged');
+  };
+  const openStore = async () => ({ ...storeOf({ stored: false }), pull });
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
+  await engine.connect(WHERE);
+  await refused(engine.pull(null, () => {}), 'download_damaged');
+  serve(WHERE.url, otherManifest());
+  await refused(engine.pull(null, () => {}), 'weights_changed');
+});
+
 for (const code of ['store_failed', 'weights_size_mismatch']) {
   test(`ends whose files fail with ${code} are opened anew with the next reply`, async () => {
     const broken = modelOf(() => {

@@ -57,8 +57,8 @@ test('a code that is no code is not believed', async () => {
 });
 
 test('an answer that is too long is refused', async () => {
-  const { server: it } = server(() => new Response(new Uint8Array(100)));
-  assert.equal(await code(it.read('/x', 99)), 'answer_too_large');
+  const { server: it } = server(() => new Response(new Uint8Array((4 << 20) + 1)));
+  assert.equal(await code(it.manifest()), 'answer_too_large');
 });
 
 test('no answer at all is a server that cannot be reached', async () => {

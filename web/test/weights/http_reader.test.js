@@ -120,6 +120,11 @@ const REFUSED = [
     { code: 'download_failed', retryable: false },
   ],
   ['no token', { status: 401, parts: [error('token_missing')] }, { code: 'unauthorized', retryable: false }],
+  [
+    'a code that is no code',
+    { status: 400, parts: [error('Not a code! \u0007')] },
+    { code: 'not_a_split_server', retryable: false },
+  ],
   ['an unknown page', { status: 404, parts: ['<html>'] }, { code: 'not_a_split_server', retryable: false }],
   ['a range behind the end', { status: 416 }, { code: 'weights_changed', retryable: false }],
   [
