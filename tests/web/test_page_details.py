@@ -125,3 +125,13 @@ def test_why_the_server_is_not_there_is_a_sentence(phone: ChatPage, url: str) ->
     words = phone.page.locator(".card p").first.inner_text()
     assert words[0].isupper()
     assert words.endswith(".")
+
+
+def test_a_token_that_the_server_refuses_is_said_to_be_refused(phone: ChatPage, url: str) -> None:
+    at(phone.page, url, "needs_token")
+    expect(
+        phone.page.get_by_text("This server answers only devices that it knows.")
+    ).to_be_visible()
+    phone.page.get_by_label("Pairing code or token").fill("not-the-token-of-this-server")
+    phone.press("Pair")
+    expect(phone.page.get_by_text("The server does not accept the token")).to_be_visible()

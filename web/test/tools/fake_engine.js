@@ -62,9 +62,10 @@ export class FakeEngine {
   /** @param {any} where */
   async connect({ token }) {
     await pause(20);
-    if (this.kind === 'needs_token' && !token) throw new AppError('unauthorized', 'a token is needed');
+    const known = token && !token.startsWith('not-');
+    if (this.kind === 'needs_token' && !known) throw new AppError('unauthorized', 'a token is needed');
     if (this.kind === 'revoked') throw new AppError('device_revoked', 'this device was revoked');
-    if (this.kind === 'offline') throw new AppError('server_unreachable', 'The server does not answer.');
+    if (this.kind === 'offline') throw new AppError('server_unreachable', 'the server does not answer');
     if (this.kind === 'failed') throw new AppError('manifest_invalid', 'the manifest of this server is damaged');
     const stored = this.kind !== 'needs_download' || this._done === SERVER.manifest.size;
     return { ...SERVER, stored, doneBytes: stored ? SERVER.manifest.size : this._done };

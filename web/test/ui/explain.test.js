@@ -33,6 +33,13 @@ test('a lost connection is told with its reason and the next try', () => {
 test('a revoked device is told so', () => {
   assert.match(whyPairing({ code: 'device_revoked', message: '' }), /took back/);
   assert.doesNotMatch(whyPairing(null), /took back/);
+  assert.match(whyPairing({ code: 'device_revoked', message: '' }, true), /took back/);
+});
+
+test('a token that the server refuses is told apart from none', () => {
+  const problem = { code: 'unauthorized', message: '' };
+  assert.match(whyPairing(problem, true), /does not accept the token/);
+  assert.doesNotMatch(whyPairing(problem, false), /token/);
 });
 
 test('the message of an error is a sentence where it stands by itself', () => {

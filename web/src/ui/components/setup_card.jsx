@@ -18,9 +18,7 @@ export function SetupCard() {
         <section class="card" aria-labelledby="setup">
           <h2 id="setup">The server cannot be reached</h2>
           <p>{sentence(phase.problem?.message ?? '')}</p>
-          <p class="hint">
-            Is this device in the same network, and does the server run? The page tries again by itself.
-          </p>
+          <p class="hint">The page tries again by itself; saved chats can be read meanwhile.</p>
           <div class="row">
             <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
               Try now

@@ -69,11 +69,15 @@ export function whatHappened(notice) {
 
 /**
  * @param {import('../machine/phase.js').Problem | null} problem
+ * @param {boolean} [known] whether this browser has a token
  * @returns {string}
  */
-export function whyPairing(problem) {
+export function whyPairing(problem, known = false) {
   if (problem?.code === 'device_revoked') {
     return 'The server’s owner took back this browser’s access. Pair it again to go on.';
+  }
+  if (known) {
+    return 'The server does not accept the token that this browser has. Enter another one, or pair again.';
   }
   return 'This server answers only devices that it knows.';
 }
