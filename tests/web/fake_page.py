@@ -40,6 +40,8 @@ def fake_page(folder: Path) -> Iterator[str]:
     subprocess.run([node(), tool, folder], cwd=_WEB, check=True)
     handler = functools.partial(_Handler, directory=folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    # A connection that the browser opened to no purpose must not be waited for.
+    server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

@@ -91,6 +91,8 @@ def url(bundle: Path) -> Iterator[str]:
     (bundle / "index.html").write_text("<!doctype html><title>ends</title>")
     handler = functools.partial(_Quiet, directory=str(bundle))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        # A connection that the browser opened to no purpose must not be waited for.
+        server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/index.html"
         server.shutdown()

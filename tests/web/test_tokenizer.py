@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import unicodedata
 from typing import Any
 
 import pytest
@@ -23,6 +25,11 @@ ALL = [
     *("some bytes without a token", "unknown one by one", "characters without a token"),
 ]
 BATCH = 200_000
+# Every character with every kind takes an hour; else the kinds have them in turns.
+EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ
+# Of these, by their names, and of what is unassigned, one in so many stands for the others.
+UNIFORM = ("CJK ", "HANGUL SYLLABLE", "TANGUT", "KHITAN", "NUSHU", "EGYPTIAN")
+THINNED = 40
 
 
 def test_every_tokenizer_is_compared() -> None:
@@ -31,7 +38,7 @@ def test_every_tokenizer_is_compared() -> None:
 
 @pytest.mark.parametrize("name", MAIN)
 def test_hard_texts_become_the_same_ids(name: str) -> None:
-    assert_encodes_alike([name], hard_texts(5200, seed=1))
+    assert_encodes_alike([name], hard_texts(2600, seed=1))
 
 
 def test_hard_texts_become_the_same_ids_with_every_kind_of_part() -> None:
@@ -39,23 +46,30 @@ def test_hard_texts_become_the_same_ids_with_every_kind_of_part() -> None:
     assert_encodes_alike(ALL, hard_texts(200, seed=6), special=True)
 
 
-@pytest.mark.slow
+def characters(name: str) -> list[str]:
+    """Of every code point, what is this kind's turn."""
+    if EXHAUSTIVE:
+        return code_points()
+    uniform, single = [], []
+    for character in code_points():
+        called = unicodedata.name(character, "")
+        alike = called == "" or called.startswith(UNIFORM)
+        (uniform if alike and ord(character) > 0xFF else single).append(character)
+    return [*single, *uniform[::THINNED]][ALL.index(name) :: len(ALL)]
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_every_code_point_becomes_the_same_ids_alone_and_in_context(name: str) -> None:
-    texts = [text for character in code_points() for text in contexts(character)]
+    texts = [text for character in characters(name) for text in contexts(character)]
     for start in range(0, len(texts), BATCH):
         assert_encodes_alike([name], texts[start : start + BATCH])
-    assert_encodes_alike([name], hard_texts(10_000, seed=7))
+    assert_encodes_alike([name], hard_texts(10_000 if EXHAUSTIVE else 500, seed=7))
 
 
 def test_ids_become_the_same_text_at_once_and_piece_by_piece() -> None:
-    assert_decodes_alike(ALL, texts=200, drawn=300)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_many_ids_become_the_same_text_at_once_and_piece_by_piece(name: str) -> None:
-    assert_decodes_alike([name], texts=5000, drawn=5000)
+    count = 5000 if EXHAUSTIVE else 300
+    for name in ALL:
+        assert_decodes_alike([name], texts=count, drawn=count)
 
 
 def test_a_file_in_an_older_form_gives_the_same_ids() -> None:
