@@ -24,6 +24,13 @@ export class ServerUnreachable extends AppError {
   }
 }
 
+/** Nothing to continue from. */
+export class PromptEmpty extends AppError {
+  constructor() {
+    super('prompt_empty', 'write a message first');
+  }
+}
+
 /**
  * What crosses from a worker to a page.
  * @param {unknown} error

@@ -1,8 +1,8 @@
-import { AppError } from '../common/errors.js';
+import { AppError, PromptEmpty } from '../common/errors.js';
 import { RemoteBackend } from '../session/remote.js';
 import { Sequence } from '../session/sequence.js';
 import { PromptMemory } from '../text/prompts.js';
-import { PromptEmpty, TemplateMissing } from './errors.js';
+import { TemplateMissing } from './errors.js';
 
 /** @typedef {import('./model.js').OpenModel} OpenModel */
 /** @typedef {import('../../types/gatelink.d.ts').Message} Message */

@@ -43,21 +43,6 @@ export class TemplateMissing extends AppError {
   }
 }
 
-/** A prompt without a single token. */
-export class PromptEmpty extends AppError {
-  constructor() {
-    super('prompt_empty', 'write a message first');
-  }
-}
-
-/** A prompt that leaves no position for a reply. */
-export class PromptTooLong extends AppError {
-  /** @param {number} tokens @param {number} limit */
-  constructor(tokens, limit) {
-    super('prompt_too_long', `the chat has ${tokens} tokens and the model takes ${limit}; start a new chat`);
-  }
-}
-
 /** A download was paused; what is there stays there. */
 export class Paused extends AppError {
   constructor() {

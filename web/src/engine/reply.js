@@ -2,8 +2,9 @@ import { choose } from '../adapters/choice.js';
 import { decode } from '../generation/loop.js';
 import { paramsFrom } from '../generation/params.js';
 import { Sampler } from '../generation/sampler.js';
+import { PromptTooLong } from '../session/errors.js';
 import { Detokenizer } from '../text/detokenizer.js';
-import { PromptTooLong, UnknownAdapter } from './errors.js';
+import { UnknownAdapter } from './errors.js';
 
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
 /** @typedef {import('./messages.js').Finished} Finished */

@@ -40,15 +40,8 @@ export class SessionUnstable extends AppError {
 export class PromptTooLong extends AppError {
   /** @param {number} tokens @param {number} limit tokens */
   constructor(tokens, limit) {
-    super('prompt_too_long', `the prompt has ${tokens} tokens and the model's context is ${limit}; shorten it`);
+    super('prompt_too_long', `the prompt has ${tokens} tokens and the model takes ${limit}; shorten it, or start a new chat`);
     this.tokens = tokens;
     this.limit = limit;
-  }
-}
-
-/** Nothing to continue from. */
-export class PromptEmpty extends AppError {
-  constructor() {
-    super('prompt_empty', 'the prompt is empty; write something');
   }
 }

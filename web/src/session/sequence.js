@@ -2,8 +2,9 @@
 //
 // Extending is the only way to move: prefill, the next token, a later turn, an edit, a retry and a
 // lost cache are all "make the cache hold exactly these tokens".
+import { PromptEmpty } from '../common/errors.js';
 import { Cancelled } from '../transport/errors.js';
-import { CacheLost, PromptEmpty, PromptTooLong, SessionUnstable } from './errors.js';
+import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
 
 const MAX_RESENDS = 3;
 

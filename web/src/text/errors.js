@@ -28,13 +28,6 @@ export class TemplateTooCostly extends AppError {
   }
 }
 
-/** Nothing to continue from. */
-export class PromptEmpty extends AppError {
-  constructor() {
-    super('prompt_empty', 'the prompt is empty; write something');
-  }
-}
-
 /** A text that no model's context holds. */
 export class PromptTooLong extends AppError {
   /** @param {number} length @param {number} limit UTF-16 units */

@@ -2,7 +2,7 @@
 //
 // A later prompt begins with the ids so far wherever the rendered text begins with the text so far,
 // so that a server's cache stays valid and only new tokens travel.
-import { PromptEmpty } from './errors.js';
+import { PromptEmpty } from '../common/errors.js';
 
 /** @typedef {import('../../types/gatelink.d.ts').Message} Message */
 /** @typedef {{text: string, ids: number[]}} Known a text whose ids are known */
