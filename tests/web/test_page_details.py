@@ -135,3 +135,13 @@ def test_a_token_that_the_server_refuses_is_said_to_be_refused(phone: ChatPage, 
     phone.page.get_by_label("Pairing code or token").fill("not-the-token-of-this-server")
     phone.press("Pair")
     expect(phone.page.get_by_text("The server does not accept the token")).to_be_visible()
+
+
+def test_without_a_reply_nothing_claims_to_reconnect(chromium: Browser, url: str) -> None:
+    with opened(chromium, f"{url}?engine=lost&breaks", **PHONE) as chat:
+        expect(chat.page.locator("#status")).to_contain_text("recover")
+        chat.write("Hello")
+        banner = chat.page.get_by_text("Reconnecting, try")
+        expect(banner).to_be_visible()
+        expect(chat.page.get_by_text("Broke off: ")).to_be_visible()
+        expect(banner).to_have_count(0)

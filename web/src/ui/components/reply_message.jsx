@@ -53,7 +53,7 @@ function Ended({ node }) {
 
 /** @param {ChatNode['stats']} stats @returns {string} */
 function figuresOf(stats) {
-  if (typeof stats?.tokens !== 'number') return '';
+  if (typeof stats?.tokens !== 'number' || stats.tokens < 1) return '';
   const { tokensPerSecond, ttft, adapter } = stats;
   const parts = [];
   if (typeof tokensPerSecond === 'number' && tokensPerSecond > 0) parts.push(rate(tokensPerSecond));

@@ -66,6 +66,8 @@ export class App {
       announcer: new Announcer((text) => (this.spoken.value = text)),
       clock,
     });
+    // Without a reply nobody reconnects any more.
+    this.replies.onEnd = () => (this.notice.value = null);
     this.traffic = new Traffic(() => this.connection.engine.stats());
     /** Why nothing can be sent now; null: it can. */
     this.hindrance = computed(() => this._hindrance());

@@ -46,6 +46,8 @@ export class Replies {
     this.failure = signal(null);
     /** Of the reply before. @type {import('@preact/signals').Signal<Finished | null>} */
     this.last = signal(null);
+    /** A reply has ended, however it did. @type {() => void} */
+    this.onEnd = () => {};
     library.keep((id) => this.running.value?.chat === id);
   }
 
@@ -137,6 +139,7 @@ export class Replies {
     if (chat && (text || !('message' in stats))) this._library.put(reply(chat, text, { reason, stats }));
     this.running.value = null;
     this.live.value = null;
+    this.onEnd();
     this._library.release(writing.chat);
     this._announcer.finish(text, closing);
   }
