@@ -11,7 +11,7 @@ from transformers import AutoTokenizer
 
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
-from tests.end_to_end.server_processes import server_process
+from tests.end_to_end.server_processes import ServerProcess, server_process
 from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
 from tests.split_relay.net import free_port
@@ -38,6 +38,13 @@ def expected() -> list[int]:
     return oracle.greedy(EMBEDDED, list(prompt), COUNT)
 
 
+@pytest.fixture(scope="module")
+def mortal(server: RunningServer) -> Iterator[ServerProcess]:
+    """A server of its own that every test may kill and leaves alive."""
+    with server_process(EMBEDDED, free_port(), "--allow-origin", server.url) as process:
+        yield process
+
+
 def begun(page: EnginePage, tokens: int) -> None:
     """A long reply of which some tokens are there."""
     page.begin("reply", MESSAGES, maxTokens=COUNT)
@@ -58,6 +65,7 @@ def test_a_reply_goes_on_after_its_connection_was_cut_three_times(
         assert way.cuts >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["websocket", "http"])
 def test_a_reply_goes_on_after_a_sleep_that_left_its_connections_dead(
     chromium: Browser, server: RunningServer, expected: list[int], transport: str
@@ -70,36 +78,31 @@ def test_a_reply_goes_on_after_a_sleep_that_left_its_connections_dead(
         assert page.finished("reply")["ids"] == expected
 
 
-def test_a_reply_goes_on_after_the_server_was_killed_and_started_again(
-    chromium: Browser, server: RunningServer, expected: list[int]
-) -> None:
-    allowed = ("--allow-origin", server.url)
-    with (
-        server_process(EMBEDDED, free_port(), *allowed) as process,
-        opened(chromium, server) as page,
-    ):
-        page.ready(process.url)
-        begun(page, 5)
-        process.kill()
-        process.start()
-        process.wait_until_it_listens()
-        page.page.evaluate("engine.wake()")
-        answer = page.finished("reply")
-        assert answer["ids"] == expected
-        assert page.page.evaluate("notices.length") > 0
-
-
 def test_a_reply_that_waits_for_a_lost_server_stops_when_it_is_told_to(
-    chromium: Browser, server: RunningServer, expected: list[int]
+    chromium: Browser, server: RunningServer, mortal: ServerProcess, expected: list[int]
 ) -> None:
-    with (
-        server_process(EMBEDDED, free_port(), "--allow-origin", server.url) as process,
-        opened(chromium, server) as page,
-    ):
-        page.ready(process.url)
+    with opened(chromium, server) as page:
+        page.ready(mortal.url)
         begun(page, 5)
-        process.kill()
+        mortal.kill()
+        mortal.start()
         page.page.evaluate("stopReply('reply')")
         answer = page.finished("reply")
         assert answer["reason"] == "cancelled"
         assert answer["ids"] == expected[: len(answer["ids"])]
+        mortal.wait_until_it_listens()
+
+
+def test_a_reply_goes_on_after_the_server_was_killed_and_started_again(
+    chromium: Browser, server: RunningServer, mortal: ServerProcess, expected: list[int]
+) -> None:
+    with opened(chromium, server) as page:
+        page.ready(mortal.url)
+        begun(page, 5)
+        mortal.kill()
+        mortal.start()
+        mortal.wait_until_it_listens()
+        page.page.evaluate("engine.wake()")
+        answer = page.finished("reply")
+        assert answer["ids"] == expected
+        assert page.page.evaluate("notices.length") > 0
