@@ -72,7 +72,7 @@ function Progress() {
         </span>
         <span>
           {perSecond !== null && `${size(perSecond)}/s`}
-          {left !== null && `, ${duration(left)} left`}
+          {left !== null && `, ${duration(Math.max(1, left))} left`}
         </span>
       </div>
       <div class="row">
