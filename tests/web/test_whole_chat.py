@@ -37,8 +37,8 @@ def viewport(request: pytest.FixtureRequest) -> str:
 
 
 def device(request: pytest.FixtureRequest) -> str:
-    """The name of a test's device; no two are paired under the same one."""
-    return str(request.node.name)[-60:]
+    """The name of a test's device, as the server keeps it; no two are the same."""
+    return str(request.node.name)[-40:].replace("[", ".").rstrip("]")
 
 
 @pytest.fixture
