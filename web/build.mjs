@@ -36,6 +36,8 @@ const bundling = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   legalComments: 'none',
+  // Private by name in all of the source, so shorter names in what is sent are nobody's loss.
+  mangleProps: /^_[a-z]/,
   logLevel: 'warning',
 };
 

@@ -12,17 +12,6 @@ export class PairingFailed extends AppError {
   }
 }
 
-/** Nothing answered, or not in time. */
-export class ServerUnreachable extends AppError {
-  /** @param {unknown} cause */
-  constructor(cause) {
-    super('server_unreachable', 'the server does not answer; is this device in the same network?', {
-      retryable: true,
-      cause,
-    });
-  }
-}
-
 /** The browser keeps nothing of this page: blocked or full site data. */
 export class TokenNotKept extends AppError {
   /** @param {unknown} cause */

@@ -1,5 +1,7 @@
 /** Trading a one-time code for a token of this browser, and asking whether a token still counts. */
-import { PairingFailed, PairingRefused, ServerUnreachable } from './errors.js';
+import { wholeBody } from '../common/asking.js';
+import { AppError, ServerUnreachable } from '../common/errors.js';
+import { PairingFailed, PairingRefused } from './errors.js';
 import { isToken } from './token.js';
 
 export { readLink, takeLink } from './link.js';
@@ -61,19 +63,20 @@ async function answerOf(request, path, options) {
       ...options,
       cache: 'no-store',
       credentials: 'omit',
+      // The code or the token would travel along.
+      redirect: 'error',
       signal: AbortSignal.timeout(1000 * SECONDS),
     });
-    return { status: answer.status, body: parsed(await answer.text()) };
+    return { status: answer.status, body: parsed(await wholeBody(answer, MAX_ANSWER)) };
   } catch (error) {
-    throw new ServerUnreachable(error);
+    throw error instanceof AppError ? error : new ServerUnreachable(error);
   }
 }
 
-/** @param {string} text @returns {unknown} */
-function parsed(text) {
-  if (text.length > MAX_ANSWER) return null;
+/** @param {Uint8Array} bytes @returns {unknown} */
+function parsed(bytes) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return null;
   }

@@ -64,7 +64,7 @@ export class Channel {
     this._lost = false;
     this._told = false;
     this._closing = new AbortController();
-    this._wakeable = new Wakeable(this._clock);
+    this._wakeable = new Wakeable(this._clock, this._pause);
     this._endurance = new Endurance(this.patience.total, this._clock);
     /** @type {Traffic} bytes of frames, and round trips */
     this.traffic = { sent: 0, received: 0, exchanges: 0 };

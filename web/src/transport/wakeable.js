@@ -1,6 +1,6 @@
 // What may hang while a device sleeps, and is begun anew when it wakes up.
 import { Cancelled } from './errors.js';
-import { linked } from './signals.js';
+import { NEVER, linked } from './signals.js';
 
 // An attempt this young (seconds) cannot have slept: waking up again and again must not restart it.
 const YOUNG = 1;
@@ -10,10 +10,14 @@ export class Woken extends Error {}
 
 /** Runs one thing at a time that `wake` can interrupt. */
 export class Wakeable {
-  /** @param {() => number} clock seconds, running on while the device sleeps */
-  constructor(clock) {
+  /**
+   * @param {() => number} clock seconds, running on while the device sleeps
+   * @param {(seconds: number, signal: AbortSignal) => Promise<void>} pause
+   */
+  constructor(clock, pause) {
     this._clock = clock;
-    /** @type {{waiting: boolean, since: number, interrupt: () => void} | null} */
+    this._pause = pause;
+    /** @type {Doing | null} */
     this._doing = null;
   }
 
@@ -27,7 +31,7 @@ export class Wakeable {
    */
   async run(waiting, signal, run) {
     const stop = linked([signal]);
-    this._doing = { waiting, since: this._clock(), interrupt: stop.abort };
+    this._doing = { waiting, since: this._clock(), interrupt: stop.abort, watched: false };
     try {
       return await run(stop.signal);
     } catch (error) {
@@ -39,11 +43,25 @@ export class Wakeable {
     }
   }
 
-  /** Interrupts what is under way. @returns {boolean} false: nothing is */
+  /**
+   * Interrupts what is under way, a young attempt only if it has no answer soon: the network under it may
+   * have changed.
+   * @returns {boolean} false: nothing is
+   */
   wake() {
-    if (this._doing === null) return false;
-    const { waiting, since, interrupt } = this._doing;
-    if (waiting || Math.abs(this._clock() - since) >= YOUNG) interrupt();
+    const doing = this._doing;
+    if (doing === null) return false;
+    if (doing.waiting || Math.abs(this._clock() - doing.since) >= YOUNG) doing.interrupt();
+    else if (!doing.watched) void this._watch(doing);
     return true;
   }
+
+  /** @param {Doing} doing */
+  async _watch(doing) {
+    doing.watched = true;
+    await this._pause(YOUNG, NEVER);
+    if (this._doing === doing) doing.interrupt();
+  }
 }
+
+/** @typedef {{waiting: boolean, since: number, interrupt: () => void, watched: boolean}} Doing */

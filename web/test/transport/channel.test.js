@@ -373,7 +373,7 @@ test('waking up replaces a connection whose answer is outstanding, with the same
 
 test('waking up again and again does not restart an attempt that has just begun', async () => {
   const script = new Script({ answers: [HANGS] });
-  const channel = script.channel();
+  const channel = script.channel({ pause: endless });
   const answer = channel.exchange(FRAME);
   await settled();
   for (let i = 0; i < 9; i++) channel.wake();

@@ -63,6 +63,18 @@ test('a download shows its progress, pauses and goes on', async () => {
   assert.equal(connection.phase.value.name, 'preparing');
 });
 
+test('a download that finds another model served asks the server anew', async () => {
+  const all = harness();
+  const { connection, engines } = all;
+  await ready(all, { stored: false, doneBytes: 0 });
+  void connection.download();
+  const asked = engines[0].calls.filter((call) => call.name === 'connect').length;
+  engines[0].last('pull').reject(new AppError('weights_changed', 'another model'));
+  await settled();
+  assert.equal(engines[0].calls.filter((call) => call.name === 'connect').length, asked + 1);
+  assert.equal(connection.phase.value.name, 'connecting');
+});
+
 test('a server that does not answer is tried again until it does', async () => {
   const all = harness();
   const { engines, connection, timer } = all;

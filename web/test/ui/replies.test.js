@@ -156,6 +156,16 @@ test('a page that goes while a reply is made leaves what was there', async () =>
   assert.deepEqual(kept, [['Hello', undefined], ['Half', 'interrupted']]);
 });
 
+test('the session of a deleted chat is given back to the server', async () => {
+  const { app, engine, token, finish } = await harness();
+  app.send('Hello');
+  token('Yes');
+  await finish('Yes');
+  const { id } = app.library.chat.value;
+  await app.deleteChat(id);
+  assert.deepEqual(engine.closedChats, [id]);
+});
+
 test('a reply to a chat that is deleted meanwhile does not bring it back', async () => {
   const { app, engine, token, finish, store } = await harness();
   app.send('Hello');

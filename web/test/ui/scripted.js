@@ -25,6 +25,8 @@ export class ScriptedEngine {
     this.closed = false;
     this.woken = 0;
     this.stopped = 0;
+    /** @type {string[]} */
+    this.closedChats = [];
   }
 
   connect(/** @type {any[]} */ ...args) {
@@ -41,6 +43,10 @@ export class ScriptedEngine {
 
   remove(/** @type {any[]} */ ...args) {
     return this._call('remove', args);
+  }
+
+  async closeChat(/** @type {string} */ chat) {
+    this.closedChats.push(chat);
   }
 
   pause() {

@@ -75,6 +75,9 @@ function failed(phase, problem) {
   return { ...phase, name: 'failed', problem };
 }
 
+// Another model is served, or the browser has cleared what was here.
+const RECONNECT_CODES = new Set(['model_changed', 'weights_changed', 'not_ready']);
+
 /**
  * Whether an error of a reply concerns the page as a whole.
  * @param {string} code
@@ -82,6 +85,6 @@ function failed(phase, problem) {
  */
 export function meaningForPage(code) {
   if (TOKEN_CODES.has(code)) return 'needs_token';
-  if (code === 'model_changed' || code === 'weights_changed') return 'reconnect';
+  if (RECONNECT_CODES.has(code)) return 'reconnect';
   return OFFLINE_CODES.has(code) ? 'offline' : null;
 }

@@ -150,6 +150,7 @@ export class App {
   async deleteChat(id) {
     if (this.replies.running.value?.chat === id) this.replies.stop();
     await this.library.remove(id).catch((error) => this._tell(error));
+    this.connection.closeChat(id);
   }
 
   /** Takes in the chats of files. @param {Blob[]} files */

@@ -48,6 +48,11 @@ export class Connection {
     return this._engine;
   }
 
+  /** Frees what the server holds of a chat; a connection that is gone has freed it. @param {string} id */
+  closeChat(id) {
+    void this._engine?.closeChat(id).catch(() => {});
+  }
+
   /** Asks the server what it serves, and goes as far as it can without asking the user. */
   async connect() {
     await this._attempt({ type: 'connect' }, async (current) => {
@@ -141,6 +146,8 @@ export class Connection {
   /** @param {{code: string, message: string}} problem */
   _stopped(problem) {
     if (problem.code === 'engine_failed') this._drop();
+    // The server was started again with another model: ask it anew.
+    if (problem.code === 'weights_changed') return void this.connect();
     if (problem.code === 'paused') {
       this._go({ type: 'paused', doneBytes: this.progress.value?.done ?? this.phase.value.doneBytes });
     } else {
