@@ -97,8 +97,8 @@ class WebApp:
 
 
 def _response(request: Request, file: WebFile) -> Response:
-    compressed = file.gzip if _takes_gzip(request.headers.get("accept-encoding", "")) else None
-    etag = f'"{file.etag}"' if compressed is None else f'"{file.etag}-gzip"'
+    coding, content = _chosen(file, request.headers.get("accept-encoding", ""))
+    etag = f'"{file.etag}"' if coding is None else f'"{file.etag}-{coding}"'
     headers = POLICY | {
         "ETag": etag,
         "Vary": "Accept-Encoding",
@@ -108,18 +108,21 @@ def _response(request: Request, file: WebFile) -> Response:
     if isinstance(known, Unchanged):
         return Response(status_code=304, headers=headers)
     headers["Content-Type"] = file.media_type
-    if compressed is None:
-        return Response(file.content, headers=headers)
-    return Response(compressed, headers=headers | {"Content-Encoding": "gzip"})
+    if coding is not None:
+        headers["Content-Encoding"] = coding
+    return Response(content, headers=headers)
 
 
-def _takes_gzip(accepted: str) -> bool:
-    """Whether Accept-Encoding names gzip, or all, with a weight above zero (RFC 9110, 12.5.3)."""
+def _chosen(file: WebFile, accepted: str) -> tuple[str | None, bytes]:
+    """The smallest form that Accept-Encoding gives a weight above zero (RFC 9110, 12.5.3)."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, parameter = part.partition(";")
         weights[coding.strip()] = _weight(parameter.strip())
-    return weights.get("gzip", weights.get("*", 0.0)) > 0
+    for coding, content in (("br", file.brotli), ("gzip", file.gzip)):
+        if content is not None and weights.get(coding, weights.get("*", 0.0)) > 0:
+            return coding, content
+    return None, file.content
 
 
 def _weight(parameter: str) -> float:

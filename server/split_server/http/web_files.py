@@ -39,6 +39,8 @@ _MEDIA_TYPES = {
     ".ico": "image/x-icon",
 }
 _BUILD_LENGTH = 16
+# NAME.br is NAME compressed (RFC 7932), put there by the build.
+_BROTLI = ".br"
 
 
 class WebRootUnusable(ServerError):
@@ -55,10 +57,14 @@ class WebRootUnusable(ServerError):
 
 @dataclass(frozen=True, slots=True)
 class WebFile:
-    """``gzip``: the compressed content, None where that is no smaller. ``etag``: without quotes."""
+    """``gzip``, ``brotli``: the compressed content, None where that is no smaller or there is none.
+
+    ``etag``: without quotes.
+    """
 
     content: bytes
     gzip: bytes | None
+    brotli: bytes | None
     media_type: str
     etag: str
     immutable: bool
@@ -100,21 +106,27 @@ def read_web_files(folder: Path) -> WebFiles:
     build = _build(contents)
     by_path: dict[str, WebFile] = {}
     for name, content in contents.items():
+        if name.removesuffix(_BROTLI) in contents and name.endswith(_BROTLI):
+            continue
         path, media_type = _path(name, build), _MEDIA_TYPES.get(Path(name).suffix)
         if path is None or media_type is None:
             raise WebRootUnusable(folder, f"{name} is no file of the app")
         if name in _NAMING_THE_BUILD:
             content = content.replace(_PLACEHOLDER, build.encode())
-        by_path[path] = web_file(content, media_type, immutable=name.startswith("app/"))
+        brotli = contents.get(name + _BROTLI)
+        by_path[path] = web_file(content, media_type, brotli, immutable=name.startswith("app/"))
     return WebFiles(build, by_path)
 
 
-def web_file(content: bytes, media_type: str, *, immutable: bool = False) -> WebFile:
-    """``content`` with its digest and its compressed form."""
+def web_file(
+    content: bytes, media_type: str, brotli: bytes | None = None, *, immutable: bool = False
+) -> WebFile:
+    """``content`` with its digest and its compressed forms; ``brotli`` is made by the build."""
     compressed = gzip.compress(content, 9, mtime=0)
     return WebFile(
         content,
         compressed if len(compressed) < len(content) else None,
+        brotli if brotli is not None and len(brotli) < len(content) else None,
         media_type,
         hashlib.sha256(content).hexdigest()[:32],
         immutable,

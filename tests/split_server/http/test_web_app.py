@@ -147,6 +147,22 @@ def test_it_is_compressed_for_whom_it_suits(
     assert (headers["etag"] != plain) is compressed
 
 
+def test_who_takes_it_gets_what_the_build_has_compressed(tmp_path: Path, tiny_path: Path) -> None:
+    folder = web_folder(tmp_path)
+    (folder / "app/app.js.br").write_bytes(b"smaller")
+    with running_server(tiny_path, web_root=str(folder)) as running, running.client() as client:
+        path = f"/app/{_build(client)}/app.js"
+        tags = set()
+        for accepted, coding in (("gzip, br", "br"), ("gzip, br;q=0", "gzip"), ("identity", None)):
+            headers = {"Accept-Encoding": accepted}
+            with client.stream("GET", path, headers=headers) as answer:
+                sent = b"".join(answer.iter_raw())
+            assert answer.headers.get("content-encoding") == coding
+            assert (sent == b"smaller") is (coding == "br")
+            tags.add(answer.headers["etag"])
+    assert len(tags) == 3
+
+
 def test_a_browser_keeps_both_forms_apart(client: httpx.Client) -> None:
     path, zipped = f"/app/{_build(client)}/app.js", {"Accept-Encoding": "gzip"}
     tag = client.get(path, headers=zipped).headers["etag"]

@@ -56,8 +56,26 @@ def test_what_compresses_is_kept_compressed_and_what_does_not_is_not(tmp_path: P
     assert files.by_path["/icons/icon.png"].gzip is None
 
 
+def test_what_the_build_has_compressed_goes_with_its_file(tmp_path: Path) -> None:
+    folder = web_folder(tmp_path)
+    (folder / "app/app.js.br").write_bytes(b"short")
+    (folder / "app/kernels.wasm.br").write_bytes(bytes(1 << 20))
+    files = read_web_files(folder)
+    assert files.by_path[f"/app/{files.build}/app.js"].brotli == b"short"
+    assert files.by_path[f"/app/{files.build}/kernels.wasm"].brotli is None
+    assert not any(path.endswith(".br") for path in files.by_path)
+
+
 @pytest.mark.parametrize(
-    "name", ["notes.txt", "app/data.unknown", "weights/manifest.json", "api/v1/pair.json", "app.js"]
+    "name",
+    [
+        "notes.txt",
+        "app/other.js.br",
+        "app/data.unknown",
+        "weights/manifest.json",
+        "api/v1/pair.json",
+        "app.js",
+    ],
 )
 def test_a_file_without_a_place_is_refused(name: str, tmp_path: Path) -> None:
     folder = web_folder(tmp_path)
