@@ -52,8 +52,8 @@ def web_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def chromium() -> Iterator[Browser]:
     """One browser for all tests of a file; tests open contexts of their own.
 
-    Its driver is gone before the next file: it runs an event loop in this thread, and tests of other
-    rooms run their own.
+    Its driver is gone before the next file: it runs an event loop in this thread, and tests of
+    other rooms run their own.
     """
     with launched() as browser:
         yield browser
