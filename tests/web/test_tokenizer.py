@@ -62,7 +62,8 @@ def characters(name: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_every_code_point_becomes_the_same_ids_alone_and_in_context(name: str) -> None:
-    texts = [text for character in characters(name) for text in contexts(character)]
+    around = 4 if EXHAUSTIVE or name != "embedded" else 2
+    texts = [text for character in characters(name) for text in contexts(character)[:around]]
     for start in range(0, len(texts), BATCH):
         assert_encodes_alike([name], texts[start : start + BATCH])
     assert_encodes_alike([name], hard_texts(10_000 if EXHAUSTIVE else 500, seed=7))

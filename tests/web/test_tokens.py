@@ -79,7 +79,7 @@ def test_either_transport_gives_the_tokens_of_generate(
         assert page.page.evaluate("engine.stats()")["transport"] == transport
 
 
-@pytest.mark.parametrize("family", ["qwen2", "llama", "gemma", "gemma2", "cohere", "phi"])
+@pytest.mark.parametrize("family", ["qwen2", "llama", "gemma", "gemma2", "phi"])
 def test_tiny_checkpoints_of_each_family_equal_generate(
     chromium: Browser, folder: Path, tmp_path: Path, family: str
 ) -> None:
@@ -94,11 +94,10 @@ def test_tiny_checkpoints_of_each_family_equal_generate(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_head_that_workers_share_gives_the_tokens_of_generate(
-    chromium: Browser, folder: Path, tmp_path: Path, dtype: str
+    chromium: Browser, folder: Path, tmp_path: Path
 ) -> None:
-    path = tiny_checkpoint("qwen2", tmp_path / "wide", dtype=dtype, vocab_size=66_000)
+    path = tiny_checkpoint("qwen2", tmp_path / "wide", dtype="bfloat16", vocab_size=66_000)
     with running_server(path, dtype="float32") as running:
         serve_engine_page(running, folder)
         with opened(chromium, running) as page:

@@ -116,6 +116,7 @@ def test_regenerating_editing_and_undoing_keep_every_branch(chat: ChatPage) -> N
     assert chat.whole_reply(0) == first
 
 
+@pytest.mark.parametrize("viewport", ["desktop"], indirect=True)
 def test_a_stopped_reply_stays_and_says_so(chat: ChatPage) -> None:
     chat.set_number("Temperature", "1.5")
     chat.write("Tell me everything about split inference, at length.")
@@ -125,6 +126,7 @@ def test_a_stopped_reply_stays_and_says_so(chat: ChatPage) -> None:
     expect(chat.page.get_by_text("Stopped by you.")).to_be_visible()
 
 
+@pytest.mark.parametrize("viewport", ["phone"], indirect=True)
 def test_a_chat_is_still_there_after_the_page_was_closed(
     chat: ChatPage, secure: SecureServer
 ) -> None:
@@ -162,6 +164,7 @@ def test_a_revoked_device_is_cut_at_once_and_told_to_pair_again(
     chat.picture(f"{viewport}-revoked")
 
 
+@pytest.mark.parametrize("viewport", ["phone"], indirect=True)
 def test_markdown_with_a_script_stays_text(chat: ChatPage) -> None:
     hostile = "<img src=x onerror=alert(1)> <script>alert(2)</script> [x](javascript:alert(3))"
     chat.page.on("dialog", lambda _: chat.errors.append("a dialog was opened"))
