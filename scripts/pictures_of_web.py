@@ -10,64 +10,27 @@ from __future__ import annotations
 
 import argparse
 import io
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+
+from tests.server_process import running_server
+from tests.web import browsing
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "images"
 COLOURS = 48
-START_SECONDS = 120
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 360, "height": 740},
-    "device_scale_factor": 1.5,
-    "is_mobile": True,
-    "has_touch": True,
-}
-DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+# Sharp enough, at half the bytes of a phone's own resolution.
+PHONE: dict[str, Any] = browsing.PHONE | {"device_scale_factor": 1.5}
+DESKTOP = browsing.DESKTOP
 QUESTIONS = ("What is split inference?", "What does the server see?")
-
-
-@contextmanager
-def server(web_root: Path, home: Path) -> Iterator[str]:
-    """A server of the embedded model; gives its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [Path(sys.executable).parent / "split-server", "serve", "--port", str(port)]
-    command += ["--web-root", web_root]
-    with (home / "log").open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
-        _answers(f"http://127.0.0.1:{port}/health")
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _answers(url: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            urlopen(url, timeout=5).close()
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.5)
-        else:
-            return
 
 
 def keep(page: Page, name: str) -> None:
@@ -115,16 +78,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pictures of the web app")
     parser.add_argument("--web-root", type=Path, help="the built app (default: built now)")
     given: Path | None = parser.parse_args().web_root
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+    with tempfile.TemporaryDirectory() as folder:
         root = given or Path(folder) / "web"
         if given is None:
             subprocess.run(["node", "web/build.mjs", "--out", root], cwd=ROOT, check=True)
-        browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        with server(root, Path(folder)) as url:
-            take(browser, url)
-        browser.close()
+        with running_server(web_root=str(root)) as server, browsing.launched() as browser:
+            take(browser, f"{server.url}/")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.server_process import running_server
 from tests.web.browsing import DESKTOP
@@ -43,7 +43,11 @@ def test_markdown_with_script_stays_text_on_the_page(
         turns.append({"role": "user", "content": vector})
         turns.append({"role": "assistant", "content": vector})
     chat = {"format": "gatelink.conversation", "version": 1, "model": "", "messages": turns}
-    file = {"name": "x.json", "mimeType": "application/json", "buffer": json.dumps(chat).encode()}
+    file: FilePayload = {
+        "name": "x.json",
+        "mimeType": "application/json",
+        "buffer": json.dumps(chat).encode(),
+    }
     with running_server(tiny_path, web_root=str(web_root)) as server:
         page = chromium.new_page(**DESKTOP)
         dialogs: list[str] = []
@@ -54,7 +58,7 @@ def test_markdown_with_script_stays_text_on_the_page(
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(server.url)
         expect(page.get_by_role("textbox", name="Message")).to_be_visible()
-        page.locator("input[type=file]").first.set_input_files(file)  # type: ignore[arg-type]
+        page.locator("input[type=file]").first.set_input_files(file)
         replies = page.get_by_role("article", name="Reply")
         expect(replies).to_have_count(len(vectors))
         found = page.evaluate(_FOUND)

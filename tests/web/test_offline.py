@@ -7,9 +7,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
 from tests.server_process import running_server
 from tests.web.browsing import DESKTOP, PHONE, profile
@@ -40,8 +41,8 @@ _KEPT = """async () => {
 
 
 @contextmanager
-def _visitor(chromium: Browser, device: dict[str, object]) -> Iterator[BrowserContext]:
-    context = chromium.new_context(**device)  # type: ignore[arg-type]
+def _visitor(chromium: Browser, device: dict[str, Any]) -> Iterator[BrowserContext]:
+    context = chromium.new_context(**device)
     context.set_default_timeout(_MILLISECONDS)
     try:
         yield context
@@ -57,12 +58,12 @@ def _opened(context: BrowserContext, url: str) -> Page:
 
 
 def _import(page: Page) -> None:
-    file = {
+    file: FilePayload = {
         "name": "chat.json",
         "mimeType": "application/json",
         "buffer": json.dumps(_CHAT).encode(),
     }
-    page.locator("input[type=file]").first.set_input_files(file)  # type: ignore[arg-type]
+    page.locator("input[type=file]").first.set_input_files(file)
     expect(page.get_by_text("Behind the hotel.").first).to_be_visible(timeout=_MILLISECONDS)
 
 
@@ -74,7 +75,7 @@ def _build(page: Page) -> str:
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_without_its_server_the_page_opens_and_shows_old_chats(
-    chromium: Browser, web_root: Path, tiny_path: Path, device: dict[str, object]
+    chromium: Browser, web_root: Path, tiny_path: Path, device: dict[str, Any]
 ) -> None:
     with _visitor(chromium, device) as context:
         with running_server(tiny_path, web_root=str(web_root)) as server:

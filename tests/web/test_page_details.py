@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.web.browsing import DESKTOP, PHONE
 from tests.web.chat_page import ChatPage
@@ -54,8 +54,8 @@ def _imported(chat: ChatPage, *said: str, **about: Any) -> None:
     if chat.touch:
         chat.press("Saved chats")
     buffer = json.dumps(document).encode()
-    file = {"name": "chat.json", "mimeType": "application/json", "buffer": buffer}
-    chat.page.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
+    file: FilePayload = {"name": "chat.json", "mimeType": "application/json", "buffer": buffer}
+    chat.page.locator("input[type=file]").set_input_files([file])
     expect(chat.page.get_by_text("Imported 1 chat")).to_be_visible()
 
 

@@ -25,8 +25,8 @@ ALL = [
     *("some bytes without a token", "unknown one by one", "characters without a token"),
 ]
 BATCH = 200_000
-# Every character with every kind takes an hour; else the embedded model's kind has them all, the
-# others in turns.
+# Every character with every kind takes 40 s of CPU a kind; else the embedded model's kind has them
+# all, the others in turns.
 EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ
 # Of these, by their names, and of what is unassigned, one in so many stands for the others.
 UNIFORM = ("CJK ", "HANGUL SYLLABLE", "TANGUT", "KHITAN", "NUSHU", "EGYPTIAN")

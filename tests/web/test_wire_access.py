@@ -61,7 +61,6 @@ def refusal(client: NodeClient) -> str:
         answer = client.ask(extend=[1, 2, 3])
         if "error" in answer:
             return str(answer["error"])
-        time.sleep(0.05)
     raise AssertionError("steps never fail")
 
 
