@@ -1,8 +1,9 @@
 // The attention fields of steps and results (docs/protocol.md, "Attention"), as they travel. What
 // was asked for is checked against the answer by whoever asks.
-import { MalformedMessage } from './errors.js';
+import { AttentionTooLarge, MalformedMessage, Unsupported } from './errors.js';
 import { Fields } from './fields.js';
-import { LARGEST_HEADS, LARGEST_LAYERS, MAX_TOP_K } from './limits.js';
+import { LARGEST_ATTENTION_BYTES, LARGEST_HEADS, LARGEST_LAYERS, MAX_TOP_K } from './limits.js';
+import { ALIGNMENT, itemSize } from './tensor.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /**
@@ -18,6 +19,52 @@ import { LARGEST_HEADS, LARGEST_LAYERS, MAX_TOP_K } from './limits.js';
  * @property {Tensor} values [layers * heads, width]
  * @property {Tensor | null} positions i32 of the same shape, with a top-k
  */
+
+// A softmax in float32 may end that much above 1.
+const LARGEST_WEIGHT = 1 + 1e-5;
+
+/**
+ * What this device asks for: of each layer the mean over its heads, at all positions.
+ * @type {AttentionRequest}
+ */
+export const MEAN_ROWS = { heads: 'mean', topK: 0, dtype: 'f32' };
+
+/**
+ * Bytes that MEAN_ROWS over `positions` cached ones add to a result, padding included.
+ * @param {Pick<import('./messages.js').Opened, 'capabilities' | 'layers' | 'heads'>} opened
+ * @param {number} positions
+ * @returns {number}
+ * @throws {Unsupported | AttentionTooLarge}
+ */
+export function meanRowsBytes({ capabilities, layers, heads }, positions) {
+  if (!capabilities.includes('attention') || !layers || !heads) throw new Unsupported('attention');
+  const size = layers * positions * itemSize(MEAN_ROWS.dtype) + 2 * ALIGNMENT;
+  if (size > LARGEST_ATTENTION_BYTES) throw new AttentionTooLarge(size, LARGEST_ATTENTION_BYTES);
+  return size;
+}
+
+/**
+ * The answer to MEAN_ROWS of a model with `layers` over `cached` positions.
+ * @param {AttentionRows | null} rows
+ * @param {number} layers
+ * @param {number} cached
+ * @returns {Float32Array} [layers, cached]
+ * @throws {MalformedMessage} unless the shape is the one asked for and all weights lie within 0 to 1
+ */
+export function checkedMeanRows(rows, layers, cached) {
+  if (rows === null) throw new MalformedMessage('the attention that was asked for is missing');
+  const { values, positions } = rows;
+  const shape = [rows.layers, rows.heads, values.rows, values.width].join();
+  if (shape !== [layers, 1, layers, cached].join() || values.dtype !== MEAN_ROWS.dtype || positions !== null) {
+    throw new MalformedMessage('attention has not the shape that was asked for');
+  }
+  const weights = values.toF32();
+  // NaN fails both comparisons.
+  if (!weights.every((weight) => weight >= 0 && weight <= LARGEST_WEIGHT)) {
+    throw new MalformedMessage('weights of attention lie within 0 to 1');
+  }
+  return weights;
+}
 
 /**
  * Reads the field of a step.

@@ -5,6 +5,7 @@
 // arrives. An `open` that is sent again may open a second session, which the server drops when it
 // has been idle for long.
 import { checkOpened, checkedHidden } from './answer_check.js';
+import { MEAN_ROWS, checkedMeanRows, meanRowsBytes } from './attention.js';
 import { PrefixChain } from './digest.js';
 import { ContextOverflow, ProtocolStateError, TooManyRows, WrongShape } from './errors.js';
 import { frameLimit } from './limits.js';
@@ -18,12 +19,14 @@ import { Tensor } from './tensor.js';
 /** @typedef {import('./messages.js').Failure} Failure */
 /** @typedef {import('./messages.js').Step} Step */
 /**
- * What a received frame meant. `completed`: float32 `hidden` [n or 1, H], times in microseconds.
+ * What a received frame meant. `completed`: float32 `hidden` [n or 1, H], times in microseconds;
+ * `attention` float32 [layers, cached], where it was asked for.
  * `failed`: the server refused the outstanding message, nothing is outstanding any more; the server
  * may hold less than `cached`, and then answers the next step with start_beyond_cache or
  * prefix_mismatch. `ignored`: an answer that was already taken, a pong, a closed session.
  * @typedef {{type: 'opened', opened: Opened}
- *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number}
+ *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number,
+ *     attention: Float32Array | null}
  *   | {type: 'failed', failure: Failure}
  *   | {type: 'ignored'}} Event
  */
@@ -99,13 +102,14 @@ export class ClientProtocol {
    * The frame that keeps `start` positions and appends rows.
    * @param {number} start
    * @param {Float32Array} embeddings n * H
-   * @param {{rows?: 'last' | 'all', adapter?: string | null}} [options]
-   *   adapter: the name of one that the server applies to the rows that it returns
+   * @param {{rows?: 'last' | 'all', adapter?: string | null, attention?: boolean}} [options]
+   *   adapter: the name of one that the server applies to the rows that it returns; attention: what the
+   *   last row attends to is wanted, too
    * @returns {Uint8Array}
    * @throws {ProtocolStateError}
    * @throws {import('./errors.js').WireError} before anything is sent, what the server would answer
    */
-  step(start, embeddings, { rows = 'last', adapter = null } = {}) {
+  step(start, embeddings, { rows = 'last', adapter = null, attention = false } = {}) {
     const opened = this._opened;
     if (opened === null || this._outstanding !== null) {
       throw new ProtocolStateError('a step needs an open session without an outstanding message');
@@ -114,6 +118,7 @@ export class ClientProtocol {
       throw new ProtocolStateError(`start ${start} is beyond the ${this.cached} cached positions`);
     }
     this._checkRows(opened, start, embeddings);
+    if (attention) this.attentionRoom(start + embeddings.length / this._hiddenSize);
     /** @type {Step} */
     const message = {
       type: 'step',
@@ -124,12 +129,23 @@ export class ClientProtocol {
       embeddings: Tensor.fromF32(embeddings, this._hiddenSize, opened.dtype),
       rows,
       adapter,
-      attention: null,
+      attention: attention ? MEAN_ROWS : null,
     };
     this._outstanding = encodeMessage(message);
     this._pending = message;
     this._digests = null;
     return this._outstanding;
+  }
+
+  /**
+   * Bytes of the longest answer that brings the attention over `positions` cached ones.
+   * @param {number} positions
+   * @throws {ProtocolStateError | import('./errors.js').WireError} unsupported, attention_too_large
+   */
+  attentionRoom(positions) {
+    const opened = this._opened;
+    if (opened === null) throw new ProtocolStateError('attention needs an open session');
+    return frameLimit(this._hiddenSize, opened.maxRows) + meanRowsBytes(opened, positions);
   }
 
   /**
@@ -158,11 +174,17 @@ export class ClientProtocol {
    *   caller ends the session with `open` or `forget`
    */
   receive(bytes) {
-    const message = decodeServerMessage(bytes, frameLimit(this._hiddenSize, this._opened?.maxRows ?? 1));
+    const message = decodeServerMessage(bytes, this._limit());
     if (message.type === 'opened') return this._onOpened(message);
     if (message.type === 'result') return this._onResult(message);
     if (message.type === 'error') return this._onFailure(message);
     return IGNORED;
+  }
+
+  _limit() {
+    const step = this._pending;
+    if (step?.attention) return this.attentionRoom(step.start + step.embeddings.rows);
+    return frameLimit(this._hiddenSize, this._opened?.maxRows ?? 1);
   }
 
   /** @param {Opened} opened @param {number} start @param {Float32Array} embeddings */
@@ -192,11 +214,13 @@ export class ClientProtocol {
     // A number is used again after a failure; only the digest tells which rows this answers.
     if (message.prefix.length && !equal(message.prefix, digests[digests.length - 1])) return IGNORED;
     const hidden = checkedHidden(message, step, this._hiddenSize);
+    const layers = this._opened?.layers ?? 0;
+    const attention = step.attention && checkedMeanRows(message.attention, layers, message.cached);
     this._chain.replace(step.start, digests);
     this._nextStep += 1;
     this._settled();
     const { cached, computeUs, queueUs } = message;
-    return { type: 'completed', hidden, cached, computeUs, queueUs };
+    return { type: 'completed', hidden, cached, computeUs, queueUs, attention };
   }
 
   /** @param {Failure} message @returns {Event} */

@@ -98,6 +98,22 @@ export class ContextOverflow extends WireError {
   }
 }
 
+/** A capability that this server did not announce. */
+export class Unsupported extends WireError {
+  /** @param {string} what */
+  constructor(what) {
+    super('unsupported', `${what} is not supported by this server`);
+  }
+}
+
+/** More attention than one answer may carry. */
+export class AttentionTooLarge extends WireError {
+  /** @param {number} size bytes @param {number} limit bytes */
+  constructor(size, limit) {
+    super('attention_too_large', `${size} bytes of attention exceed the limit of ${limit} bytes`);
+  }
+}
+
 /** The server serves another model than the one whose ends the device holds. */
 export class WireModelChanged extends WireError {
   constructor() {

@@ -22,6 +22,8 @@ export const LARGEST_MAX_CONTEXT = 2 ** 31;
 export const LARGEST_LAYERS = 1024;
 export const LARGEST_HEADS = 1024;
 export const MAX_TOP_K = 4096;
+/** Of the rows of one result. */
+export const LARGEST_ATTENTION_BYTES = 64 << 20;
 
 const PREFIX_BYTES = 8;
 const WIDEST_ITEM = 4;

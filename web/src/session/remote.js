@@ -14,8 +14,10 @@ import { AnswerInvalid, CacheLost } from './errors.js';
 /** @typedef {import('../protocol/client.js').Event} Event */
 /**
  * `hidden`: the final-norm state of the last row, float32 [H]. Times in microseconds;
- * `exchangeUs` is the whole wait for the server, compute and queue included.
- * @typedef {{hidden: Float32Array, computeUs: number, queueUs: number, exchangeUs: number}} StepOutput
+ * `exchangeUs` is the whole wait for the server, compute and queue included. `attention`: what the last
+ * row attends to, float32 [layers, positions], where it was asked for.
+ * @typedef {{hidden: Float32Array, computeUs: number, queueUs: number, exchangeUs: number,
+ *   attention?: Float32Array | null}} StepOutput
  */
 
 // The server holds another cache than the device believes, or none: a new session repairs it.
@@ -97,20 +99,30 @@ export class RemoteBackend {
    * Appends rows after `start` cached positions.
    * @param {number} start
    * @param {Float32Array} embeddings n * H
-   * @param {{adapter?: string | null, signal?: AbortSignal}} [options] the name of an adapter that the
-   *   server applies to what it returns
+   * @param {{adapter?: string | null, attention?: boolean, signal?: AbortSignal}} [options] the name of
+   *   an adapter that the server applies to what it returns; whether attention is wanted (see `attend`)
    * @returns {Promise<StepOutput>}
    * @throws {CacheLost} afterwards a step with start 0 may follow at once
    * @throws {import('../common/errors.js').AppError} as `open`
    */
-  async step(start, embeddings, { adapter = null, signal = NEVER } = {}) {
+  async step(start, embeddings, { adapter = null, attention = false, signal = NEVER } = {}) {
     await this.open({ signal });
     if (start > this._protocol.cached) throw new CacheLost();
     this._waited = 0;
-    const event = await this._ask(() => this._protocol.step(start, embeddings, { adapter }), signal);
+    const event = await this._ask(() => this._protocol.step(start, embeddings, { adapter, attention }), signal);
     if (event.type !== 'completed') throw this._untrue('the answer to a step is not its result');
     const { hidden, computeUs, queueUs } = event;
-    return { hidden, computeUs, queueUs, exchangeUs: Math.round(1e6 * this._waited) };
+    const exchangeUs = Math.round(1e6 * this._waited);
+    return { hidden, computeUs, queueUs, exchangeUs, attention: event.attention };
+  }
+
+  /**
+   * Makes room for answers with the attention over `positions`; valid once it is open.
+   * @param {number} positions
+   * @throws {import('../common/errors.js').AppError} unsupported, attention_too_large; nothing was sent
+   */
+  attend(positions) {
+    this._channel.accept(this._protocol.attentionRoom(positions));
   }
 
   /** Ends the session as far as the server can be reached. */

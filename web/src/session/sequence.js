@@ -18,14 +18,16 @@ const MAX_RESENDS = 3;
  * @property {boolean} [unfinished] whether `open` will first finish a step that was interrupted, or
  *   else hold nothing; without it an interrupted step is taken for lost
  * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
- *   signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
+ *   attention?: boolean, signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {(positions: number) => void} [attend] throws where no attention can be asked for
  * @property {() => Promise<void>} close
  */
 /**
  * `hidden`: float32 [H] after the last token; `rows` sent. Times in seconds: `exchange` is the wait
- * for the server with `compute` and `queue`, `wire` the rest of it.
+ * for the server with `compute` and `queue`, `wire` the rest of it. `attention`: what the last token
+ * attends to, float32 [layers, tokens], where it was asked for.
  * @typedef {{hidden: Float32Array, rows: number, exchange: number, compute: number, queue: number,
- *   wire: number}} Extended
+ *   wire: number, attention: Float32Array | null}} Extended
  */
 
 export class Sequence {
@@ -77,19 +79,19 @@ export class Sequence {
    * Makes the cache hold `tokens` and returns the hidden state after the last one. Sends only what
    * differs from the cache.
    * @param {number[]} tokens
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, attention?: boolean}} [options] attention: of the last token, too
    * @returns {Promise<Extended>}
    * @throws {PromptEmpty | PromptTooLong | SessionUnstable | import('../common/errors.js').AppError}
    *   the latter: what the backend throws
    */
-  async extend(tokens, { signal } = {}) {
+  async extend(tokens, { signal, attention = false } = {}) {
     if (tokens.length === 0) throw new PromptEmpty();
     for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
       try {
         await this._open(signal);
         const limit = this._backend.maxContext;
         if (tokens.length > limit) throw new PromptTooLong(tokens.length, limit);
-        return await this._sendRest(tokens, signal);
+        return await this._sendRest(tokens, attention, signal);
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;
         this.counters.resends += 1;
@@ -115,8 +117,12 @@ export class Sequence {
     if (this._backend.cached === finished.length) this._cached = finished;
   }
 
-  /** @param {number[]} tokens @param {AbortSignal | undefined} signal @returns {Promise<Extended>} */
-  async _sendRest(tokens, signal) {
+  /**
+   * @param {number[]} tokens @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @returns {Promise<Extended>}
+   */
+  async _sendRest(tokens, attention, signal) {
+    if (attention) this._backend.attend?.(tokens.length);
     // The last token is always sent, because states are returned only for rows that are given.
     let start = Math.min(this.shared(tokens), tokens.length - 1);
     this.counters.rowsReused += start;
@@ -124,20 +130,24 @@ export class Sequence {
     const sum = { exchange: 0, compute: 0, queue: 0 };
     for (;;) {
       const stop = Math.min(start + this._backend.maxRows, tokens.length);
-      const output = await this._step(tokens, start, stop, signal);
+      const wanted = attention && stop === tokens.length;
+      const output = await this._step(tokens, start, stop, wanted, signal);
       sum.exchange += output.exchangeUs / 1e6;
       sum.compute += output.computeUs / 1e6;
       sum.queue += output.queueUs / 1e6;
       start = stop;
       if (stop === tokens.length) {
         const wire = Math.max(0, sum.exchange - sum.compute - sum.queue);
-        return { hidden: output.hidden, rows, ...sum, wire };
+        return { hidden: output.hidden, rows, ...sum, wire, attention: output.attention ?? null };
       }
     }
   }
 
-  /** @param {number[]} tokens @param {number} start @param {number} stop @param {AbortSignal | undefined} signal */
-  async _step(tokens, start, stop, signal) {
+  /**
+   * @param {number[]} tokens @param {number} start @param {number} stop @param {boolean} attention
+   * @param {AbortSignal | undefined} signal
+   */
+  async _step(tokens, start, stop, attention, signal) {
     const embeddings = await this._rows(tokens, start, stop);
     // Nothing was sent yet, so the belief stays.
     if (signal?.aborted) throw new Cancelled();
@@ -145,7 +155,7 @@ export class Sequence {
     // Until the answer is here it is unknown what the backend holds.
     this._cached = [];
     const output = await this._settling(next, () =>
-      this._backend.step(start, embeddings, { adapter: this.adapter, signal }),
+      this._backend.step(start, embeddings, { adapter: this.adapter, attention, signal }),
     );
     this._cached = next;
     this.counters.steps += 1;
