@@ -7,6 +7,7 @@ import { EngineFailed } from './errors.js';
 /** @typedef {import('./messages.js').Finished} Finished */
 /** @typedef {import('./messages.js').Stats} Stats */
 /** @typedef {import('./messages.js').Notice} Notice */
+/** @typedef {import('./messages.js').Attended} Attended */
 
 /** @returns {Worker} */
 function spawnEngine() {
@@ -88,6 +89,24 @@ export class EngineClient {
   /** Since connect: bytes of frames, round trips, what carries them. @returns {Promise<Stats>} */
   stats() {
     return this._call('stats', null);
+  }
+
+  /**
+   * The text of a chat's latest reply whose attention was asked for; null: there is none.
+   * @param {string} chat @param {number} from spans that are known already
+   * @returns {Promise<Attended | null>}
+   */
+  attended(chat, from) {
+    return this._call('attended', { chat, from });
+  }
+
+  /**
+   * The weights of all tokens before one of that reply.
+   * @param {string} chat @param {number | null} token from 0; null: the average over all
+   * @returns {Promise<Float32Array | null>}
+   */
+  attention(chat, token) {
+    return this._call('attention', { chat, token });
   }
 
   /** The network or the page came back: a wait ends at once, a connection that slept is tried. */

@@ -4,6 +4,7 @@ import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
 import { httpReader } from '../weights/http_reader.js';
 import { ModelStore } from '../weights/store.js';
+import { LatestAttention } from './attention.js';
 import { ChatSession } from './chat.js';
 import { Download, settled } from './download.js';
 import { ConnectSuperseded, NotReady, ReplyInProgress, WeightsChanged } from './errors.js';
@@ -19,6 +20,7 @@ import { Server } from './server.js';
 /** The methods that a page may call. */
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
+  'attended', 'attention',
 ]);
 
 // Caches on the server cost it memory; a chat that is taken up again is sent again.
@@ -53,6 +55,7 @@ export class Engine {
     /** @type {Map<string, ChatSession>} in the order of their last use */
     this._chats = new Map();
     this._download = new Download();
+    this._attention = new LatestAttention(notify);
     /** @type {{id: number, chat: string, abort: AbortController, ended: Promise<void>} | null} */
     this._replying = null;
     /** @type {'auto' | 'websocket' | 'http'} */
@@ -74,9 +77,10 @@ export class Engine {
     const next = { _server: server, _offered: bytes, _adapters: adapters, _transport: transport };
     await this._switch(next, manifest.digest);
     const kept = await this._models.kept(manifest.digest);
-    const { digest, name, family, licence, maxContext, generation, size, chatTemplate } = manifest;
+    const { digest, name, family, licence, maxContext, generation, size, chatTemplate, numLayers } = manifest;
+    const own = { hasTemplate: chatTemplate !== null, layers: numLayers };
     return {
-      manifest: { digest, name, family, licence, maxContext, generation, size, hasTemplate: chatTemplate !== null },
+      manifest: { digest, name, family, licence, maxContext, generation, size, ...own },
       ...kept,
       adapters,
     };
@@ -139,7 +143,7 @@ export class Engine {
     try {
       const model = await this._prepared(() => {});
       const chat = await this._chat(request.chat, model);
-      return await makeReply(chat, model, this._adapters, request, event, signal);
+      return await makeReply(chat, model, this._adapters, request, event, signal, this._attention);
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
       throw error;
@@ -166,6 +170,24 @@ export class Engine {
     };
   }
 
+  /**
+   * What the latest reply is made of, if it is this chat's and attention was asked for.
+   * @param {{chat: string, from: number}} which spans from this one on
+   * @returns {import('./messages.js').Attended | null}
+   */
+  attended({ chat, from }) {
+    return this._attention.of(chat)?.told(from) ?? null;
+  }
+
+  /**
+   * The row of one of its tokens, or the average of all.
+   * @param {{chat: string, token: number | null}} which
+   * @returns {Float32Array | null} null: it is not kept
+   */
+  attention({ chat, token }) {
+    return this._attention.of(chat)?.row(token) ?? null;
+  }
+
   wake() {
     this._channel?.wake();
   }
@@ -176,6 +198,7 @@ export class Engine {
       this._replying.abort.abort();
       await this._replying.ended;
     }
+    this._attention.forget(chat);
     await this._close(chat);
   }
 
@@ -236,6 +259,7 @@ export class Engine {
     this.pause();
     const channel = this._channel;
     Object.assign(this, next, { _channel: null });
+    this._attention.forget();
     const letGo = this._slot.keepOnly(digest);
     await this._closeChats();
     channel?.close();

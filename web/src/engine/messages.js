@@ -20,7 +20,7 @@
 /**
  * @typedef {object} Connected
  * @property {{digest: string, name: string, family: string, licence: string | null, maxContext: number,
- *   generation: Record<string, number>, size: number, hasTemplate: boolean}} manifest
+ *   generation: Record<string, number>, size: number, hasTemplate: boolean, layers: number}} manifest
  * @property {boolean} stored whether all of the model's ends are here
  * @property {number} doneBytes
  * @property {'opfs' | 'indexeddb' | 'memory'} storage
@@ -37,6 +37,7 @@
  * @property {string[]} stop
  * @property {string | null} adapter a name, 'auto' or null
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
+ * @property {boolean} [attention] whether to keep what each token attends to
  */
 
 /**
@@ -63,6 +64,23 @@
  */
 
 /**
+ * Text of the tokens `start` to `stop` (exclusive) of a prompt and its reply. `template`: what stands
+ * between the messages; `control`: a control token, as its tokenizer writes it.
+ * @typedef {{text: string, start: number, stop: number,
+ *   kind: 'system' | 'user' | 'assistant' | 'template' | 'control'}} Span
+ */
+
+/**
+ * The text of the latest reply and of its prompt, and of which of its tokens the attention is kept.
+ * @typedef {object} Attended
+ * @property {number} promptTokens
+ * @property {number} tokens of the reply
+ * @property {number} first the oldest of them whose row is kept; those before it had no room
+ * @property {number} end behind the last one that has a row
+ * @property {Span[]} spans
+ */
+
+/**
  * @typedef {object} Stats
  * @property {number} bytesUp
  * @property {number} bytesDown
@@ -75,7 +93,8 @@
 
 /**
  * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
- *   | {type: 'reconnected'} | {type: 'resent'}} Notice
+ *   | {type: 'reconnected'} | {type: 'resent'}
+ *   | {type: 'no_attention', code: string}} Notice a reply goes on without attention
  */
 
 export {};

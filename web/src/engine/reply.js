@@ -19,9 +19,10 @@ import { UnknownAdapter } from './errors.js';
  * @param {ReplyRequest} request
  * @param {(token: Token) => void} onToken
  * @param {AbortSignal} signal ends it after its next token, and any wait for the server
+ * @param {import('./attention.js').LatestAttention} attention keeps what it looks at
  * @returns {Promise<Finished>}
  */
-export async function makeReply(chat, model, adapters, request, onToken, signal) {
+export async function makeReply(chat, model, adapters, request, onToken, signal, attention) {
   const { messages, mode = 'chat', maxTokens, stop } = request;
   const params = paramsFrom(request.params, model.manifest.generation);
   const prompt = await chat.prompt(messages, mode);
@@ -30,9 +31,18 @@ export async function makeReply(chat, model, adapters, request, onToken, signal)
   const sampler = new Sampler(model.ends.head, params);
   const limits = { eosTokenIds: new Set(model.manifest.eosTokenIds), maxTokens, stops: stop };
   chat.sequence.adapter = adapter;
-  const tally = new Tally(onToken);
+  const watched = await attention.watch(request, model, chat.sequence, prompt);
+  const tally = new Tally((token) => {
+    watched.push(token.token);
+    onToken(token);
+  });
   const detokenizer = new Detokenizer(model.tokenizer);
-  for await (const event of decode(chat.sequence, sampler, detokenizer, prompt, limits, { signal })) tally.take(event);
+  try {
+    const events = decode(watched.sequence, sampler, detokenizer, prompt, limits, { signal });
+    for await (const event of events) tally.take(event);
+  } finally {
+    watched.end();
+  }
   if (mode === 'chat') chat.remember(prompt, tally.text, tally.ids);
   return tally.finished(prompt.length, sampler.seed, adapter);
 }

@@ -35,6 +35,7 @@ const SERVER = {
     generation: { temperature: 0.7, top_p: 0.95 },
     size: 8_400_000,
     hasTemplate: true,
+    layers: 4,
   },
   stored: true,
   doneBytes: 8_400_000,
