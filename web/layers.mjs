@@ -11,6 +11,7 @@ const LAYERS = [
   ['protocol', 'weights', 'markdown', 'pwa', 'settings', 'presets'],
   ['text', 'generation', 'ends', 'transport', 'chats', 'pairing'],
   ['adapters', 'session'],
+  ['noise'],
   ['engine'],
   ['ui'],
 ];
