@@ -4,7 +4,8 @@ const NAME = 'gatelink-models';
 const VERSION = 1;
 
 /**
- * Two object stores without key paths: `models` by [digest, 'manifest'], [digest, 'journal'] (bytes) and
+ * Two object stores without key paths: `models` by [digest, 'manifest'], [digest, 'journal'] (bytes),
+ * [digest, 'record'] (bytes that a record of its parts aims at; without it 32 KiB) and
  * [digest, 'derived', name] ({size, sealed}); `pieces` by [digest, part or derived name, index] (bytes).
  * @param {IDBFactory} [factory]
  * @returns {Promise<IDBDatabase>}

@@ -1,6 +1,6 @@
 /** @import { Backend, Kept, Layout, Part, Piece, Writer } from './types.js' */
 import { atomically, openDatabase, promised } from './database.js';
-import { isWhole, keysOf, missing, readRun, runOf, writeRun } from './pieces.js';
+import { isWhole, keysOf, missing, readRun, RECORD, recordOf, runOf, writeRun } from './pieces.js';
 
 // Arrays sort behind numbers and texts, so [digest, []] is behind every key of a model.
 const modelKeys = (/** @type {string} */ digest) => IDBKeyRange.bound([digest], [digest, []]);
@@ -47,27 +47,29 @@ export class IndexedDbBackend {
       pieces.delete(modelKeys(digest));
       models.put(manifest.slice(), [digest, 'manifest']);
       models.put(journal.slice(), [digest, 'journal']);
+      models.put(RECORD, [digest, 'record']);
     });
   }
 
   /** @param {string} digest @returns {Promise<Writer>} */
   async write(digest) {
-    return new IndexedDbWriter(this.database, digest);
+    return new IndexedDbWriter(this.database, digest, await this.#record(digest));
   }
 
   /** @param {string} digest @param {Layout} layout */
   async whole(digest, layout) {
-    const whole = layout.parts.map((part) => isWhole(this.database, runOf(digest, part)));
+    const record = await this.#record(digest);
+    const whole = layout.parts.map((part) => isWhole(this.database, runOf(digest, part, record)));
     return (await Promise.all(whole)).every(Boolean);
   }
 
   /** Counted from the records' keys, not by reading them. @param {string} digest @param {Layout} layout */
   async bytes(digest, layout) {
-    const kept = await this.read(digest);
+    const [kept, record] = await Promise.all([this.read(digest), this.#record(digest)]);
     const pieces = this.database.transaction('pieces').objectStore('pieces');
     let sum = (kept?.manifest.length ?? 0) + (kept?.journal.length ?? 0);
     for (const part of layout.parts) {
-      const run = runOf(digest, part);
+      const run = runOf(digest, part, record);
       sum += Math.min(part.size, (await promised(pieces.count(keysOf(run)))) * run.pieceBytes);
     }
     for (const { size } of await promised(this.#models().getAll(derivedKeys(digest)))) sum += size;
@@ -77,7 +79,7 @@ export class IndexedDbBackend {
   /** @param {string} digest @param {Part} part */
   async part(digest, part) {
     const bytes = new Uint8Array(part.size);
-    await readRun(this.database, runOf(digest, part), 0, bytes);
+    await readRun(this.database, runOf(digest, part, await this.#record(digest)), 0, bytes);
     return bytes;
   }
 
@@ -103,6 +105,11 @@ export class IndexedDbBackend {
     });
   }
 
+  /** @param {string} digest */
+  #record(digest) {
+    return recordOf(this.#models(), digest);
+  }
+
   #models() {
     return this.database.transaction('models').objectStore('models');
   }
@@ -110,17 +117,19 @@ export class IndexedDbBackend {
 
 /** @implements {Writer} */
 class IndexedDbWriter {
-  /** @param {IDBDatabase} database @param {string} digest */
-  constructor(database, digest) {
+  /** @param {IDBDatabase} database @param {string} digest @param {number} record bytes that one aims at */
+  constructor(database, digest, record) {
     this.database = database;
     this.digest = digest;
+    this.record = record;
   }
 
   /** @param {Piece[]} pieces @param {number} journalAt */
   async keep(pieces, journalAt) {
     await atomically(this.database, async (models, store) => {
       await mark(models, this.digest, journalAt);
-      for (const { part, at, bytes } of pieces) await writeRun(store, runOf(this.digest, part), at, bytes);
+      for (const { part, at, bytes } of pieces)
+        await writeRun(store, runOf(this.digest, part, this.record), at, bytes);
     });
   }
 

@@ -10,21 +10,37 @@ import { promised } from './database.js';
  * @property {number} pieceBytes bytes of each record but the last
  */
 
+/**
+ * Bytes that records of a new model aim at. A token reads some hundred rows, each with its whole record;
+ * records of one row would take twice as long to write.
+ */
+export const RECORD = 8 << 10;
+/** That of models stored without a note of it. */
+const RECORD_UNTOLD = 32 << 10;
 // Records up to 64 KiB lie in Chromium's tables; larger ones become files, one for each.
-const TARGET = 32 << 10;
 const DERIVED_PIECE = 32 << 10;
 // Records fetched by one request: bounds what is in memory twice.
 const BATCH_BYTES = 1 << 20;
 
 /**
+ * What records of a stored model aim at.
+ * @param {IDBObjectStore} models @param {string} digest
+ * @returns {Promise<number>} bytes
+ */
+export async function recordOf(models, digest) {
+  return (await promised(models.get([digest, 'record']))) ?? RECORD_UNTOLD;
+}
+
+/**
  * Records hold whole rows.
  * @param {string} digest
  * @param {{name: string, size: number, rowBytes: number|null}} part
+ * @param {number} record bytes that a record aims at
  * @returns {Run}
  */
-export function runOf(digest, { name, size, rowBytes }) {
+export function runOf(digest, { name, size, rowBytes }, record) {
   const row = rowBytes ?? 1;
-  return { digest, part: name, size, pieceBytes: Math.max(1, Math.floor(TARGET / row)) * row };
+  return { digest, part: name, size, pieceBytes: Math.max(1, Math.floor(record / row)) * row };
 }
 
 /** @param {string} digest @param {string} name @param {number} size @returns {Run} */
