@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Callable
+from threading import Event
 
 import pytest
 
 from split_server.http import protocols
+from split_server.http.protocols import BoundedHttp
 from split_wire.messages import Ping, encode_message
 from tests.server_process import FORWARD_PATH, RunningServer
 
@@ -82,26 +84,39 @@ def test_trailers_are_ignored(open_server: RunningServer) -> None:
     assert answer.startswith(b"HTTP/1.1 200")
 
 
-def _wait(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def _life_of(address: object, monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
+    """Set when the server's connection to ``address`` is made, and when it is lost."""
+    made, lost = Event(), Event()
+    plain_made, plain_lost = BoundedHttp.connection_made, BoundedHttp.connection_lost
+
+    def connection_made(self: BoundedHttp, transport: asyncio.Transport) -> None:
+        plain_made(self, transport)
+        if self.client == address:
+            made.set()
+
+    def connection_lost(self: BoundedHttp, exc: Exception | None) -> None:
+        plain_lost(self, exc)
+        if self.client == address:
+            lost.set()
+
+    monkeypatch.setattr(BoundedHttp, "connection_made", connection_made)
+    monkeypatch.setattr(BoundedHttp, "connection_lost", connection_lost)
+    return made, lost
 
 
 def test_a_peer_that_asks_and_never_reads_is_cut_off(
     open_server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocols, "STALL_SECONDS", 0.2)
-    connections = open_server.server.server_state.connections
     with socket.socket() as raw:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         raw.settimeout(10)
+        raw.bind(("127.0.0.1", 0))
+        made, lost = _life_of(raw.getsockname(), monkeypatch)
         raw.connect(("127.0.0.1", open_server.port))
-        mine = raw.getsockname()
         raw.sendall(1000 * b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        for wanted in (True, False):
-            _wait(lambda wanted=wanted: wanted is any(c.client == mine for c in list(connections)))
+        assert made.wait(10)
+        assert lost.wait(10)
 
 
 def test_a_peer_that_reads_slowly_is_waited_for(
