@@ -159,7 +159,8 @@ export function rename(chat, title, now = Date.now()) {
 /**
  * Other circumstances of the next replies.
  * @param {Chat} chat
- * @param {{system?: string, adapter?: string|null, params?: Record<string, Plain>, model?: string}} about
+ * @param {{system?: string, adapter?: string|null, attention?: boolean, params?: Record<string, Plain>,
+ *   model?: string}} about
  * @param {number} [now] @returns {Chat}
  */
 export function withSettings(chat, about, now = Date.now()) {

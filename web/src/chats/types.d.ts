@@ -23,6 +23,8 @@ export interface Chat {
   /** '': none. */
   system: string;
   adapter: string | null;
+  /** Whether its replies bring what their tokens attend to; missing: they do not. Not in documents. */
+  attention?: boolean;
   params: Record<string, Plain>;
   /** Milliseconds since 1970. */
   created: number;

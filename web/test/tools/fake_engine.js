@@ -1,5 +1,6 @@
 // An engine without a model, for tests of the page: it has the methods of EngineClient and answers by itself.
 import { AppError } from '../../src/common/errors.js';
+import { FakeLooked } from './fake_attention.js';
 
 const REPLY = `Split inference cuts a model in two places. Your **device** holds the ends:
 
@@ -49,7 +50,7 @@ const SERVER = {
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long. */
+/** `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, no_attention. */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
     this.kind = kind;
@@ -58,6 +59,8 @@ export class FakeEngine {
       cachedTokens: 0, dtype: 'f16' };
     this._done = 0;
     this._paused = false;
+    /** @type {FakeLooked | null} */
+    this._looked = null;
   }
 
   /** @param {any} where */
@@ -116,6 +119,8 @@ export class FakeEngine {
   /** @param {string[]} pieces @param {any} onToken @param {() => boolean} isStopped @param {any} request */
   async _speak(pieces, onToken, isStopped, request) {
     const start = performance.now();
+    this._looked = request.attention && this.kind !== 'no_attention' ? new FakeLooked(request.messages) : null;
+    if (request.attention && !this._looked) this.onNotice({ type: 'no_attention', code: 'unsupported' });
     let text = '';
     let index = 0;
     await pause(120);
@@ -125,6 +130,7 @@ export class FakeEngine {
       await pause(this.kind === 'long' ? 6 : 12);
       if (this.kind === 'lost' && index === 30) await this._lose();
       text += piece;
+      this._looked?.push(piece);
       this._stats.bytesUp += 212;
       this._stats.bytesDown += 188;
       this._stats.exchanges += 1;
@@ -148,6 +154,16 @@ export class FakeEngine {
 
   async stats() {
     return { ...this._stats };
+  }
+
+  /** @param {string} _chat @param {number} from */
+  async attended(_chat, from) {
+    return this._looked?.told(from) ?? null;
+  }
+
+  /** @param {string} _chat @param {number | null} token */
+  async attention(_chat, token) {
+    return this._looked?.row(token) ?? null;
   }
 
   wake() {}

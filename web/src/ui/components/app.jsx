@@ -2,6 +2,7 @@ import { Banners } from './banner.jsx';
 import { Chats } from './chats.jsx';
 import { AppContext } from './context.jsx';
 import { Header } from './header.jsx';
+import { Lazy } from './lazy.jsx';
 import { MessageList } from './message_list.jsx';
 import { Modal } from './sheet.jsx';
 import { SeenSheet } from './seen_sheet.jsx';
@@ -46,6 +47,8 @@ function Sheets({ app, wide }) {
   switch (app.sheet.value) {
     case 'settings':
       return <SettingsSheet />;
+    case 'attention':
+      return <Lazy load={() => import('./attention_sheet.jsx')} onMissing={() => app.missing()} />;
     case 'seen':
       return <SeenSheet />;
     case 'chats':

@@ -1,5 +1,6 @@
 import { parseMarkdown } from '../../markdown/markdown.js';
 import { useApp } from './context.jsx';
+import { LookedButton } from './looked_button.jsx';
 import { Markdown } from './markdown.jsx';
 
 /** The reply while it is made; nothing but this is drawn for a new token. */
@@ -19,7 +20,9 @@ export function LiveReply() {
           <i />
         </p>
       )}
-      <div class="actions" />
+      <div class="actions">
+        <LookedButton node={null} />
+      </div>
     </article>
   );
 }

@@ -6,6 +6,7 @@ import { Branches } from './branches.jsx';
 import { useApp } from './context.jsx';
 import { CopyButton } from './copy_button.jsx';
 import { IconButton } from './icon.jsx';
+import { LookedButton } from './looked_button.jsx';
 import { Markdown } from './markdown.jsx';
 
 /** @typedef {import('../../chats/types').ChatNode} ChatNode */
@@ -36,6 +37,7 @@ export function ReplyMessage({ node, last }) {
             onClick={() => app.undo()}
           />
         )}
+        <LookedButton node={node.id} />
         <Branches node={node} />
         {figures && <span class="figures">{figures}</span>}
       </div>

@@ -1,9 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { presets } from '../../presets/presets.js';
 import { AdapterChoice } from './adapter_choice.jsx';
+import { AttentionSwitch } from './attention_switch.jsx';
 import { useApp } from './context.jsx';
 
-/** The system prompt and the adapter of the shown chat. */
+/** The system prompt, the adapter and the attention of the shown chat. */
 export function ThisChat() {
   const app = useApp();
   const chat = app.library.chat.value;
@@ -40,6 +41,7 @@ export function ThisChat() {
         </p>
       </div>
       <AdapterChoice />
+      <AttentionSwitch />
     </section>
   );
 }

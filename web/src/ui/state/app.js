@@ -4,7 +4,9 @@ import {
 } from '../../chats/tree.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
+import { whyNoAttention } from '../words/attention.js';
 import { cannotSend, sentence, whatHappened } from '../words/explain.js';
+import { Attention } from './attention.js';
 import { Connection } from './connection.js';
 import { Library } from './library.js';
 import { Replies } from './replies.js';
@@ -14,7 +16,7 @@ import { Traffic } from './traffic.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../chats/types').Chat} Chat */
-/** @typedef {'chats' | 'settings' | 'seen'} SheetName */
+/** @typedef {'chats' | 'settings' | 'seen' | 'attention'} SheetName */
 /** @typedef {import('../../pwa/install.js').InstallState} InstallState */
 /** @typedef {{state: InstallState, words: string, ask: () => void}} Install */
 /**
@@ -66,8 +68,9 @@ export class App {
       announcer: new Announcer((text) => (this.spoken.value = text)),
       clock,
     });
-    // Without a reply nobody reconnects any more.
-    this.replies.onEnd = () => (this.notice.value = null);
+    this.attention = new Attention();
+    this.replies.onBegin = (chat) => this.attention.begin(chat.id, chat.attention === true);
+    this.replies.onEnd = (chat) => this._ended(chat);
     this.traffic = new Traffic(() => this.connection.engine.stats());
     /** Why nothing can be sent now; null: it can. */
     this.hindrance = computed(() => this._hindrance());
@@ -128,7 +131,7 @@ export class App {
     this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
   }
 
-  /** @param {{system?: string, adapter?: string | null}} about of the shown chat */
+  /** @param {{system?: string, adapter?: string | null, attention?: boolean}} about of the shown chat */
   changeChat(about) {
     this.library.put(withSettings(this.library.chat.value, about));
   }
@@ -173,6 +176,12 @@ export class App {
     }
   }
 
+  /** A part of the page cannot be loaded, as where the server has another version by now. */
+  missing() {
+    this.sheet.value = null;
+    this.toasts.show('This part could not be loaded; reload the page');
+  }
+
   /** The page can be seen again, or the network is back. */
   wake() {
     this.connection.wake();
@@ -204,11 +213,29 @@ export class App {
 
   /** @param {import('../../engine/messages.js').Notice} notice */
   _happened(notice) {
+    if (notice.type === 'no_attention') {
+      const news = this.attention.refuse(notice.code, this.replies.live.value?.tokens ?? 0);
+      if (news) this.toasts.show(whyNoAttention(notice.code));
+      return;
+    }
     const words = whatHappened(notice);
     const lost = this.notice.value !== null;
     this.notice.value = notice.type === 'reconnecting' ? words : null;
     if (notice.type === 'reconnected' && lost) this.toasts.show('Connected again; the reply goes on');
     else if (notice.type === 'resent' && words) this.toasts.show(words);
+  }
+
+  /** @param {string} chat whose reply has ended */
+  _ended(chat) {
+    // Without a reply nobody reconnects any more.
+    this.notice.value = null;
+    this.attention.end(this._replyOf(chat));
+  }
+
+  /** @param {string} chat @returns {string | null} the node of its newest reply, where that is the leaf */
+  _replyOf(chat) {
+    const { leaf = null, nodes = {} } = this.library.get(chat) ?? {};
+    return leaf !== null && nodes[leaf].role === 'assistant' ? leaf : null;
   }
 
   /** @param {unknown} error */

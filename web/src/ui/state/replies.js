@@ -46,7 +46,9 @@ export class Replies {
     this.failure = signal(null);
     /** Of the reply before. @type {import('@preact/signals').Signal<Finished | null>} */
     this.last = signal(null);
-    /** A reply has ended, however it did. @type {() => void} */
+    /** A reply begins. @type {(chat: Chat) => void} */
+    this.onBegin = () => {};
+    /** A reply has ended, however it did. @type {(chat: string) => void} */
     this.onEnd = () => {};
     library.keep((id) => this.running.value?.chat === id);
   }
@@ -60,12 +62,14 @@ export class Replies {
     );
     const chat = { ...asked, model: manifest.name, params: wishes.params };
     this._library.put(chat);
+    this.onBegin(chat);
     const writing = this._begin(chat);
     const request = {
       chat: chat.id,
       messages: messages(chat),
       ...wishes,
       adapter: chat.adapter,
+      attention: chat.attention === true,
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };
     try {
@@ -139,7 +143,7 @@ export class Replies {
     if (chat && (text || !('message' in stats))) this._library.put(reply(chat, text, { reason, stats }));
     this.running.value = null;
     this.live.value = null;
-    this.onEnd();
+    this.onEnd(writing.chat);
     this._library.release(writing.chat);
     this._announcer.finish(text, closing);
   }

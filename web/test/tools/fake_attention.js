@@ -1,0 +1,49 @@
+// Spans and rows of a reply without a model: weights fall off with the distance, and repeat where words do.
+
+const CONTROL = '<|im_end|>';
+
+/** What FakeEngine keeps of its latest reply. */
+export class FakeLooked {
+  /** @param {{role: string, content: string}[]} messages */
+  constructor(messages) {
+    /** @type {any[]} */
+    this.spans = [];
+    for (const { role, content } of messages) {
+      this._add('<|im_start|>', 'control');
+      this._add(`${role}\n`, 'template');
+      for (const text of content.match(/\s*\S+/g) ?? []) this._add(text, role);
+      this._add(CONTROL, 'control');
+      this._add('\n', 'template');
+    }
+    this.promptTokens = this.spans.length;
+  }
+
+  /** @param {string} text */
+  push(text) {
+    this._add(text, 'assistant');
+  }
+
+  /** @param {number} from */
+  told(from) {
+    const tokens = this.spans.length - this.promptTokens;
+    return { promptTokens: this.promptTokens, tokens, first: 0, end: tokens, spans: this.spans.slice(from) };
+  }
+
+  /** @param {number | null} token */
+  row(token) {
+    const end = token === null ? this.spans.length - 1 : this.promptTokens + token;
+    const word = this.spans[end].text.trim();
+    const raw = Float32Array.from({ length: end }, (_, i) => {
+      const same = word.length > 3 && this.spans[i].text.trim() === word ? 4 : 0;
+      return i === 0 ? 3 : (1 + ((i * 7919 + end * 104729) % 13) / 13 + same) / (1 + (end - i) / 4);
+    });
+    const sum = raw.reduce((total, weight) => total + weight, 0);
+    return raw.map((weight) => weight / sum);
+  }
+
+  /** @param {string} text @param {string} kind */
+  _add(text, kind) {
+    const start = this.spans.length;
+    this.spans.push({ text, start, stop: start + 1, kind });
+  }
+}
