@@ -5,6 +5,7 @@ import { PromptMemory } from '../text/prompts.js';
 import { TemplateMissing } from './errors.js';
 
 /** @typedef {import('./model.js').OpenModel} OpenModel */
+/** @typedef {import('./noise.js').Noised} Noised */
 /** @typedef {import('../../types/gatelink.d.ts').Message} Message */
 
 /** One chat's session on the server, and the token ids that its texts became. */
@@ -12,13 +13,19 @@ export class ChatSession {
   /**
    * @param {OpenModel} model
    * @param {import('../transport/channel.js').Channel} channel
+   * @param {Noised | null} [noised] null: rows are sent as they are
    */
-  constructor(model, channel) {
+  constructor(model, channel, noised = null) {
     const { digest, hiddenSize, maxContext } = model.manifest;
     this._model = model;
-    this._backend = new RemoteBackend(channel, { manifest: digest, hiddenSize, maxContext, dtype: null });
+    this.noised = noised;
+    const Backend = noised?.mode.Backend ?? RemoteBackend;
+    const dtype = noised?.conversation.dtype ?? null;
+    this._backend = new Backend(channel, { manifest: digest, hiddenSize, maxContext, dtype });
     this.sequence = new Sequence(this._backend, (tokens, start, stop) =>
-      model.rows(tokens.slice(start, stop), this._backend.dtype),
+      noised
+        ? noised.conversation.rows(tokens, start, stop, this._backend.dtype)
+        : model.rows(tokens.slice(start, stop), this._backend.dtype),
     );
     this._prompts = model.template && new PromptMemory(model.template, model.tokenizer);
   }
@@ -50,13 +57,15 @@ export class ChatSession {
     this._prompts?.remember(promptIds, text, ids);
   }
 
+  /** A reply has ended: what noise had recorded ahead is given back. */
+  async settle() {
+    // Where the ledger fails it goes on counting more than was sent.
+    await quietly(this.noised?.conversation.close());
+  }
+
   /** Frees the server's cache; the connection may be gone already. */
   async close() {
-    try {
-      await this.sequence.close();
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-    }
+    await quietly(this.sequence.close());
   }
 
   /** @param {string} text */
@@ -68,5 +77,14 @@ export class ChatSession {
   _rendered(messages) {
     if (this._prompts === null) throw new TemplateMissing();
     return this._prompts.prompt(messages);
+  }
+}
+
+/** @param {Promise<unknown> | undefined} work of which a failure changes nothing */
+async function quietly(work) {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
   }
 }

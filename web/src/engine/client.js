@@ -109,6 +109,20 @@ export class EngineClient {
     return this._call('attention', { chat, token });
   }
 
+  /**
+   * What noise promises a chat and has cost so far; the first time a model's table is looked at for it.
+   * @param {string} chat @param {import('./messages.js').NoiseWish} settings
+   * @returns {Promise<import('../noise/mode.js').NoiseStatus>}
+   */
+  noise(chat, settings) {
+    return this._call('noise', { chat, settings });
+  }
+
+  /** Ends a chat and deletes the key of its noise. @param {string} chat @returns {Promise<void>} */
+  forgetNoise(chat) {
+    return this._call('forgetNoise', { chat });
+  }
+
   /** The network or the page came back: a wait ends at once, a connection that slept is tried. */
   wake() {
     void this._call('wake', null).catch(() => {});

@@ -11,6 +11,7 @@ import { ConnectSuperseded, NotReady, ReplyInProgress, WeightsChanged } from './
 import { OpenModel } from './model.js';
 import { ModelSlot } from './model_slot.js';
 import { Models } from './models.js';
+import { Noise } from './noise.js';
 import { makeReply } from './reply.js';
 import { Server } from './server.js';
 
@@ -20,7 +21,7 @@ import { Server } from './server.js';
 /** The methods that a page may call. */
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
-  'attended', 'attention',
+  'attended', 'attention', 'noise', 'forgetNoise',
 ]);
 
 // Caches on the server cost it memory; a chat that is taken up again is sent again.
@@ -56,6 +57,7 @@ export class Engine {
     this._chats = new Map();
     this._download = new Download();
     this._attention = new LatestAttention(notify);
+    this._noise = new Noise(notify);
     /** @type {{id: number, chat: string, abort: AbortController, ended: Promise<void>} | null} */
     this._replying = null;
     /** @type {'auto' | 'websocket' | 'http'} */
@@ -142,7 +144,8 @@ export class Engine {
   async _made(request, event, signal) {
     try {
       const model = await this._prepared(() => {});
-      const chat = await this._chat(request.chat, model);
+      const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
+      const chat = await this._chat(request.chat, model, mode);
       return await makeReply(chat, model, this._adapters, request, event, signal, this._attention);
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
@@ -188,6 +191,22 @@ export class Engine {
     return this._attention.of(chat)?.row(token) ?? null;
   }
 
+  /**
+   * What noise promises a chat and has cost so far.
+   * @param {{chat: string, settings: import('./messages.js').NoiseWish}} which
+   * @returns {Promise<import('../noise/mode.js').NoiseStatus>}
+   */
+  async noise({ chat, settings }) {
+    const mode = await this._noise.mode(settings, await this._prepared(() => {}));
+    return mode.status(chat, this._chats.get(chat)?.noised?.conversation.ahead);
+  }
+
+  /** Ends a chat and deletes the key of its noise. @param {{chat: string}} which */
+  async forgetNoise({ chat }) {
+    await this.closeChat({ chat });
+    await this._noise.forget(chat);
+  }
+
   wake() {
     this._channel?.wake();
   }
@@ -209,9 +228,16 @@ export class Engine {
     await open?.close();
   }
 
-  /** The chat's session, which is the newest from now on. @param {string} name @param {OpenModel} model */
-  async _chat(name, model) {
-    const chat = this._chats.get(name) ?? new ChatSession(model, this._open());
+  /**
+   * The chat's session, which is the newest from now on.
+   * @param {string} name @param {OpenModel} model
+   * @param {import('../noise/mode.js').NoiseMode | null} mode null: without noise
+   */
+  async _chat(name, model, mode) {
+    // Rows with other noise are other rows: the server's cache is of no use for them.
+    if ((this._chats.get(name)?.noised?.mode ?? null) !== mode) await this._close(name);
+    const noised = mode && { mode, conversation: await mode.conversation(name) };
+    const chat = this._chats.get(name) ?? new ChatSession(model, this._open(), noised);
     this._chats.delete(name);
     this._chats.set(name, chat);
     if (this._chats.size > MAX_SESSIONS) {

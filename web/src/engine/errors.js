@@ -58,3 +58,11 @@ export class UnknownAdapter extends AppError {
     super('unknown_adapter', `no adapter is called ${name}; ${there}`);
   }
 }
+
+/** A part of the app that is loaded when it is needed cannot be had: offline, or the app is another one by now. */
+export class PartMissing extends AppError {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    super('part_missing', 'a part of this page cannot be loaded; reload the page', { retryable: true, cause });
+  }
+}

@@ -28,6 +28,8 @@
  * @property {AdapterInfo[]} adapters
  */
 
+/** @typedef {Partial<import('../noise/settings.js').NoiseSettings>} NoiseWish */
+
 /**
  * @typedef {object} ReplyRequest
  * @property {string} chat names a session of its own on the server
@@ -38,6 +40,7 @@
  * @property {string | null} adapter a name, 'auto' or null
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
  * @property {boolean} [attention] whether to keep what each token attends to
+ * @property {NoiseWish | null} [noise] null: rows are sent as they are
  */
 
 /**
@@ -94,7 +97,10 @@
 /**
  * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
  *   | {type: 'reconnected'} | {type: 'resent'}
- *   | {type: 'no_attention', code: string}} Notice a reply goes on without attention
+ *   | {type: 'no_attention', code: string}
+ *   | {type: 'calibrating', done: number}} Notice
+ *   no_attention: a reply goes on without attention; calibrating: how much of a table was looked at for noise,
+ *   0..1
  */
 
 export {};

@@ -24,7 +24,8 @@ import { UnknownAdapter } from './errors.js';
  */
 export async function makeReply(chat, model, adapters, request, onToken, signal, attention) {
   const { messages, mode = 'chat', maxTokens, stop } = request;
-  const params = paramsFrom(request.params, model.manifest.generation);
+  const params = paramsFrom(request.params, chat.noised?.mode.generation ?? model.manifest.generation);
+  chat.noised?.mode.require(params, request.adapter);
   const prompt = await chat.prompt(messages, mode);
   if (prompt.length > model.manifest.maxContext) throw new PromptTooLong(prompt.length, model.manifest.maxContext);
   const adapter = adapterFor(request.adapter, messages.at(-1)?.content ?? '', adapters);
@@ -42,6 +43,7 @@ export async function makeReply(chat, model, adapters, request, onToken, signal,
     for await (const event of events) tally.take(event);
   } finally {
     watched.end();
+    await chat.settle();
   }
   if (mode === 'chat') chat.remember(prompt, tally.text, tally.ids);
   return tally.finished(prompt.length, sampler.seed, adapter);

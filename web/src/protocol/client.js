@@ -77,6 +77,11 @@ export class ClientProtocol {
     return this._pending !== null;
   }
 
+  /** Further sessions are opened in `dtype`, and no other is accepted. @param {DType} dtype */
+  askFor(dtype) {
+    this._dtype = dtype;
+  }
+
   /** Asks for a session; a previous one is forgotten. @returns {Uint8Array} */
   open() {
     this.forget();

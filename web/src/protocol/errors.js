@@ -126,6 +126,8 @@ export class OtherDtype extends MalformedMessage {
   /** @param {string} asked @param {string} given */
   constructor(asked, given) {
     super(`'dtype' is ${given} where ${asked} was asked for`);
+    this.asked = asked;
+    this.given = given;
   }
 }
 
