@@ -137,17 +137,23 @@ def test_the_levels_of_the_plane_are_those_of_the_python_client(tmp_path: Path) 
     raw = np.frombuffer(base64.b64decode(answer["plane"]), np.uint8)
     columns, body = np.split(raw[_HEADER:], [4 * shape.padded_hidden])
     assert np.array_equal(columns.view("<f4"), expected.column_scale)
-    stride = shape.padded_hidden // 2 + 16 * -(-shape.blocks // 8)
-    table = body[: len(weights) * stride].reshape(len(weights), stride)
-    levels, rest = np.split(table, [shape.padded_hidden // 2], axis=1)
-    assert np.array_equal(
-        levels.reshape(-1, shape.blocks, BLOCK // 2)[expected.scale != 0],
-        expected.levels[expected.scale != 0],
-    )
-    halves = np.ascontiguousarray(rest[:, : 2 * shape.blocks]).view("<u2").astype(np.uint32)
-    scale = (halves << 16).view(np.float32)
+    levels, scale = (part[: len(weights)] for part in _read_groups(body, shape.blocks))
+    low, high = expected.levels & 15, expected.levels >> 4
+    neighbours = np.stack([low, high], axis=-1).reshape(len(weights), shape.blocks, BLOCK)
+    assert np.array_equal(levels[expected.scale != 0], neighbours[expected.scale != 0])
     # bf16 keeps eight bits.
     np.testing.assert_allclose(scale, expected.scale, rtol=2.0**-8)
+
+
+def _read_groups(body: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Levels + 8 [rows, blocks, 64] and scales [rows, blocks]; layout: web/wasm/plane.ts."""
+    groups = body.reshape(-1, blocks, 272)
+    fours = groups[..., :256].reshape(-1, blocks, 8, 8, 4)
+    eights = np.concatenate([fours & 15, fours >> 4], axis=-1)
+    levels = eights.transpose(0, 3, 1, 2, 4).reshape(-1, blocks, BLOCK)
+    halves = np.ascontiguousarray(groups[..., 256:]).view("<u2").reshape(-1, blocks, 4, 2)
+    scales = (halves.astype(np.uint32) << 16).view(np.float32)
+    return levels, scales.transpose(0, 3, 2, 1).reshape(-1, blocks)
 
 
 def test_all_kernels_give_the_same_bits_in_chromium(page: EndsPage) -> None:

@@ -2,91 +2,103 @@
 // bits, so that every processor gives the same sums. Which of the two estimates is faster depends on the
 // processor: pairs in 16 bits are one instruction on x86-64, fours in 32 bits one on processors with dot
 // products (Arm's SDOT, AVX-VNNI).
-import { blockFactors, strideOf, total } from './estimate';
+import { BLOCK_BYTES, GROUP, SCALES, highScales, lowScales, nibbles, withBlock } from './estimate';
 
 export { widen, products, firstNonFinite } from './rows';
 export { quantise, checksum } from './plane';
 export { addBias, select, weightOf } from './select';
 export { estimate } from './kernels';
 
-/** Sums of u x of one block of 64: i32x4, by pairs. `x`: int8, even columns and odd columns of each 32. */
+/** 16-bit `sums` and u x of eight columns of four rows; `x0`, `x1`: their activation, four in each lane. */
 // @ts-ignore: decorator
 @inline
-function byPairs(levels: usize, x0: v128, x1: v128, x2: v128, x3: v128): v128 {
-  const mask = i8x16.splat(15);
-  const first = v128.load(levels);
-  const second = v128.load(levels, 16);
-  // Four sums of two products of at most 15 * 127 stay within 16 bits.
-  const a = i16x8.relaxed_dot_i8x16_i7x16_s(x0, v128.and(first, mask));
-  const b = i16x8.relaxed_dot_i8x16_i7x16_s(x1, v128.and(i16x8.shr_u(first, 4), mask));
-  const c = i16x8.relaxed_dot_i8x16_i7x16_s(x2, v128.and(second, mask));
-  const d = i16x8.relaxed_dot_i8x16_i7x16_s(x3, v128.and(i16x8.shr_u(second, 4), mask));
-  return i32x4.extadd_pairwise_i16x8_s(i16x8.add(i16x8.add(a, b), i16x8.add(c, d)));
+function byPairs(sums: v128, levels: v128, x0: v128, x1: v128, mask: v128): v128 {
+  const first = i16x8.relaxed_dot_i8x16_i7x16_s(x0, v128.and(levels, mask));
+  const second = i16x8.relaxed_dot_i8x16_i7x16_s(x1, v128.and(i16x8.shr_u(levels, 4), mask));
+  return i16x8.add(i16x8.add(sums, first), second);
 }
 
-/** The same by fours. */
+/** The same in 32 bits. */
 // @ts-ignore: decorator
 @inline
-function byFours(levels: usize, x0: v128, x1: v128, x2: v128, x3: v128): v128 {
-  const mask = i8x16.splat(15);
-  const first = v128.load(levels);
-  const second = v128.load(levels, 16);
-  let sum = i32x4.relaxed_dot_i8x16_i7x16_add_s(x0, v128.and(first, mask), i32x4.splat(0));
-  sum = i32x4.relaxed_dot_i8x16_i7x16_add_s(x1, v128.and(i16x8.shr_u(first, 4), mask), sum);
-  sum = i32x4.relaxed_dot_i8x16_i7x16_add_s(x2, v128.and(second, mask), sum);
-  return i32x4.relaxed_dot_i8x16_i7x16_add_s(x3, v128.and(i16x8.shr_u(second, 4), mask), sum);
+function byFours(sums: v128, levels: v128, x0: v128, x1: v128, mask: v128): v128 {
+  const first = i32x4.relaxed_dot_i8x16_i7x16_add_s(x0, v128.and(levels, mask), sums);
+  return i32x4.relaxed_dot_i8x16_i7x16_add_s(x1, v128.and(i16x8.shr_u(levels, 4), mask), first);
 }
 
 // @ts-ignore: decorator
 @inline
-function blockSum(fours: bool, levels: usize, x0: v128, x1: v128, x2: v128, x3: v128): v128 {
-  return fours ? byFours(levels, x0, x1, x2, x3) : byPairs(levels, x0, x1, x2, x3);
+function withEight(fours: bool, sums: v128, levels: v128, x0: v128, x1: v128, mask: v128): v128 {
+  return fours ? byFours(sums, levels, x0, x1, mask) : byPairs(sums, levels, x0, x1, mask);
+}
+
+/** Sums of 32 columns in 32 bits. Eight sums of two products of at most 15 * 127 stay within 16 bits. */
+// @ts-ignore: decorator
+@inline
+function widened(fours: bool, sums: v128): v128 {
+  return fours ? sums : i32x4.extadd_pairwise_i16x8_s(sums);
 }
 
 // @ts-ignore: decorator
 @inline
 function estimateRows(
-  fours: bool, plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, scratch: usize, target: usize,
+  fours: bool, plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, target: usize,
 ): void {
-  const stride = strideOf(blocks);
-  const width = <usize>((blocks + 3) & ~3) << 2;
-  for (let row = 0; row < rows; row += 2) {
-    const row0 = plane + <usize>row * stride;
-    const row1 = row0 + stride;
-    let sum0 = blockFactors(row0, blocks, factors, scratch);
-    let sum1 = blockFactors(row1, blocks, factors, scratch + width);
+  const mask = nibbles();
+  let at = plane;
+  for (let row = 0; row < rows; row += GROUP) {
+    let low = f32x4.splat(0);
+    let high = f32x4.splat(0);
+    let column = x;
     for (let block = 0; block < blocks; block++) {
-      const at = <usize>block << 5;
-      const with_ = x + (<usize>block << 6);
-      const x0 = v128.load(with_);
-      const x1 = v128.load(with_, 16);
-      const x2 = v128.load(with_, 32);
-      const x3 = v128.load(with_, 48);
-      const factor = scratch + (<usize>block << 2);
-      const part0 = f32x4.convert_i32x4_s(blockSum(fours, row0 + at, x0, x1, x2, x3));
-      sum0 = f32x4.add(sum0, f32x4.mul(part0, v128.load32_splat(factor)));
-      const part1 = f32x4.convert_i32x4_s(blockSum(fours, row1 + at, x0, x1, x2, x3));
-      sum1 = f32x4.add(sum1, f32x4.mul(part1, v128.load32_splat(factor + width)));
+      let lowSums = i32x4.splat(0);
+      let highSums = i32x4.splat(0);
+      for (const end = at + SCALES; at < end; at += 128, column += 32) {
+        let lows = i32x4.splat(0);
+        let highs = i32x4.splat(0);
+        let x0 = v128.load32_splat(column);
+        let x1 = v128.load32_splat(column, 4);
+        lows = withEight(fours, lows, v128.load(at), x0, x1, mask);
+        highs = withEight(fours, highs, v128.load(at, 16), x0, x1, mask);
+        x0 = v128.load32_splat(column, 8);
+        x1 = v128.load32_splat(column, 12);
+        lows = withEight(fours, lows, v128.load(at, 32), x0, x1, mask);
+        highs = withEight(fours, highs, v128.load(at, 48), x0, x1, mask);
+        x0 = v128.load32_splat(column, 16);
+        x1 = v128.load32_splat(column, 20);
+        lows = withEight(fours, lows, v128.load(at, 64), x0, x1, mask);
+        highs = withEight(fours, highs, v128.load(at, 80), x0, x1, mask);
+        x0 = v128.load32_splat(column, 24);
+        x1 = v128.load32_splat(column, 28);
+        lows = withEight(fours, lows, v128.load(at, 96), x0, x1, mask);
+        highs = withEight(fours, highs, v128.load(at, 112), x0, x1, mask);
+        lowSums = i32x4.add(lowSums, widened(fours, lows));
+        highSums = i32x4.add(highSums, widened(fours, highs));
+      }
+      const scales = v128.load(at);
+      const factor = factors + (<usize>block << 3);
+      low = withBlock(low, lowScales(scales), lowSums, factor);
+      high = withBlock(high, highScales(scales), highSums, factor);
+      at += BLOCK_BYTES - SCALES;
     }
-    const out = target + (<usize>row << 2);
-    store<f32>(out, total(sum0));
-    store<f32>(out, total(sum1), 4);
+    v128.store(target + (<usize>row << 2), low);
+    v128.store(target + (<usize>row << 2), high, 16);
   }
 }
 
 /**
- * Estimates f32 [rows] at `target`. `x`: int8 [blocks * 64], of each 32 columns the even ones first;
- * `factors`: see `blockFactors`; `scratch`: f32 [2 * blocks filled up to fours]; `rows` is even.
+ * Estimates f32 [rows] at `target`. `x`: int8 [blocks * 64]; `factors`: see estimate.ts; `rows` is a multiple
+ * of eight.
  */
 export function estimateByPairs(
-  plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, scratch: usize, target: usize,
+  plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, target: usize,
 ): void {
-  estimateRows(false, plane, rows, blocks, x, factors, scratch, target);
+  estimateRows(false, plane, rows, blocks, x, factors, target);
 }
 
 /** The same, see above. */
 export function estimateByFours(
-  plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, scratch: usize, target: usize,
+  plane: usize, rows: i32, blocks: i32, x: usize, factors: usize, target: usize,
 ): void {
-  estimateRows(true, plane, rows, blocks, x, factors, scratch, target);
+  estimateRows(true, plane, rows, blocks, x, factors, target);
 }

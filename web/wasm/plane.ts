@@ -1,7 +1,10 @@
 // Deriving the 4-bit plane: blocks of 64 weights with levels -8..7 and one scale.
 //
-// A row of the plane: `blocks` times 32 bytes of levels (two neighbouring columns to a byte, the first in the
-// low half, as level + 8), then one bf16 scale for each block, filled up to a multiple of eight.
+// Eight rows lie side by side, so that a vector holds four of them and a product needs no sum across lanes.
+// For each block of such a group 256 bytes of levels + 8 and 16 bytes of scales: of each eight columns 32
+// bytes, four for a row, columns 0..3 in their low halves and 4..7 in their high ones; then in each 32 bits the
+// bf16 scales of rows n (low half) and n + 4. Rows that fill up the last group have scale 0.
+import { BLOCK_BYTES, GROUP, SCALES } from './estimate';
 import { widen, firstNonFinite } from './rows';
 
 const BLOCK: i32 = 64;
@@ -49,24 +52,25 @@ function levelsOfFour(values: usize, step: v128): v128 {
   return i32x4.trunc_sat_f32x4_s(f32x4.add(level, f32x4.splat(8)));
 }
 
+/** Eight columns in the low byte of each 32-bit lane. */
 // @ts-ignore: decorator
 @inline
 function levelsOfEight(values: usize, step: v128): v128 {
-  return i16x8.narrow_i32x4_s(levelsOfFour(values, step), levelsOfFour(values + 16, step));
+  const first = levelsOfFour(values, step);
+  return v128.or(first, i32x4.shl(levelsOfFour(values + 16, step), 4));
 }
 
-/** Sixteen neighbours, two to each 16-bit lane's low byte. */
+/** 32 columns of a row, four bytes for each eight. */
 // @ts-ignore: decorator
 @inline
-function pairsOfSixteen(values: usize, step: v128): v128 {
-  const bytes = i8x16.narrow_i16x8_u(levelsOfEight(values, step), levelsOfEight(values + 32, step));
-  return v128.and(v128.or(bytes, i16x8.shr_u(bytes, 4)), i16x8.splat(0xff));
-}
-
-// @ts-ignore: decorator
-@inline
-function levelsOfHalf(values: usize, steps: v128): v128 {
-  return i8x16.narrow_i16x8_u(pairsOfSixteen(values, steps), pairsOfSixteen(values + 64, steps));
+function storeLevels(values: usize, step: v128, levels: usize): void {
+  const first = i16x8.narrow_i32x4_s(levelsOfEight(values, step), levelsOfEight(values + 32, step));
+  const second = i16x8.narrow_i32x4_s(levelsOfEight(values + 64, step), levelsOfEight(values + 96, step));
+  const bytes = i8x16.narrow_i16x8_u(first, second);
+  v128.store32_lane(levels, bytes, 0);
+  v128.store32_lane(levels, bytes, 1, 32);
+  v128.store32_lane(levels, bytes, 2, 64);
+  v128.store32_lane(levels, bytes, 3, 96);
 }
 
 // @ts-ignore: decorator
@@ -78,11 +82,11 @@ function total(lanes: v128): f32 {
   );
 }
 
-/** One block: 32 bytes at `levels`, its scale at `scale`. */
+/** One block of a row, whose first levels lie at `levels`; its scale goes to `scale`. */
 function quantiseBlock(values: usize, levels: usize, scale: usize): void {
   const peak = peakOf(values);
   if (!(abs<f32>(peak) >= SMALLEST)) {
-    memory.fill(levels, 0x88, 32);
+    for (let at: usize = 0; at < SCALES; at += 32) store<u32>(levels + at, 0x88888888);
     store<u16>(scale, 0);
     return;
   }
@@ -90,34 +94,37 @@ function quantiseBlock(values: usize, levels: usize, scale: usize): void {
   const steps = f32x4.splat(step);
   squares = f32x4.splat(0);
   fits = f32x4.splat(0);
-  v128.store(levels, levelsOfHalf(values, steps));
-  v128.store(levels, levelsOfHalf(values + 128, steps), 16);
+  storeLevels(values, steps, levels);
+  storeLevels(values + 128, steps, levels + 128);
   store<u16>(scale, narrowed((total(fits) / max<f32>(total(squares), 1)) * step));
 }
 
 /**
- * Quantise `count` rows of `length` weights at `source` into rows of the plane at `target`.
+ * Quantise `count` rows of `length` weights at `source` into rows `first`.. of the plane.
  * `inverse`: 1 / column scale, f32 [blocks * 64], zeros behind `length`; `scratch`: f32 [blocks * 64].
- * Returns the first row that is not finite, or -1.
+ * Returns the first row that is not finite, counted from `source`, or -1.
  */
 export function quantise(
-  dtype: i32, source: usize, count: i32, length: i32, inverse: usize, scratch: usize, target: usize,
+  dtype: i32, source: usize, first: i32, count: i32, length: i32, inverse: usize, scratch: usize, plane: usize,
 ): i32 {
   const blocks = (length + BLOCK - 1) / BLOCK;
-  const stride = <usize>(blocks * 32 + ((blocks + 7) & ~7) * 2);
   const rowBytes = <usize>length << (dtype == 0 ? 2 : 1);
   memory.fill(scratch, 0, <usize>blocks * 256);
-  for (let row = 0; row < count; row++) {
-    widen(dtype, source + <usize>row * rowBytes, length, scratch);
-    if (!scaleColumns(scratch, inverse, blocks * BLOCK)) return row;
-    const levels = target + <usize>row * stride;
-    for (let block = 0; block < blocks; block++) {
-      const scale = levels + <usize>(blocks * 32 + block * 2);
-      quantiseBlock(scratch + <usize>block * 256, levels + <usize>block * 32, scale);
-    }
-    memory.fill(levels + <usize>(blocks * 34), 0, stride - <usize>(blocks * 34));
+  for (let i = 0; i < count; i++) {
+    widen(dtype, source + <usize>i * rowBytes, length, scratch);
+    if (!scaleColumns(scratch, inverse, blocks * BLOCK)) return i;
+    quantiseRow(scratch, blocks, plane, first + i);
   }
   return -1;
+}
+
+function quantiseRow(values: usize, blocks: i32, plane: usize, row: i32): void {
+  const within = <usize>(row % GROUP);
+  let block = plane + <usize>(row / GROUP) * <usize>blocks * BLOCK_BYTES;
+  for (let i = 0; i < blocks; i++, block += BLOCK_BYTES) {
+    const scale = block + SCALES + ((within & 3) << 2) + ((within >> 2) << 1);
+    quantiseBlock(values + <usize>i * 256, block + (within << 2), scale);
+  }
 }
 
 /** Multiplies in place, clipped; false where a value was NaN or infinite. */

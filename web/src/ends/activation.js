@@ -8,9 +8,9 @@ const SMALLEST = 2 ** -100;
  * Where the kernels expect an activation; x of every block of 64 is an int8 with the block's own step.
  *
  * @typedef {object} ActivationViews
- * @property {Int8Array} bytes of each 32 columns the even ones, then the odd ones
- * @property {Int16Array} words of each 32 columns those with the same rest modulo 4 together
- * @property {Float32Array} factors the steps [blocks filled up to eights], then 8 * sum of x, as many
+ * @property {Int8Array} bytes x
+ * @property {Int16Array} words x, of each eight columns 0, 2, 4, 6, 1, 3, 5, 7
+ * @property {DataView} factors of each block the step (f32) and 8 * sum of x (i32), little-endian
  */
 
 /**
@@ -20,14 +20,12 @@ const SMALLEST = 2 ** -100;
  * @param {ActivationViews} views
  */
 export function writeActivation(hidden, columns, views) {
-  views.factors.fill(0);
-  const half = views.factors.length / 2;
   const scaled = new Float32Array(columns.length);
   for (let i = 0; i < hidden.length; i++) scaled[i] = hidden[i] * columns[i];
   for (let block = 0; block * BLOCK < scaled.length; block++) {
     const step = stepOf(scaled, block * BLOCK);
-    views.factors[block] = step;
-    views.factors[half + block] = 8 * writeBlock(scaled, block * BLOCK, step, views);
+    views.factors.setFloat32(8 * block, step, true);
+    views.factors.setInt32(8 * block + 4, 8 * writeBlock(scaled, block * BLOCK, step, views), true);
   }
 }
 
@@ -47,10 +45,8 @@ function writeBlock(scaled, start, step, { bytes, words }) {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) {
     const value = Math.max(-LEVELS, Math.min(LEVELS, Math.round(scaled[start + i] * inverse))) || 0;
-    const group = start + (i & 32);
-    const within = i & 31;
-    bytes[group + (within & 1) * 16 + (within >> 1)] = value;
-    words[group + (within & 3) * 8 + (within >> 2)] = value;
+    bytes[start + i] = value;
+    words[start + (i & ~7) + (i & 1) * 4 + ((i & 7) >> 1)] = value;
     sum += value;
   }
   return sum;

@@ -1,3 +1,5 @@
+import { GROUP } from './layout.js';
+
 /** @typedef {import('./layout.js').Layout} Layout */
 /** @typedef {import('./kernels.js').Kernels} Kernels */
 /** @typedef {import('./kernels.js').Estimate} Estimate */
@@ -18,7 +20,7 @@ const ROUNDS = 12;
  * @returns {{estimate: Estimate, x: number, name: 'relaxed' | 'simd'}}
  */
 export function fastestEstimate(plane, { layout, kernels }, choice, clock = () => performance.now()) {
-  const rows = Math.min(PROBED_ROWS, 4 * Math.ceil(layout.rows / 4));
+  const rows = Math.min(PROBED_ROWS, GROUP * Math.ceil(layout.rows / GROUP));
   plane.activate(Float32Array.from({ length: layout.hidden }, (_, i) => Math.cos(i)));
   /** @type {{estimate: Estimate, x: number, name: 'relaxed' | 'simd'}} */
   let best = { estimate: kernels.estimate, x: layout.words16, name: 'simd' };
@@ -43,11 +45,11 @@ export function fastestEstimate(plane, { layout, kernels }, choice, clock = () =
  * @param {() => number} clock
  */
 function timed({ estimate, x }, layout, rows, clock) {
-  const { planeRows, blocks, factors, blockScratch, estimates } = layout;
+  const { planeRows, blocks, factors, estimates } = layout;
   let shortest = Infinity;
   for (let round = 0; round < ROUNDS; round++) {
     const start = clock();
-    estimate(planeRows, rows, blocks, x, factors, blockScratch, estimates);
+    estimate(planeRows, rows, blocks, x, factors, estimates);
     shortest = Math.min(shortest, clock() - start);
   }
   return shortest;

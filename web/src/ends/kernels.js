@@ -3,15 +3,15 @@ import { kernelUnavailable } from './errors.js';
 /**
  * What wasm/kernels.ts and wasm/kernels_relaxed.ts export; arguments are described there.
  *
- * @typedef {(plane: number, rows: number, blocks: number, x: number, factors: number, scratch: number,
+ * @typedef {(plane: number, rows: number, blocks: number, x: number, factors: number,
  *   target: number) => void} Estimate
  * @typedef {object} Kernels
  * @property {(dtype: number, source: number, count: number, target: number) => void} widen
  * @property {(dtype: number, source: number, count: number, length: number, hidden: number, scratch: number,
  *   target: number) => void} products
  * @property {(source: number, count: number) => number} firstNonFinite
- * @property {(dtype: number, source: number, count: number, length: number, inverse: number, scratch: number,
- *   target: number) => number} quantise
+ * @property {(dtype: number, source: number, first: number, count: number, length: number,
+ *   inverse: number, scratch: number, plane: number) => number} quantise
  * @property {(source: number, bytes: number) => bigint} checksum
  * @property {(estimates: number, bias: number, rows: number) => number} addBias
  * @property {(estimates: number, rows: number, size: number, values: number, ids: number) => void} select
@@ -21,18 +21,19 @@ import { kernelUnavailable } from './errors.js';
  * @property {Estimate} [estimateByPairs]
  * @property {Estimate} [estimateByFours]
  *
- * @typedef {'auto' | 'relaxed' | 'simd'} KernelChoice
+ * @typedef {'auto' | 'relaxed' | 'simd'} WasmChoice
+ * @typedef {WasmChoice | 'webgpu'} KernelChoice 'auto': on the GPU where that is faster
  * @typedef {(name: string) => Promise<Uint8Array<ArrayBuffer>>} ReadModule
  */
 
 const RELAXED = 'kernels-relaxed.wasm';
 const PLAIN = 'kernels.wasm';
-/** @type {KernelChoice[]} */
+/** @type {WasmChoice[]} */
 const CHOICES = ['auto', 'relaxed', 'simd'];
 
 /**
  * The best kernels that this browser takes, over `memory`.
- * @param {KernelChoice} choice @param {ReadModule} read @param {WebAssembly.Memory} memory
+ * @param {WasmChoice} choice @param {ReadModule} read @param {WebAssembly.Memory} memory
  * @returns {Promise<{kernels: Kernels, name: 'relaxed' | 'simd'}>}
  * @throws {EndsError} kernel_unavailable
  */

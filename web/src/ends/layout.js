@@ -4,6 +4,9 @@ import { sizeOf } from './floats.js';
 
 /** Weights that share one scale of the plane. */
 export const BLOCK = 64;
+/** Rows of the plane that lie side by side, and the bytes of a block of them; see wasm/plane.ts. */
+export const GROUP = 8;
+const GROUP_BLOCK_BYTES = 272;
 /** Raw rows are read and multiplied this many bytes at a time (at least one row). */
 const RAW_BYTES = 2 ** 20;
 const PAGE = 2 ** 16;
@@ -24,15 +27,14 @@ export const PLANE_HEADER = 64;
  * @property {number} hidden64 f64 [hidden]
  * @property {number} bytes8 the activation for relaxed SIMD, int8 [padded]
  * @property {number} words16 the activation for SIMD, int16 [padded]
- * @property {number} factors f32 [2 * blocks filled up to eights]
- * @property {number} blockScratch f32 [2 * blocks filled up to fours]
+ * @property {number} factors of each block f32 step, i32 8 * sum of the activation
  * @property {number} inverse 1 / column scale, f32 [padded]
  * @property {number} rowScratch f32 [padded]
  * @property {number} raw rows as in the file
  * @property {number} rawBytes
  * @property {number} products f32, one for each row that fits into raw
- * @property {number} bias f32 [rows filled up to fours]; 0: none
- * @property {number} estimates f32 [rows filled up to fours]
+ * @property {number} bias f32 [rows filled up to eights]; 0: none
+ * @property {number} estimates f32 [rows filled up to eights]
  * @property {number} heapValues f32 [rows]
  * @property {number} heapIds i32 [rows]
  * @property {number} planeFile header, column scales f32 [padded], rows of the plane
@@ -48,13 +50,14 @@ export const PLANE_HEADER = 64;
  * @param {FloatName} shape.dtype of the head
  * @param {FloatName} shape.embeddingDtype
  * @param {boolean} shape.compact whether there is a plane
+ * @param {boolean} [shape.elsewhere] whether its rows lie outside this memory
  * @param {boolean} shape.biased
  * @returns {Layout}
  */
-export function layOut({ hidden, rows, dtype, embeddingDtype, compact, biased }) {
+export function layOut({ hidden, rows, dtype, embeddingDtype, compact, elsewhere = false, biased }) {
   const blocks = Math.ceil(hidden / BLOCK);
   const padded = blocks * BLOCK;
-  const fours = 4 * Math.ceil(rows / 4);
+  const filled = GROUP * Math.ceil(rows / GROUP);
   const smallest = hidden * Math.min(sizeOf(dtype), sizeOf(embeddingDtype));
   const rawBytes = Math.max(RAW_BYTES, hidden * 4);
   let end = BASE;
@@ -67,20 +70,19 @@ export function layOut({ hidden, rows, dtype, embeddingDtype, compact, biased })
     hidden64: take(8 * hidden),
     bytes8: take(padded),
     words16: take(2 * padded),
-    factors: take(2 * 4 * 8 * Math.ceil(blocks / 8)),
-    blockScratch: take(2 * 4 * 4 * Math.ceil(blocks / 4)),
+    factors: take(8 * blocks),
     inverse: take(4 * padded),
     rowScratch: take(4 * padded),
     raw: take(rawBytes),
     products: take(4 * Math.ceil(rawBytes / smallest)),
   };
   const perRow = {
-    bias: biased ? take(4 * fours) : 0,
-    estimates: take(compact ? 4 * fours : 0),
+    bias: biased ? take(4 * filled) : 0,
+    estimates: take(compact ? 4 * filled : 0),
     heapValues: take(compact ? 4 * rows : 0),
     heapIds: take(compact ? 4 * rows : 0),
   };
-  const planeBytes = compact ? PLANE_HEADER + 4 * padded + fours * planeStride(blocks) : 0;
+  const planeBytes = compact && !elsewhere ? PLANE_HEADER + 4 * padded + planeSize(rows, blocks) : 0;
   const planeFile = take(planeBytes);
   const planeRows = planeFile + PLANE_HEADER + 4 * padded;
   const table = take(compact ? 0 : rows * hidden * sizeOf(dtype));
@@ -89,7 +91,7 @@ export function layOut({ hidden, rows, dtype, embeddingDtype, compact, biased })
   return { ...sizes, ...small, ...perRow, planeFile, planeRows, table };
 }
 
-/** Bytes of a row of the plane, see wasm/plane.ts. @param {number} blocks */
-export function planeStride(blocks) {
-  return blocks * 32 + 16 * Math.ceil(blocks / 8);
+/** Bytes of the rows of a plane, those that fill up the last group included. */
+export function planeSize(/** @type {number} */ rows, /** @type {number} */ blocks) {
+  return Math.ceil(rows / GROUP) * blocks * GROUP_BLOCK_BYTES;
 }

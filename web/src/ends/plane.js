@@ -1,7 +1,7 @@
 import { writeActivation } from './activation.js';
 import { columnScales } from './columns.js';
 import { weightsNotFinite } from './errors.js';
-import { PLANE_HEADER, planeStride } from './layout.js';
+import { GROUP, PLANE_HEADER } from './layout.js';
 import { PlaneFile } from './plane_file.js';
 import { fastestEstimate } from './fastest.js';
 
@@ -22,7 +22,7 @@ export class Plane {
     this._views = {
       bytes: new Int8Array(buffer, layout.bytes8, layout.padded),
       words: new Int16Array(buffer, layout.words16, layout.padded),
-      factors: new Float32Array(buffer, layout.factors, 16 * Math.ceil(layout.blocks / 8)),
+      factors: new DataView(buffer, layout.factors, 8 * layout.blocks),
     };
     this.estimates = new Float32Array(buffer, layout.estimates, layout.rows);
     this._kernels = kernels;
@@ -57,10 +57,10 @@ export class Plane {
 
   /** Estimates of every row . hidden of the shard, into `estimates`. @param {Float32Array} hidden */
   estimate(hidden) {
-    const { planeRows, rows, blocks, factors, blockScratch, estimates } = this._layout;
+    const { planeRows, rows, blocks, factors, estimates } = this._layout;
     this.activate(hidden);
     const { estimate, x } = this._fastest;
-    estimate(planeRows, 4 * Math.ceil(rows / 4), blocks, x, factors, blockScratch, estimates);
+    estimate(planeRows, GROUP * Math.ceil(rows / GROUP), blocks, x, factors, estimates);
   }
 
   /** The activation of the estimates that follow. @param {Float32Array} hidden */
@@ -73,16 +73,17 @@ export class Plane {
    * @param {(fraction: number) => void} onProgress
    */
   async _derive(table, memory, onProgress) {
-    const { hidden, inverse, rowScratch, planeRows, blocks, padded } = this._layout;
+    const { hidden, inverse, rowScratch, planeRows, padded } = this._layout;
+    const { dtypeCode, reader } = table;
     this._columns.fill(1).set(await columnScales(table));
     const inverses = new Float32Array(memory.buffer, inverse, padded).fill(0);
     for (let i = 0; i < hidden; i++) inverses[i] = 1 / this._columns[i];
     for (let start = 0; start < table.rows; start += table.atOnce) {
       const count = Math.min(table.atOnce, table.rows - start);
       const source = await table.load(start, count);
-      const target = planeRows + start * planeStride(blocks);
-      const bad = this._kernels.quantise(table.dtypeCode, source, count, hidden, inverse, rowScratch, target);
-      if (bad >= 0) throw weightsNotFinite(table.reader.first + start + bad);
+      const shape = /** @type {const} */ ([start, count, hidden]);
+      const bad = this._kernels.quantise(dtypeCode, source, ...shape, inverse, rowScratch, planeRows);
+      if (bad >= 0) throw weightsNotFinite(reader.first + start + bad);
       onProgress((start + count) / table.rows);
     }
   }

@@ -7,7 +7,7 @@ import { BLOCK, PLANE_HEADER } from './layout.js';
 
 export const PLANE_NAME = 'plane-1';
 const MAGIC = 0x4e4c5047; // "GPLN"
-const VERSION = 1;
+const VERSION = 2;
 const SLICE = 2 ** 20;
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeActivation } from '../../src/ends/activation.js';
 import { loadKernels, newMemory } from '../../src/ends/kernels.js';
-import { layOut, planeStride } from '../../src/ends/layout.js';
+import { layOut } from '../../src/ends/layout.js';
 import { hasRelaxed, normal, productsOf, readModule, uniform } from './fixtures.js';
 
 /** @param {number} hidden @param {number} rows @param {'auto' | 'simd'} [choice] */
@@ -83,16 +83,19 @@ test('the first value that is not finite is found', async () => {
  */
 function randomPlane({ layout, memory }, rows) {
   const next = uniform(3);
-  const stride = planeStride(layout.blocks);
   const weights = new Float32Array(rows * layout.padded);
+  const plane = new DataView(memory.buffer, layout.planeRows);
   for (let row = 0; row < rows; row++) {
-    const bytes = new Uint8Array(memory.buffer, layout.planeRows + row * stride, stride);
-    const scales = new Uint16Array(bytes.buffer, bytes.byteOffset + 32 * layout.blocks, layout.blocks);
-    for (let i = 0; i < layout.padded / 2; i++) bytes[i] = next() * 256;
-    for (let block = 0; block < layout.blocks; block++) scales[block] = next() < 0.5 ? 0x3c80 : 0xbd20;
-    for (let i = 0; i < layout.padded; i++) {
-      const scale = scales[i >> 6] === 0x3c80 ? 0.015625 : -0.0390625;
-      weights[row * layout.padded + i] = (((bytes[i >> 1] >> (4 * (i & 1))) & 15) - 8) * scale;
+    for (let block = 0; block < layout.blocks; block++) {
+      const start = ((row >> 3) * layout.blocks + block) * 272;
+      const [bits, scale] = next() < 0.5 ? [0x3c80, 0.015625] : [0xbd20, -0.0390625];
+      plane.setUint16(start + 256 + 4 * (row & 3) + (row & 4) / 2, bits, true);
+      for (let column = 0; column < 64; column++) {
+        const level = Math.floor(next() * 16);
+        const at = start + 32 * (column >> 3) + 4 * (row & 7) + (column & 3);
+        plane.setUint8(at, plane.getUint8(at) | (level << (column & 4)));
+        weights[row * layout.padded + 64 * block + column] = (level - 8) * scale;
+      }
     }
   }
   return weights;
@@ -109,14 +112,14 @@ for (const hidden of [64, 130, 896]) {
     const views = {
       bytes: new Int8Array(memory.buffer, layout.bytes8, layout.padded),
       words: new Int16Array(memory.buffer, layout.words16, layout.padded),
-      factors: new Float32Array(memory.buffer, layout.factors, 16 * Math.ceil(layout.blocks / 8)),
+      factors: new DataView(memory.buffer, layout.factors, 8 * layout.blocks),
     };
     writeActivation(state, columns, views);
     const { estimate, estimateByPairs, estimateByFours } = kernels;
     const results = [estimate, estimateByPairs, estimateByFours].filter(Boolean).map((kernel = estimate) => {
       const x = kernel === estimate ? layout.words16 : layout.bytes8;
-      const { planeRows, blocks, factors, blockScratch, estimates } = layout;
-      kernel(planeRows, rows, blocks, x, factors, blockScratch, estimates);
+      const { planeRows, blocks, factors, estimates } = layout;
+      kernel(planeRows, rows, blocks, x, factors, estimates);
       return new Float32Array(memory.buffer, estimates, rows).slice();
     });
     assert.equal(results.length, (await hasRelaxed()) ? 3 : 1);

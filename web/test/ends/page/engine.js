@@ -82,17 +82,17 @@ async function estimates({ hidden, rows }) {
   const plane = new Uint8Array(memory.buffer, layout.planeRows, length);
   for (let i = 0; i < plane.length; i++) plane[i] = (Math.imul(i, 0x9e3779b1) >>> 13) & 0x3f;
   const state = Float32Array.from({ length: hidden }, (_, i) => Math.sin(i * i));
-  const { bytes8, words16, padded, factors, blocks, blockScratch } = layout;
+  const { bytes8, words16, padded, factors, blocks } = layout;
   writeActivation(state, new Float32Array(padded).fill(1), {
     bytes: new Int8Array(memory.buffer, bytes8, padded),
     words: new Int16Array(memory.buffer, words16, padded),
-    factors: new Float32Array(memory.buffer, factors, 16 * Math.ceil(blocks / 8)),
+    factors: new DataView(memory.buffer, factors, 8 * blocks),
   });
   const { estimate: plain, estimateByPairs, estimateByFours } = kernels;
   const each = [[plain, words16], [estimateByPairs, bytes8], [estimateByFours, bytes8]];
   return each.map(([estimate, x]) => {
     const { planeRows, estimates: target } = layout;
-    /** @type {any} */ (estimate)(planeRows, rows, blocks, x, factors, blockScratch, target);
+    /** @type {any} */ (estimate)(planeRows, rows, blocks, x, factors, target);
     return [...new Uint32Array(memory.buffer, target, rows)];
   });
 }
