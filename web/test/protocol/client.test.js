@@ -190,3 +190,64 @@ test('an answer larger than the session allows is refused', () => {
   const large = Uint8Array.of(...long, ...new Uint8Array(10_000));
   assert.throws(() => device.receive(large), { code: 'frame_too_large' });
 });
+
+const TELLING = { capabilities: ['attention'], layers: 2, heads: 3 };
+
+/** @param {number[]} weights @param {any} [fields] */
+const weighted = (weights, fields) => ({
+  layers: 2, heads: 1, values: Tensor.fromF32(Float32Array.from(weights), weights.length / 2, 'f32'), positions: null,
+  ...fields,
+});
+
+test('a step that asks for attention brings its rows, layer by layer', () => {
+  const device = session(TELLING);
+  const step = read(device.step(0, Float32Array.of(...ROW, ...ROW), { attention: true }));
+  assert.deepEqual(step.attention, { heads: 'mean', topK: 0, dtype: 'f32' });
+  const event = device.receive(result({ cached: 2, attention: weighted([0.25, 0.75, 1, 0]) }));
+  assert.ok(event.type === 'completed');
+  assert.deepEqual(event.attention, Float32Array.of(0.25, 0.75, 1, 0));
+});
+
+test('attention that nobody asked for is ignored', () => {
+  const device = session(TELLING);
+  device.step(0, ROW);
+  const event = device.receive(result({ attention: weighted([1, 1]) }));
+  assert.ok(event.type === 'completed');
+  assert.equal(event.attention, null);
+});
+
+test('untrue attention is refused', () => {
+  const wide = Tensor.fromF32(Float32Array.of(1, 1, 1, 1), 2, 'f32');
+  const half = Tensor.fromF32(Float32Array.of(1, 1), 1, 'f16');
+  const places = new Tensor('i32', 2, 1, new Uint8Array(8));
+  for (const attention of [
+    null, weighted([1, 1], { layers: 1 }), weighted([1, 1], { heads: 2 }), weighted([1, 1], { values: wide }),
+    weighted([1, 1], { values: half }), weighted([1, 1], { positions: places }), weighted([1, -0.1]),
+    weighted([1, 1.1]),
+  ]) {
+    const device = session(TELLING);
+    const frame = device.step(0, ROW, { attention: true });
+    assert.throws(() => device.receive(result({ attention })), { code: 'malformed_message' });
+    assert.deepEqual([device.cached, device.outstanding], [0, frame]);
+  }
+});
+
+test('attention that is not offered or too large is not asked for', () => {
+  for (const fields of [{}, { ...TELLING, capabilities: [] }, { ...TELLING, layers: 0 }, { ...TELLING, heads: 0 }]) {
+    assert.throws(() => session(fields).step(0, ROW, { attention: true }), { code: 'unsupported' });
+  }
+  const many = session({ ...TELLING, layers: 1024 });
+  assert.throws(() => many.attentionRoom(20_000), { code: 'attention_too_large' });
+  assert.ok(many.attentionRoom(10_000) > 4 * 1024 * 10_000);
+  assert.throws(() => new ClientProtocol(WIDTH, MANIFEST).attentionRoom(1), { code: 'protocol_state' });
+});
+
+test('an answer may be as long as its attention makes it', () => {
+  const device = session({ ...TELLING, layers: 1024, maxRows: 64, maxContext: 64 });
+  const values = Tensor.fromF32(new Float32Array(1024 * 64), 64, 'f32');
+  const answer = result({ cached: 64, attention: { layers: 1024, heads: 1, values, positions: null } });
+  device.step(0, new Float32Array(64 * WIDTH), { attention: true });
+  assert.equal(device.receive(answer).type, 'completed');
+  device.step(64 - 1, ROW);
+  assert.throws(() => device.receive(answer), { code: 'frame_too_large' });
+});

@@ -10,6 +10,7 @@ export const WIDTH = 4;
 export const MAX_ROWS = 3;
 export const MAX_CONTEXT = 40;
 export const MANIFEST = 'm';
+export const LAYERS = 2;
 
 /** Every token has a row of its own. @param {number[]} tokens */
 export function rowsOf(tokens) {
@@ -24,6 +25,18 @@ function answerOf(rows) {
 /** What the model answers when it has cached exactly `tokens`. @param {number[]} tokens */
 export function truth(tokens) {
   return answerOf(stored(Tensor.fromF32(rowsOf(tokens), WIDTH, 'f32')));
+}
+
+/** What the last of `rows` attends to, [LAYERS, rows]. @param {string[]} rows hex */
+function attentionOf(rows) {
+  const bytes = Array.from({ length: LAYERS }, (_, layer) =>
+    rows.map((_, i) => blake2b(Buffer.from([layer, i, ...rows].join('|')), { dkLen: 1 })[0]));
+  return Float32Array.from(bytes.flatMap((layer) => layer.map((byte) => byte / 256)));
+}
+
+/** What it attends to when it has cached exactly `tokens`. @param {number[]} tokens */
+export function attentionTruth(tokens) {
+  return attentionOf(stored(Tensor.fromF32(rowsOf(tokens), WIDTH, 'f32')));
 }
 
 /** @param {Tensor} tensor @returns {string[]} */
@@ -51,6 +64,8 @@ export class Peer {
     this.manifest = MANIFEST;
     /** @type {import('../../src/protocol/messages.js').DType} */
     this.dtype = 'f32';
+    /** Layers whose attention it tells; 0: it does not. */
+    this.layers = LAYERS;
     /** @type {Map<string, Held>} */
     this.sessions = new Map();
     this.opened = 0;
@@ -83,7 +98,8 @@ export class Peer {
     this.sessions.set(session, new Held(this.manifest));
     return encodeMessage({
       type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
-      maxRows: MAX_ROWS, maxContext: MAX_CONTEXT, version: 1, capabilities: ['later'], layers: 0, heads: 0,
+      maxRows: MAX_ROWS, maxContext: MAX_CONTEXT, version: 1,
+      capabilities: this.layers ? ['later', 'attention'] : ['later'], layers: this.layers, heads: this.layers,
     });
   }
 
@@ -108,11 +124,13 @@ export class Peer {
     held.chain.replace(step.start, digests);
     held.rows = [...held.rows.slice(0, step.start), ...stored(step.embeddings)];
     const hidden = Tensor.fromF32(answerOf(held.rows), WIDTH, this.dtype);
+    const weights = Tensor.fromF32(attentionOf(held.rows), held.rows.length, 'f32');
+    const attention = step.attention && { layers: LAYERS, heads: 1, values: weights, positions: null };
     held.last = step.step;
     held.mark = mark;
     held.reply = encodeMessage({
       type: 'result', session: step.session, step: step.step, cached: held.rows.length, hidden,
-      computeUs: 2000, queueUs: 500, prefix: digests[digests.length - 1], attention: null,
+      computeUs: 2000, queueUs: 500, prefix: digests[digests.length - 1], attention,
     });
     return held.reply;
   }
