@@ -1,4 +1,4 @@
-// Bundles what bench_web_head.py runs in the browser:  node build.mjs FOLDER
+// Bundles what bench_web_head.py and bench_web_rows.py run in the browser:  node build.mjs FOLDER
 import { build } from '../../web/node_modules/esbuild/lib/main.js';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ await build({
     engine: 'engine.js',
     loop: 'loop.js',
     fill: 'fill.js',
+    rows: 'rows.js',
   },
   outdir: out,
   bundle: true,

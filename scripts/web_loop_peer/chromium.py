@@ -82,6 +82,11 @@ class Browser:
         self._profile = profile
         self._url = url
 
+    @property
+    def seconds(self) -> float:
+        """Processor time of all its processes, those that have ended left out."""
+        return sum(map(_seconds, _processes(self._profile)))
+
     @contextmanager
     def tab(self) -> Iterator[Tab]:
         """A new page."""
@@ -94,12 +99,12 @@ class Browser:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """A browser on the bundle of this folder."""
+def browser(host: str = "127.0.0.1") -> Iterator[Browser]:
+    """A browser on the bundle of this folder, served at this machine's address ``host``."""
     with tempfile.TemporaryDirectory(prefix="gatelink-bench-") as name:
         folder, profile = Path(name) / "web", Path(name) / "profile"
         subprocess.run(["node", _HERE / "build.mjs", folder], check=True)
-        with _served(folder) as url, sync_playwright() as driver:
+        with _served(folder, host) as url, sync_playwright() as driver:
             context = driver.chromium.launch_persistent_context(
                 profile, executable_path=shutil.which("chromium"), args=_FLAGS
             )
@@ -110,11 +115,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+def _served(folder: Path, host: str) -> Iterator[str]:
+    server = ThreadingHTTPServer((host, 0), functools.partial(_Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/index.html"
+        yield f"http://{host}:{server.server_port}/index.html"
     finally:
         server.shutdown()
         server.server_close()
@@ -128,6 +133,13 @@ def _busiest(page: Page, profile: Path) -> int:
 
 
 def _renderers(profile: Path) -> list[int]:
+    return [
+        process for process, command in _processes(profile).items() if "--type=renderer" in command
+    ]
+
+
+def _processes(profile: Path) -> dict[int, str]:
+    """The command lines of a browser's processes."""
     parents, commands = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -143,7 +155,7 @@ def _renderers(profile: Path) -> list[int]:
             process = parents[process]
         return False
 
-    return [p for p, command in commands.items() if "--type=renderer" in command and ours(p)]
+    return {process: command for process, command in commands.items() if ours(process)}
 
 
 def _seconds(process: int) -> float:

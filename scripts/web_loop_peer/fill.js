@@ -1,5 +1,5 @@
 // A worker that writes random f16 rows as files of OPFS, and computes the oracle from them.
-import { bits, halves, normal, toHalf } from './random.js';
+import { bits, halves, insert, normal, toHalf } from './random.js';
 
 const AT_ONCE = 1024;
 const FOLDER = 'bench-weights';
@@ -59,14 +59,6 @@ async function oracle({ descriptors, hidden, seeds, k }) {
     });
   }
   return tops.map((top) => ({ ids: top.map(({ id }) => id), logits: top.map(({ sum }) => sum) }));
-}
-
-/** Keeps the first `k` by falling sum. */
-function insert(top, entry, k) {
-  if (top.length === k && entry.sum <= top[k - 1].sum) return;
-  const at = top.findIndex(({ sum }) => sum < entry.sum);
-  top.splice(at < 0 ? top.length : at, 0, entry);
-  if (top.length > k) top.pop();
 }
 
 async function fileOf([folder, name]) {

@@ -37,3 +37,11 @@ export function halves() {
     return exponent ? sign * (1 + fraction / 1024) * 2 ** (exponent - 15) : sign * fraction * 2 ** -24;
   });
 }
+
+/** Keeps the first `k` by falling sum. */
+export function insert(top, entry, k) {
+  if (top.length === k && entry.sum <= top[k - 1].sum) return;
+  const at = top.findIndex(({ sum }) => sum < entry.sum);
+  top.splice(at < 0 ? top.length : at, 0, entry);
+  if (top.length > k) top.pop();
+}

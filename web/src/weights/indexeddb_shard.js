@@ -1,7 +1,7 @@
 /** @import { DerivedFile, ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
 import { atomically, openDatabase, promised } from './database.js';
 import { StorageFull, StoreFailed, storageError } from './errors.js';
-import { derivedRun, isWhole, keysOf, missing, readRun, recordOf, runOf, writeRun } from './pieces.js';
+import { derivedRun, isWhole, keysOf, letGo, missing, readRun, recordOf, runOf, writeRun } from './pieces.js';
 import { checkDerivedName, checkIndices, checkRange } from './reading.js';
 import { RowCache } from './row_cache.js';
 
@@ -61,9 +61,10 @@ export class IndexedDbShard {
     for (let from = 0; from < numbers.length; from += BATCH) {
       const batch = numbers.slice(from, from + BATCH);
       const pieces = await this.#pieces(batch);
-      batch.forEach((number, nth) =>
-        this.#copy(wanted.get(number) ?? [], indices, number, pieces[nth], into),
-      );
+      batch.forEach((number, nth) => {
+        this.#copy(wanted.get(number) ?? [], indices, number, pieces[nth], into);
+        letGo(pieces[nth]);
+      });
     }
   }
 
