@@ -53,9 +53,9 @@ def _gaussian() -> list[dict[str, float]]:
         {
             "delta": delta,
             "mu": mu,
-            "epsilon": epsilon_of(delta, mu),
-            "delta_of_half": delta_of(mu / 2, mu),
-            "mu_of_itself": mu_of(mu, delta),
+            "epsilon": _short(epsilon_of(delta, mu)),
+            "delta_of_half": _short(delta_of(mu / 2, mu)),
+            "mu_of_itself": _short(mu_of(mu, delta)),
         }
         for delta in DELTAS
         for mu in mus
@@ -71,14 +71,23 @@ def _release_epsilon() -> list[dict[str, Any]]:
         (0.1, 1, 10**13),
     ]
     return [
-        {"delta": delta, "mu": mu, "values": values, "epsilon": _finite(*found)}
+        {
+            "delta": delta,
+            "mu": mu,
+            "values": values,
+            "epsilon": _finite(epsilon_of_release(delta, mu, values)),
+        }
         for delta, mu, values in cases
-        for found in [(epsilon_of_release(delta, mu, values),)]
     ]
 
 
+def _short(value: float) -> float:
+    """Exponentials differ in their last bits between platforms."""
+    return float(f"{value:.12g}")
+
+
 def _finite(epsilon: float) -> float | None:
-    return epsilon if math.isfinite(epsilon) else None
+    return _short(epsilon) if math.isfinite(epsilon) else None
 
 
 def _thresholds(s: int, bits: int) -> dict[str, Any]:
@@ -148,9 +157,9 @@ def _calibrated(epsilon: float, delta: float) -> dict[str, Any]:
         "clip": 1.5,
         "sensitivity": 2.25,
         "width": 192,
-        "sigma": mechanism.sigma,
-        "distance": mechanism.distance,
-        "found": mechanism.epsilon(delta),
+        "sigma": _short(mechanism.sigma),
+        "distance": _short(mechanism.distance),
+        "found": _short(mechanism.epsilon(delta)),
         "of_100_rows": _finite(mechanism.epsilon(delta, 100)),
     }
 
@@ -177,7 +186,7 @@ def _table(width: int) -> dict[str, Any]:
     found = norms(lambda i, j: rows[i:j], len(rows))
     clip = float(np.quantile(found, 0.99, method="higher"))
     distance = largest_distance(lambda i, j: rows[i:j], len(rows), width, clip)
-    return {"width": width, "rows": _hex(rows), "clip": clip, "distance": distance}
+    return {"width": width, "rows": _hex(rows), "clip": clip, "distance": _short(distance)}
 
 
 KINDS = [Kind(1.5, 2.0, 192), Kind(0.4, 2.0, 192), Kind(1.5, 3.0, 2048)]

@@ -98,7 +98,9 @@ export class KeptChat {
    */
   async record(stores, { dtype, kind, count, names }) {
     const record = checked(await asked(stores('chats').get(this._chat)));
-    if (record === null) throw new LedgerFailed('the key of this chat was deleted meanwhile');
+    if (record === null || bytesToHex(record.key) !== bytesToHex(this.key)) {
+      throw new LedgerFailed('the key of this chat was deleted meanwhile');
+    }
     if (record.dtype !== null && dtype !== null && record.dtype !== dtype) {
       throw new NoiseDtypeChanged(record.dtype, dtype);
     }
