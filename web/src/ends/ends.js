@@ -7,12 +7,14 @@ import { checkSpec } from './spec.js';
 /** @typedef {import('../../types/gatelink.js').ShardDescriptor} ShardDescriptor */
 /** @typedef {import('./spec.js').Spec} Spec */
 /** @typedef {import('./kernels.js').KernelChoice} KernelChoice */
-/** @typedef {import('./shard_server.js').Share} Share */
+/** @typedef {import('./open_share.js').Share} Share */
 
 /** Below this many weights a full product costs less than it takes to avoid it. */
 const COMPACT_FROM = 4_000_000;
 /** Seconds that workers get to let go of their files. */
 const CLOSING = 2;
+/** A GPU that was lost once is not tried again by whoever lives in this thread. */
+const SESSION = { gpuLost: false };
 
 /**
  * @typedef {object} EndsOptions
@@ -26,12 +28,15 @@ const CLOSING = 2;
  * @property {KernelChoice} [kernel]
  * @property {number} [patience] seconds that a worker may be silent
  * @property {number} [compactFrom] weights of the head from which a 4-bit plane is worth it
+ * @property {{gpuLost: boolean}} [session] what is remembered after these ends
  */
 
 /** Embedding rows and LM head, over workers that each hold a shard of the tables. */
 export class Ends {
   /** @param {EndsOptions} options */
-  constructor({ manifest, shards, spec, spawn = spawnBesideBundle, patience, compactFrom = COMPACT_FROM }) {
+  constructor(options) {
+    const { manifest, shards, spec, spawn = spawnBesideBundle, patience, compactFrom = COMPACT_FROM } = options;
+    this._session = options.session ?? SESSION;
     this._manifest = manifest;
     this._shards = shards;
     /** @type {WorkerLink[]} */
@@ -40,8 +45,8 @@ export class Ends {
     for (let i = 0; i < count; i++) {
       this._links.push(new WorkerLink(spawn(), (error) => this._fail(error), patience));
     }
-    /** The kernels that the workers run: 'relaxed' or 'simd'. */
-    this.kernel = '';
+    /** @type {string[]} of the workers with rows of the head */
+    this._kernels = [];
     this.workers = count;
     const { hiddenSize, head } = manifest;
     const compact = head.rows * hiddenSize >= compactFrom;
@@ -69,6 +74,11 @@ export class Ends {
       throw error;
     }
     return ends;
+  }
+
+  /** The kernels that the workers run: 'webgpu', 'relaxed', 'simd'; with commas where they differ. */
+  get kernel() {
+    return [...new Set(this._kernels)].join(', ');
   }
 
   /**
@@ -116,8 +126,16 @@ export class Ends {
         onPrepare(done.reduce((a, b) => a + b, 0) / done.length);
       }),
     );
-    this.kernel = (await Promise.all(opened))[0].kernel;
+    const kernels = (await Promise.all(opened)).map((answer) => answer.kernel);
+    this._kernels = kernels.slice(0, this._shards.head.length);
+    this._links.forEach((link, i) => (link.onKernel = (name) => this._leftGpu(i, name)));
     onPrepare(1);
+  }
+
+  /** A GPU was lost; the worker's estimates go on. @param {number} i @param {string} kernel */
+  _leftGpu(i, kernel) {
+    this._kernels[i] = kernel;
+    this._session.gpuLost = true;
   }
 
   /**
@@ -135,7 +153,8 @@ export class Ends {
       embedding: embedding && !same(embedding, head) ? { shard: embedding, dtype: ofEmbedding.dtype } : null,
       compact: this.head.compact,
       bias: head && spec.bias ? spec.bias.slice(head.first, head.first + head.rows) : null,
-      kernel,
+      kernel: kernel === 'webgpu' ? 'auto' : kernel,
+      gpu: kernel === 'webgpu' ? 'always' : kernel === 'auto' && !this._session.gpuLost ? 'faster' : 'never',
     };
   }
 

@@ -31,6 +31,8 @@ export class WorkerLink {
     this._failure = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
+    /** The worker's estimates come from another kernel now. @type {(name: string) => void} */
+    this.onKernel = () => {};
     worker.onmessage = ({ data }) => this._receive(data);
     worker.onmessageerror = () => this.fail(endsFailed('a message was lost'));
     worker.onerror = (event) => {
@@ -76,8 +78,12 @@ export class WorkerLink {
   }
 
   /** @param {{id: number, result?: any, error?: {code: string, message: string, retryable: boolean},
-   *   progress?: number}} message */
+   *   progress?: number, kernel?: string}} message */
   _receive(message) {
+    if (message.kernel !== undefined) {
+      this.onKernel(message.kernel);
+      return;
+    }
     const pending = this._pending.get(message.id);
     if (!pending) return;
     if (message.progress !== undefined) pending.onProgress?.(message.progress);

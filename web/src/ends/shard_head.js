@@ -1,8 +1,11 @@
-import { Plane } from './plane.js';
-
 /** @typedef {import('./layout.js').Layout} Layout */
 /** @typedef {import('./kernels.js').Kernels} Kernels */
 /** @typedef {import('./table.js').ShardTable} ShardTable */
+/**
+ * Where the estimates of all rows come from; on a GPU they take their time.
+ * @typedef {{kernel: string, estimates: Float32Array, estimate: (hidden: Float32Array) => void | Promise<void>}}
+ *   Estimator
+ */
 
 /**
  * What a shortlist needs.
@@ -28,7 +31,7 @@ import { Plane } from './plane.js';
 /** The LM head's share of one worker: estimates, shortlist, exact products. */
 export class ShardHead {
   /**
-   * @param {ShardTable} table @param {Plane | null} plane
+   * @param {ShardTable} table @param {Estimator | null} plane
    * @param {{layout: Layout, memory: WebAssembly.Memory, kernels: Kernels}} place
    */
   constructor(table, plane, { layout, memory, kernels }) {
@@ -45,11 +48,15 @@ export class ShardHead {
     return this._plane?.kernel ?? null;
   }
 
-  /** @param {Float32Array} hidden @param {Wanted} wanted @returns {Promise<Shortlist>} */
+  /**
+   * @param {Float32Array} hidden @param {Wanted} wanted @returns {Promise<Shortlist>}
+   * @throws {GpuLost} ask again of a head that is not on the GPU
+   */
   async shortlist(hidden, wanted) {
-    const plane = /** @type {Plane} */ (this._plane);
+    const plane = /** @type {Estimator} */ (this._plane);
     this._table.setHidden(hidden);
-    plane.estimate(hidden);
+    const estimating = plane.estimate(hidden);
+    if (estimating) await estimating;
     const { estimates, bias, rows } = this._layout;
     if (!this._kernels.addBias(estimates, bias, rows)) return overflowed();
     for (const row of wanted.also) plane.estimates[row] = -Infinity;
@@ -58,7 +65,7 @@ export class ShardHead {
 
   /** As `shortlist`, of the estimates that are there. @param {Wanted} wanted @returns {Promise<Shortlist>} */
   async longer({ size, also, weight }) {
-    const { estimates } = /** @type {Plane} */ (this._plane);
+    const { estimates } = /** @type {Estimator} */ (this._plane);
     const { rows, leftOut } = this._select(size, estimates.length - also.length);
     const products = await this._table.products(joined(rows, also));
     const biased = this._withBias(products.subarray(0, rows.length), rows);
@@ -107,7 +114,7 @@ export class ShardHead {
    * @param {{factor: number, cap: number, temperature: number}} weight
    */
   _restOf(listed, known, biased, { factor, cap, temperature }) {
-    const { estimates: all } = /** @type {Plane} */ (this._plane);
+    const { estimates: all } = /** @type {Estimator} */ (this._plane);
     const largest = biased.reduce((a, b) => Math.max(a, b), -Infinity) * factor;
     const reference = Math.fround(cap ? Math.tanh(largest / cap) * cap : largest);
     for (const row of listed) all[row] = -Infinity;

@@ -7,6 +7,10 @@ const scope = /** @type {DedicatedWorkerGlobalScope} */ (/** @type {unknown} */ 
 const server = new ShardServer({
   openShard,
   readModule: readBesideBundle,
+  // Only in secure contexts.
+  gpu: scope.navigator.gpu,
+  // A file of its own, which browsers without WebGPU do not fetch.
+  loadGpu: () => import('./gpu/open.js'),
   post: (message, transfer = []) => scope.postMessage(message, transfer),
 });
 scope.onmessage = ({ data }) => server.receive(data);
