@@ -17,14 +17,17 @@ export class Grace {
   /**
    * @param {AbortSignal | undefined} signal
    * @param {number} milliseconds
-   * @param {Later} [wait]
+   * @param {{wait?: Later, promising?: () => boolean}} [options] `promising`: whether waiting makes sense by the
+   *   time that the signal is aborted
    */
-  constructor(signal, milliseconds, wait = later) {
+  constructor(signal, milliseconds, { wait = later, promising = () => true } = {}) {
     this._controller = new AbortController();
     this._asked = signal;
     this._cancel = () => {};
     this._begin = () => {
-      this._cancel = wait(() => this._controller.abort(signal?.reason), milliseconds);
+      const end = () => this._controller.abort(signal?.reason);
+      if (promising()) this._cancel = wait(end, milliseconds);
+      else end();
     };
     if (signal?.aborted) this._begin();
     else signal?.addEventListener('abort', this._begin, { once: true });

@@ -30,6 +30,7 @@ import { StopFilter } from './stops.js';
  * @typedef {object} Extending
  * @property {(tokens: number[], options: {signal: AbortSignal}) => Promise<Extended>} extend
  * @property {(options: {signal: AbortSignal}) => Promise<number>} maxContext
+ * @property {boolean} [reachable] false: no answer can come at present
  */
 /**
  * @typedef {object} Choosing
@@ -38,13 +39,15 @@ import { StopFilter } from './stops.js';
  */
 /** @typedef {{push: (token: number) => string, flush: () => string}} Detokenizing */
 
-// A stop waits so long for the step under way before it breaks the exchange off.
-export const GRACE_MILLISECONDS = 2000;
+// A stop waits so long for the step under way before it breaks the exchange off. Longer would be felt, and what
+// is broken off costs one more sending before the next reply.
+export const GRACE_MILLISECONDS = 500;
 
 /**
  * Continues `prompt` token by token until a limit; the last event is the one of type 'finished'.
  *
- * `signal` ends the reply after the token under way; a server that does not answer in time is not waited for.
+ * `signal` ends the reply after the token under way, and at once where no answer can come; a server that does not
+ * answer in time is not waited for.
  * Throws InvalidSamplingParameter for `maxTokens` and the errors of sequence, sampler and detokenizer.
  * @param {Extending} sequence
  * @param {Choosing} sampler
@@ -62,7 +65,8 @@ export async function* decode(sequence, sampler, detokenizer, prompt, limits, op
   /** @type {number[]} */
   const generated = [];
   const stops = new StopFilter(limits.stops);
-  const grace = new Grace(signal, GRACE_MILLISECONDS, later);
+  const promising = () => sequence.reachable ?? true;
+  const grace = new Grace(signal, GRACE_MILLISECONDS, { wait: later, promising });
   /** @type {Reason | null} */
   let reason = grace.asked ? 'cancelled' : null;
   try {

@@ -71,6 +71,11 @@ export class RemoteBackend {
     return this._protocol.opened?.capabilities ?? [];
   }
 
+  /** Whether an answer can come at present, as far as is known. */
+  get reachable() {
+    return this._channel.connected;
+  }
+
   /** Whether a step was interrupted: `open` will finish it, or begin a new session. */
   get unfinished() {
     return this._protocol.stepping;

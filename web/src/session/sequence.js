@@ -20,6 +20,7 @@ const MAX_RESENDS = 3;
  * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
  *   attention?: boolean, signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
  * @property {(positions: number) => void} [attend] throws where no attention can be asked for
+ * @property {boolean} [reachable] false: no answer can come at present
  * @property {() => Promise<void>} close
  */
 /**
@@ -56,6 +57,11 @@ export class Sequence {
   /** Positions that the backend is believed to hold. */
   get cached() {
     return this._cached.length;
+  }
+
+  /** Whether an answer can come at present, as far as is known. */
+  get reachable() {
+    return this._backend.reachable ?? true;
   }
 
   /**

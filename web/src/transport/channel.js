@@ -77,6 +77,11 @@ export class Channel {
     return this._transport?.name ?? null;
   }
 
+  /** Whether there is a connection, as far as is known. */
+  get connected() {
+    return this._transport?.open ?? false;
+  }
+
   /**
    * Sends `frame`, again if need be, and returns the answer.
    * @param {Uint8Array} frame the very same bytes are sent each time; leave them alone meanwhile

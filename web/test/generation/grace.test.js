@@ -16,7 +16,7 @@ function timers() {
 test('it follows with a delay', () => {
   const { later, elapse } = timers();
   const stop = new AbortController();
-  const grace = new Grace(stop.signal, 5, later);
+  const grace = new Grace(stop.signal, 5, { wait: later });
   stop.abort();
   assert.deepEqual([grace.asked, grace.over], [true, false]);
   elapse();
@@ -25,18 +25,18 @@ test('it follows with a delay', () => {
 
 test('one that was aborted before counts from now', () => {
   const { waiting, later } = timers();
-  const grace = new Grace(AbortSignal.abort(), 5, later);
+  const grace = new Grace(AbortSignal.abort(), 5, { wait: later });
   assert.deepEqual([grace.asked, grace.over, waiting.size], [true, false, 1]);
 });
 
 test('closed, it follows no more and leaves no timer', () => {
   const { waiting, later } = timers();
   const stop = new AbortController();
-  const grace = new Grace(stop.signal, 5, later);
+  const grace = new Grace(stop.signal, 5, { wait: later });
   stop.abort();
   grace.close();
   assert.equal(waiting.size, 0);
-  const other = new Grace(new AbortController().signal, 5, later);
+  const other = new Grace(new AbortController().signal, 5, { wait: later });
   other.close();
   assert.equal(waiting.size, 0);
 });
@@ -45,4 +45,15 @@ test('without a signal nothing is ever asked', () => {
   const grace = new Grace(undefined, 5);
   assert.deepEqual([grace.asked, grace.over, grace.signal.aborted], [false, false, false]);
   grace.close();
+});
+
+test('what cannot end by itself is not waited for', () => {
+  const { waiting, later } = timers();
+  const stop = new AbortController();
+  let promising = true;
+  const grace = new Grace(stop.signal, 5, { wait: later, promising: () => promising });
+  promising = false;
+  stop.abort();
+  assert.deepEqual([grace.over, waiting.size], [true, 0]);
+  assert.ok(new Grace(AbortSignal.abort(), 5, { wait: later, promising: () => promising }).over);
 });

@@ -13,6 +13,7 @@ class FakeSequence {
   constructor({ context = 1000, during = () => {} } = {}) {
     this.context = context;
     this.during = during;
+    this.reachable = true;
     /** @type {number[][]} */
     this.asked = [];
   }
@@ -144,6 +145,22 @@ test('a server that does not answer is not waited for longer than the grace', as
     queueMicrotask(run);
     return () => {};
   };
+  const sequence = new FakeSequence({ during: /** @type {any} */ (during) });
+  const events = await decoded([0, 1], {}, { signal: stop.signal, later }, sequence);
+  assert.deepEqual(summary(events), ['a', 1, 'cancelled']);
+});
+
+test('without a connection a stop ends the reply at once, with what was received', async () => {
+  const stop = new AbortController();
+  const during = (/** @type {number} */ step, /** @type {AbortSignal} */ signal) =>
+    step < 2
+      ? undefined
+      : new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new AppError('cancelled', 'broken off')));
+          sequence.reachable = false;
+          stop.abort();
+        });
+  const later = () => assert.fail('it waits');
   const sequence = new FakeSequence({ during: /** @type {any} */ (during) });
   const events = await decoded([0, 1], {}, { signal: stop.signal, later }, sequence);
   assert.deepEqual(summary(events), ['a', 1, 'cancelled']);

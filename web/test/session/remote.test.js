@@ -257,3 +257,22 @@ test('closing ends the session on the server', async () => {
   await rig.sequence.close();
   assert.equal(sent(rig, 'close').length, 1);
 });
+
+test('it tells whether an answer can come: not before there is a connection, nor while one is lost', async () => {
+  const rig = new Rig();
+  assert.equal(rig.sequence.reachable, false);
+  /** @type {boolean[]} */
+  const seen = [];
+  rig.onSent = () => seen.push(rig.sequence.reachable);
+  await rig.sequence.extend([1, 2]);
+  assert.ok(seen.every(Boolean) && rig.sequence.reachable);
+  rig.fate = () => (rig.waits.length < 2 ? 'before' : 'works');
+  const { push } = rig.waits;
+  rig.waits.push = (...seconds) => {
+    seen.push(rig.sequence.reachable);
+    return push.apply(rig.waits, seconds);
+  };
+  seen.length = 0;
+  await rig.sequence.extend([1, 2, 3]);
+  assert.deepEqual(seen, [false, false, true]);
+});
