@@ -6,17 +6,26 @@ import { isLocked } from './opfs_files.js';
 /**
  * Changes a model while nobody else uses it. Throws ModelInUse; failures of the browser's storage become
  * ours.
- * @param {Backend} backend @param {string} digest @param {() => Promise<void>} work
+ * @param {Backend} backend @param {{digest: string, name?: string}} model @param {() => Promise<void>} work
  */
-export async function alone(backend, digest, work) {
+export async function alone(backend, { digest, name }, work) {
   // Memory belongs to this worker alone.
-  const release = backend.kind === 'memory' ? () => {} : await claim(digest, { exclusive: true });
+  const release = backend.kind === 'memory' ? () => {} : await claimed(digest, name);
   try {
     await work();
   } catch (error) {
-    throw isLocked(error) ? new ModelInUse(digest) : storageError(error);
+    throw isLocked(error) ? new ModelInUse(name) : storageError(error);
   } finally {
     release();
+  }
+}
+
+/** @param {string} digest @param {string} [name] for the error */
+async function claimed(digest, name) {
+  try {
+    return await claim(digest, { exclusive: true });
+  } catch (error) {
+    throw error instanceof ModelInUse ? new ModelInUse(name) : error;
   }
 }
 

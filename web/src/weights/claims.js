@@ -34,7 +34,7 @@ function claimByLock(digest, exclusive, locks) {
       locks
         .request(`${CHANNEL}/${digest}`, { mode, signal }, held)
         .catch((error) =>
-          reject(error?.name === 'TimeoutError' ? new ModelInUse(digest) : storageError(error)),
+          reject(error?.name === 'TimeoutError' ? new ModelInUse() : storageError(error)),
         );
     })
   );
@@ -57,7 +57,7 @@ async function claimByAsking(digest, answerMs) {
   });
   if ((await isRefused(digest, ticket, answerMs)) || state.beaten) {
     release();
-    throw new ModelInUse(digest);
+    throw new ModelInUse();
   }
   state.granted = true;
   return release;

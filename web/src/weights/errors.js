@@ -75,11 +75,12 @@ export class StoreFailed extends AppError {
 
 /** Another tab downloads, deletes or uses the model. */
 export class ModelInUse extends AppError {
-  /** @param {string} digest */
-  constructor(digest) {
+  /** @param {string} [name] the model's, as the manifest has it */
+  constructor(name) {
     super(
       'model_in_use',
-      `model ${digest.slice(0, 12)} is in use by another tab; close that tab or wait for it, then try again`,
+      `${name === undefined ? 'the model' : `“${name}”`} is in use by another tab; close that tab or wait for it, ` +
+        'then try again',
       { retryable: true },
     );
   }

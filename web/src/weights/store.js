@@ -93,7 +93,8 @@ export class ModelStore {
    * @param {string} digest
    */
   async remove(digest) {
-    await alone(this.backend, digest, () => this.backend.remove(digest));
+    const name = (await this.#known(digest))?.manifest.name;
+    await alone(this.backend, { digest, name }, () => this.backend.remove(digest));
   }
 
   /**
@@ -109,7 +110,7 @@ export class ModelStore {
     const manifest = parseManifest(manifestBytes);
     const stored = await this.find(manifest.digest);
     if (stored) return stored;
-    await alone(this.backend, manifest.digest, () => this.#pull(manifest, manifestBytes, shards, options));
+    await alone(this.backend, manifest, () => this.#pull(manifest, manifestBytes, shards, options));
     const pulled = await this.find(manifest.digest);
     if (pulled) return pulled;
     await this.remove(manifest.digest);

@@ -52,7 +52,6 @@ export class StoredModel {
 
   /** Deletes what workers derived from the shards; close them first. Throws ModelInUse. */
   async dropDerived() {
-    const { digest } = this.manifest;
-    await alone(this.backend, digest, () => this.backend.dropDerived(digest));
+    await alone(this.backend, this.manifest, () => this.backend.dropDerived(this.manifest.digest));
   }
 }
