@@ -17,8 +17,8 @@ export class Grace {
   /**
    * @param {AbortSignal | undefined} signal
    * @param {number} milliseconds
-   * @param {{wait?: Later, promising?: () => boolean}} [options] `promising`: whether waiting makes sense by the
-   *   time that the signal is aborted
+   * @param {{wait?: Later, promising?: () => boolean}} [options] `promising`: whether waiting makes sense, asked
+   *   when the signal is aborted
    */
   constructor(signal, milliseconds, { wait = later, promising = () => true } = {}) {
     this._controller = new AbortController();

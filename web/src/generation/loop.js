@@ -39,14 +39,14 @@ import { StopFilter } from './stops.js';
  */
 /** @typedef {{push: (token: number) => string, flush: () => string}} Detokenizing */
 
-// A stop waits so long for the step under way before it breaks the exchange off. Longer would be felt, and what
-// is broken off costs one more sending before the next reply.
+// A stop waits so long for the step under way before it breaks the exchange off. Longer is felt, and what is
+// broken off costs one more sending before the next reply.
 export const GRACE_MILLISECONDS = 500;
 
 /**
  * Continues `prompt` token by token until a limit; the last event is the one of type 'finished'.
  *
- * `signal` ends the reply after the token under way, and at once where no answer can come; a server that does not
+ * `signal` ends the reply after the token under way, at once where no answer can come; a server that does not
  * answer in time is not waited for.
  * Throws InvalidSamplingParameter for `maxTokens` and the errors of sequence, sampler and detokenizer.
  * @param {Extending} sequence

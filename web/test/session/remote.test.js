@@ -258,7 +258,7 @@ test('closing ends the session on the server', async () => {
   assert.equal(sent(rig, 'close').length, 1);
 });
 
-test('it tells whether an answer can come: not before there is a connection, nor while one is lost', async () => {
+test('without a connection, or while one is lost, it tells that no answer can come', async () => {
   const rig = new Rig();
   assert.equal(rig.sequence.reachable, false);
   /** @type {boolean[]} */
