@@ -46,6 +46,19 @@ export interface Message {
   content: string;
 }
 
+/**
+ * How a chat's rows are noised before they leave, by `epsilon` or by `sigma` (docs/privacy.md); while it is
+ * not on it keeps its numbers. `clip` null: the norm of 99% of the table's rows, `budget` null: no bound.
+ */
+export interface NoiseChoice {
+  on: boolean;
+  epsilon: number | null;
+  sigma: number | null;
+  delta: number;
+  clip: number | null;
+  budget: number | null;
+}
+
 /** How the next token is chosen; see generation/params.js for ranges. */
 export interface SamplingParams {
   temperature: number;

@@ -12,22 +12,24 @@ import { tidyTitle, titleOf } from './titles.js';
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
 /** @typedef {import('./types').Plain} Plain */
+/** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../types/gatelink').Message} Message */
 
 export const MAX_NODES = 20_000;
 
 /**
  * An empty chat. Times are milliseconds since 1970.
- * @param {{system?: string|null, adapter?: string|null, now?: number, id?: string,
+ * @param {{system?: string|null, adapter?: string|null, noise?: NoiseChoice|null, now?: number, id?: string,
  *   params?: Record<string, Plain>, model?: string}} [about]
  * @returns {Chat}
  */
-export function newChat({ system, adapter, now = Date.now(), id = newId(), params = {}, model = '' } = {}) {
+export function newChat({ system, adapter, noise, now = Date.now(), id = newId(), params = {}, model = '' } = {}) {
   return {
     id,
     title: '',
     system: wellFormed(system ?? ''),
     adapter: adapter ?? null,
+    noise: noise ?? null,
     params,
     created: now,
     updated: now,
@@ -159,8 +161,8 @@ export function rename(chat, title, now = Date.now()) {
 /**
  * Other circumstances of the next replies.
  * @param {Chat} chat
- * @param {{system?: string, adapter?: string|null, attention?: boolean, params?: Record<string, Plain>,
- *   model?: string}} about
+ * @param {{system?: string, adapter?: string|null, attention?: boolean, noise?: NoiseChoice|null,
+ *   params?: Record<string, Plain>, model?: string}} about
  * @param {number} [now] @returns {Chat}
  */
 export function withSettings(chat, about, now = Date.now()) {

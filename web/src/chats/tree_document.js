@@ -1,4 +1,5 @@
 /** The branches of a chat in its document: `tree`, whose nodes are a list in the order they grew. */
+import { noiseIn } from '../settings/noise.js';
 import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
 import { isWellFormed } from './text.js';
@@ -21,12 +22,13 @@ export function treeOf(chat) {
   const ids = Object.keys(chat.nodes).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
   const places = new Map(ids.map((id, index) => [id, index]));
   const place = (/** @type {string|null} */ id) => (id === null ? null : places.get(id));
-  const { title, adapter, params, created, updated } = chat;
+  // Settings of noise, without which what was sent with noise would be sent plain; its key is nowhere in a chat.
+  const { title, adapter, params, created, updated, noise } = chat;
   const nodes = ids.map((id) => {
     const { parent, role, content, reason, stats, created: at } = chat.nodes[id];
     return { parent: place(parent), role, content, created: at, reason, stats };
   });
-  return { title, adapter, params, created, updated, leaf: place(chat.leaf), nodes };
+  return { title, adapter, noise: noise ?? undefined, params, created, updated, leaf: place(chat.leaf), nodes };
 }
 
 /**
@@ -46,6 +48,7 @@ export function treeIn(tree, { id, model, now }, shown) {
     ...chat,
     title: typeof title === 'string' ? tidyTitle(title) : '',
     adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
+    noise: noiseIn(tree.noise),
     params: params === undefined ? {} : recordIn(params, "'params'"),
     created: timeIn(tree.created, now),
     updated: timeIn(tree.updated, now),

@@ -1,4 +1,5 @@
 // What a chat is made of.
+import type { NoiseChoice } from '../../types/gatelink';
 
 /** What may stand in a chat's `params` and a reply's `stats`: JSON of bounded size. */
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
@@ -25,6 +26,8 @@ export interface Chat {
   adapter: string | null;
   /** Whether its replies bring what their tokens attend to; missing: they do not. Not in documents. */
   attention?: boolean;
+  /** How its rows are noised; null or missing: they are sent as they are. The key is kept elsewhere. */
+  noise?: NoiseChoice | null;
   params: Record<string, Plain>;
   /** Milliseconds since 1970. */
   created: number;

@@ -1,5 +1,7 @@
 /** What each setting may be; the ranges of sampling fields are those of split_client.generation. */
 
+import { isNoise } from './noise.js';
+
 /** @typedef {import('./types').Settings} Settings */
 /** @typedef {(value: unknown) => boolean} Check */
 
@@ -61,6 +63,7 @@ export const CHECKS = {
   stop: areStops,
   system: text(LONGEST_SYSTEM),
   adapter: orNull(text(LONGEST_NAME, 1)),
+  noise: orNull(isNoise),
   transport: oneOf('auto', 'websocket', 'http'),
   enterSends: oneOf(true, false),
 };
@@ -81,6 +84,7 @@ export const DEFAULTS = Object.freeze({
   stop: [],
   system: '',
   adapter: null,
+  noise: null,
   transport: 'auto',
   enterSends: true,
 });

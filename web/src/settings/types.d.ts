@@ -1,3 +1,5 @@
+import type { NoiseChoice } from '../../types/gatelink';
+
 export interface Settings {
   theme: 'auto' | 'light' | 'dark';
   /** Sampling: null is what the model's manifest says, else the sampler's default. */
@@ -18,6 +20,8 @@ export interface Settings {
   system: string;
   /** null: none; 'auto': by the words of each message; else a name. */
   adapter: string | null;
+  /** Noise of new chats; null: none was ever chosen. */
+  noise: NoiseChoice | null;
   transport: 'auto' | 'websocket' | 'http';
   /** Enter sends and Shift+Enter breaks the line; else the other way round. */
   enterSends: boolean;

@@ -168,6 +168,19 @@ export class FakeEngine {
 
   wake() {}
 
+  /** @param {string} _chat @param {any} settings */
+  async noise(_chat, { epsilon, sigma, delta, clip, budget }) {
+    await pause(20);
+    if (clip === 99) throw new AppError('ledger_failed', 'the noise ledger of this browser cannot be used');
+    const rows = this._stats.cachedTokens;
+    const loss = { rows, sendings: rows && 1, token: rows ? 8 : 0, whole: rows ? 512.344 : 0 };
+    return { delta, clip: clip ?? 3.352, sigma: sigma ?? 1.613, width: 192, sensitivity: 4.871, exact: true,
+      token: epsilon ?? 3.2, chat: loss, all: { ...loss, rows: rows + 120, sendings: 3, token: 14.2, whole: Infinity },
+      budget: budget && { epsilon: budget, spent: 12.3, room: 17 }, ownPenalty: 1.1 };
+  }
+
+  async forgetNoise() {}
+
   async closeChat() {}
 
   close() {}

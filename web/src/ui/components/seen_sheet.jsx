@@ -4,6 +4,7 @@ import { wayInWords } from '../view/origin.js';
 import { storageIsPersistent } from '../view/persistence.js';
 import { useApp } from './context.jsx';
 import { Icon } from './icon.jsx';
+import { Lazy } from './lazy.jsx';
 import { Sheet } from './sheet.jsx';
 
 /** What the server sees of the chats, in words that claim no more than is so (docs/privacy.md). */
@@ -45,6 +46,8 @@ function Travelled() {
 }
 
 function Learns() {
+  const app = useApp();
+  const noised = app.library.chat.value.noise?.on === true;
   return (
     <section class="section words" aria-labelledby="learns">
       <h3 id="learns">What the server can learn</h3>
@@ -52,17 +55,30 @@ function Learns() {
         The server is honest but curious: it knows all weights and our code, keeps all traffic, sees sizes
         and timing.
       </p>
-      <p>
-        In <strong>split</strong> mode assume that it can recover the prompt and the reply: embedding rows
-        are invertible by table look-up, and it could run the LM head itself. Split mode moves work and
-        control (sampling, adapters, keys) to the device; it is not confidentiality.
-      </p>
+      {noised ? (
+        <Lazy load={() => import('./noise_seen.jsx')} onMissing={() => app.missing()} />
+      ) : (
+        <SplitMode />
+      )}
       <h3>What stays on this device</h3>
       <p>
         Saved chats, the seed, sampling settings and logit biases are never sent. The system prompt is part
         of the prompt. Tokenizer, LM head, sampler and penalties run here.
       </p>
     </section>
+  );
+}
+
+function SplitMode() {
+  return (
+    <>
+      <p>
+        In <strong>split</strong> mode assume that it can recover the prompt and the reply: embedding rows
+        are invertible by table look-up, and it could run the LM head itself. Split mode moves work and
+        control (sampling, adapters, keys) to the device; it is not confidentiality.
+      </p>
+      <p>Noise: off in this chat.</p>
+    </>
   );
 }
 

@@ -1,5 +1,7 @@
+import { Choice } from './choice.jsx';
 import { useApp } from './context.jsx';
 import { ModelSection } from './model_section.jsx';
+import { NoiseSection } from './noise_section.jsx';
 import { SamplingSection } from './sampling_section.jsx';
 import { Sheet } from './sheet.jsx';
 import { ThisChat } from './this_chat.jsx';
@@ -12,6 +14,7 @@ export function SettingsSheet() {
   return (
     <Sheet title="Settings" onClose={() => (app.sheet.value = null)}>
       <ThisChat />
+      <NoiseSection />
       <SamplingSection />
       <Page />
       <ModelSection />
@@ -65,29 +68,6 @@ function Install() {
       <button type="button" class="button" onClick={ask}>
         Install as an app
       </button>
-    </div>
-  );
-}
-
-/**
- * @template {string} T
- * @param {{name: string, label: string, options: readonly (readonly [T, string])[], value: T,
- *   onChange: (value: T) => void}} props
- */
-function Choice({ name, label, options, value, onChange }) {
-  return (
-    <div class="field">
-      <span class="label" id={`${name}-label`}>
-        {label}
-      </span>
-      <div class="choice" role="radiogroup" aria-labelledby={`${name}-label`}>
-        {options.map(([key, words]) => (
-          <label key={key}>
-            <input type="radio" name={name} checked={key === value} onChange={() => onChange(key)} />
-            <span>{words}</span>
-          </label>
-        ))}
-      </div>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { IconButton } from './icon.jsx';
 export function StatusLine() {
   const app = useApp();
   const { server, name } = app.connection.phase.value;
-  const chosen = app.library.chat.value.adapter;
+  const { adapter: chosen, noise } = app.library.chat.value;
   const choosable = name === 'ready' && (chosen !== null || (server?.adapters.length ?? 0) > 0);
   return (
     <div class="status">
@@ -14,6 +14,11 @@ export function StatusLine() {
       <p id="status">
         <StatusWords />
       </p>
+      {noise?.on && (
+        <button type="button" class="chip" onClick={() => (app.sheet.value = 'settings')}>
+          Noise on
+        </button>
+      )}
       {choosable && (
         <button
           type="button"

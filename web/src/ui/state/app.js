@@ -15,6 +15,7 @@ import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
+/** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {'chats' | 'settings' | 'seen' | 'attention'} SheetName */
 /** @typedef {import('../../pwa/install.js').InstallState} InstallState */
@@ -59,7 +60,10 @@ export class App {
     const transport = () => this.settings.value.transport;
     this.connection = new Connection({ spawn, url, token: loadToken, transport, now: clock?.now });
     this.connection.onNotice = (notice) => this._happened(notice);
-    const defaults = () => ({ system: this.settings.value.system, adapter: this.settings.value.adapter });
+    const defaults = () => {
+      const { system, adapter, noise } = this.settings.value;
+      return { system, adapter, noise };
+    };
     this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory });
     this.replies = new Replies({
       connection: this.connection,
@@ -131,9 +135,21 @@ export class App {
     this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
   }
 
-  /** @param {{system?: string, adapter?: string | null, attention?: boolean}} about of the shown chat */
+  /**
+   * @param {{system?: string, adapter?: string | null, attention?: boolean, noise?: NoiseChoice | null}} about
+   *   of the shown chat
+   */
   changeChat(about) {
     this.library.put(withSettings(this.library.chat.value, about));
+  }
+
+  /** @param {NoiseChoice} noise of the shown chat */
+  changeNoise(noise) {
+    if (this.library.chat.value.roots.length) return this.changeChat({ noise });
+    // As with the system prompt: what is chosen before a chat begins is meant for the next ones too.
+    const chosen = noise.on ? noise : null;
+    this.changeChat({ noise: chosen });
+    this.change({ noise: chosen });
   }
 
   newChat() {
@@ -152,8 +168,9 @@ export class App {
   /** @param {string} id */
   async deleteChat(id) {
     if (this.replies.running.value?.chat === id) this.replies.stop();
-    await this.library.remove(id).catch((error) => this._tell(error));
-    this.connection.closeChat(id);
+    const chat = await this.library.remove(id).catch((error) => this._tell(error));
+    if (chat?.noise) this.connection.forgetNoise(id);
+    else this.connection.closeChat(id);
   }
 
   /** Takes in the chats of files. @param {Blob[]} files */
@@ -220,7 +237,8 @@ export class App {
     }
     const words = whatHappened(notice);
     const lost = this.notice.value !== null;
-    this.notice.value = notice.type === 'reconnecting' ? words : null;
+    const lasting = notice.type === 'reconnecting' || notice.type === 'calibrating';
+    this.notice.value = lasting ? words : null;
     if (notice.type === 'reconnected' && lost) this.toasts.show('Connected again; the reply goes on');
     else if (notice.type === 'resent' && words) this.toasts.show(words);
   }

@@ -53,6 +53,11 @@ export class Connection {
     void this._engine?.closeChat(id).catch(() => {});
   }
 
+  /** Ends a chat and deletes the key of its noise. @param {string} id */
+  forgetNoise(id) {
+    void this.engine.forgetNoise(id).catch(() => {});
+  }
+
   /** Asks the server what it serves, and goes as far as it can without asking the user. */
   async connect() {
     await this._attempt({ type: 'connect' }, async (current) => {

@@ -5,6 +5,7 @@ import { copyOf, newChat, rename } from '../../chats/tree.js';
 import { sentence } from '../words/explain.js';
 import { Saver } from './saver.js';
 
+/** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('../../chats/types').ChatSummary} ChatSummary */
 /** @typedef {import('../../chats/types').FoundChat} FoundChat */
@@ -17,7 +18,7 @@ const LAST_OPEN = 'gatelink.chat';
 export class Library {
   /**
    * @param {{open: () => Promise<ChatStore>, toasts: import('./toasts.js').Toasts,
-   *   defaults: () => {system: string, adapter: string | null},
+   *   defaults: () => {system: string, adapter: string | null, noise?: NoiseChoice | null},
    *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null}} needs
    *   `defaults` of a new chat; `memory` keeps which chat was open
    */
@@ -103,10 +104,13 @@ export class Library {
     if (chat) this.put(rename(chat, title));
   }
 
-  /** Deletes a chat; while the toast stands it can be had back. @param {string} id */
+  /**
+   * Deletes a chat; while the toast stands it can be had back.
+   * @param {string} id @returns {Promise<Chat | undefined>} the chat, if there was one
+   */
   async remove(id) {
     const chat = this.get(id) ?? (await this._store?.load(id));
-    if (!chat) return;
+    if (!chat) return undefined;
     this._saver.forget(id);
     await this._saver.idle();
     await this._store?.remove(id);
@@ -116,6 +120,7 @@ export class Library {
     await this.refresh();
     const run = () => (shown ? this._restore(chat) : this.put(chat));
     this._toasts.show(`Deleted “${chat.title || 'New chat'}”`, { label: 'Undo', run });
+    return chat;
   }
 
   /** @param {string} words none: the whole list again */

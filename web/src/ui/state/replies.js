@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
 import { messages, reply } from '../../chats/tree.js';
+import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
 
@@ -70,6 +71,7 @@ export class Replies {
       ...wishes,
       adapter: chat.adapter,
       attention: chat.attention === true,
+      noise: noiseWish(chat.noise),
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };
     try {

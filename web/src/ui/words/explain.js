@@ -64,6 +64,10 @@ export function whatHappened(notice) {
     const wait = notice.delay >= 1 ? `; next try in ${Math.round(notice.delay)} s` : '';
     return `Connection lost (${notice.reason}). Reconnecting, try ${notice.attempt}${wait}.`;
   }
+  if (notice.type === 'calibrating') {
+    const percent = Math.floor(100 * notice.done);
+    return notice.done < 1 ? `Looking at the model’s table for its noise, once: ${percent}%` : null;
+  }
   return notice.type === 'resent' ? 'The server had lost this chat’s cache; it was sent again.' : null;
 }
 
