@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -99,14 +99,14 @@ class Browser:
 
 
 @contextmanager
-def browser(host: str = "127.0.0.1") -> Iterator[Browser]:
+def browser(host: str = "127.0.0.1", flags: Sequence[str] = ()) -> Iterator[Browser]:
     """A browser on the bundle of this folder, served at this machine's address ``host``."""
     with tempfile.TemporaryDirectory(prefix="gatelink-bench-") as name:
         folder, profile = Path(name) / "web", Path(name) / "profile"
         subprocess.run(["node", _HERE / "build.mjs", folder], check=True)
         with _served(folder, host) as url, sync_playwright() as driver:
             context = driver.chromium.launch_persistent_context(
-                profile, executable_path=shutil.which("chromium"), args=_FLAGS
+                profile, executable_path=shutil.which("chromium"), args=[*_FLAGS, *flags]
             )
             try:
                 yield Browser(context, profile, url)
