@@ -19,7 +19,7 @@ export function Composer() {
     if (matchMedia(WITH_KEYBOARD).matches) field.current?.focus({ preventScroll: true });
   }, [id]);
   const send = () => {
-    if (app.send(draft)) app.draft.value = '';
+    app.send(draft);
     field.current?.focus({ preventScroll: true });
   };
   const pressed = (/** @type {KeyboardEvent} */ event) => {

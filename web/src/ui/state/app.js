@@ -8,6 +8,7 @@ import { whyNoAttention } from '../words/attention.js';
 import { cannotSend, sentence, whatHappened } from '../words/explain.js';
 import { Attention } from './attention.js';
 import { Connection } from './connection.js';
+import { Drafts } from './drafts.js';
 import { Library } from './library.js';
 import { Replies } from './replies.js';
 import { wishesOf } from './wishes.js';
@@ -54,7 +55,6 @@ export class App {
     /** Whether and how the app can be installed. */
     /** @type {Signal<Install>} */
     this.install = signal({ state: 'none', words: '', ask: () => {} });
-    this.draft = signal('');
     /** The message of the user that is being edited. @type {Signal<string | null>} */
     this.editing = signal(null);
     const transport = () => this.settings.value.transport;
@@ -65,6 +65,7 @@ export class App {
       return { system, adapter, noise };
     };
     this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory });
+    this.draft = new Drafts(() => this.library.chat.value, memory);
     this.replies = new Replies({
       connection: this.connection,
       library: this.library,
@@ -102,7 +103,12 @@ export class App {
   /** Sends a message of the user. @param {string} text @returns {boolean} whether it went */
   send(text) {
     if (this.hindrance.value !== null || !text.trim()) return false;
-    return this._answering(() => say(this.library.chat.value, text));
+    const draft = this.draft.value;
+    // While the chat has no message yet, its draft is that of all new chats.
+    this.draft.value = '';
+    const went = this._answering(() => say(this.library.chat.value, text));
+    if (!went) this.draft.value = draft;
+    return went;
   }
 
   /** Another version of a message, in a branch of its own. @param {string} node @param {string} text */
@@ -207,6 +213,7 @@ export class App {
   /** The page may not come back. */
   hide() {
     this.replies.snapshot();
+    this.draft.keep();
   }
 
   /** @param {() => Chat} step */
