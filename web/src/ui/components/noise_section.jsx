@@ -26,7 +26,7 @@ export function NoiseSection() {
           It gives the epsilon that is shown, and nothing more. There is no comfortable setting: noise that protects
           the prompt of a small model also ruins its replies.
         </p>
-        {on && begun && <p class="hint">What this chat sent before without noise, the server has.</p>}
+        {on && begun && <p class="hint">What this chat sent before noise was switched on, the server knows.</p>}
         {noise && !on && begun && (
           <p class="problem">Off: the next message sends this whole chat to the server without noise.</p>
         )}

@@ -59,7 +59,7 @@ export default function NoiseSettings() {
         onChange={(value) => put({ budget: value })}
       />
       <details class="more-settings" open={noise.clip !== null || noise.delta !== 1e-5}>
-        <summary>More of noise</summary>
+        <summary>More noise settings</summary>
         <div class="section">
           <CheckedField
             id="noise-clip"

@@ -18,13 +18,13 @@ export function NoiseStatus() {
   if (!status) return <p class="hint">The model’s table is being looked at…</p>;
   return (
     <div class="words">
-      <dl class="facts">
+      <dl class="facts losses">
         <dt>One token replaced, each time that it is sent</dt>
         <dd>epsilon {epsilonWords(status.token)}</dd>
       </dl>
-      <SpentBy title="This chat so far" nothing="Nothing was sent with noise yet." loss={status.chat} />
+      <SpentBy title="This chat so far, for texts of these lengths" nothing="Nothing was sent with noise yet." loss={status.chat} />
       <SpentBy
-        title="All that this browser has sent with noise"
+        title="All that this browser has sent with noise, for texts of these lengths"
         nothing="Nothing yet."
         loss={status.all}
       />
@@ -34,7 +34,7 @@ export function NoiseStatus() {
         </p>
       )}
       <p class="hint">
-        Delta {status.delta}; for texts of these lengths. {mechanismWords(status)}
+        Delta of each epsilon: {status.delta}. {mechanismWords(status)}
       </p>
       {status.ownPenalty !== 1 && (
         <p class="hint">
@@ -55,7 +55,7 @@ function SpentBy({ title, nothing, loss }) {
       {loss.rows === 0 ? (
         <p class="hint">{nothing}</p>
       ) : (
-        <dl class="facts">
+        <dl class="facts losses">
           {lossRows(loss).map(([what, epsilon]) => (
             <>
               <dt key={what}>{what}</dt>
