@@ -170,6 +170,7 @@ export class Engine {
       reconnects: this._channel?.reconnects ?? 0,
       cachedTokens: newest?.sequence.cached ?? 0,
       dtype: newest?.dtype ?? null,
+      kernel: this._slot.model?.ends.kernel ?? null,
     };
   }
 

@@ -92,6 +92,7 @@
  * @property {number} reconnects
  * @property {number} cachedTokens
  * @property {string | null} dtype
+ * @property {string | null} kernel of the LM head; null: it is not open
  */
 
 /**
