@@ -1,0 +1,68 @@
+// Which chats' replies are being written, over all tabs of this browser.
+import { AskedWriters } from './asked_writers.js';
+
+const NAME = 'gatelink-reply';
+
+/**
+ * @typedef {object} Writers
+ * @property {(chat: string) => () => void} begin this tab writes the chat's reply, until what is returned is called
+ * @property {(chat: string, told: (writing: boolean) => void) => () => void} watch tells whether another tab writes
+ *   the chat's reply, and when it ends, however it does; until what is returned is called
+ */
+
+/** @returns {Writers} by Web Locks; where a browser withholds them (http:// on a LAN), tabs ask each other */
+export function writersHere() {
+  const locks = globalThis.navigator?.locks;
+  if (locks) return new LockedWriters(locks);
+  return typeof BroadcastChannel === 'function' ? new AskedWriters(new BroadcastChannel(NAME)) : ALONE;
+}
+
+/** For a page that knows of no other tabs. @type {Writers} */
+export const ALONE = { begin: () => () => {}, watch: () => () => {} };
+
+/** A tab that writes holds a lock (https://w3c.github.io/web-locks/), which goes when the tab does. @implements {Writers} */
+export class LockedWriters {
+  /** @param {Pick<LockManager, 'request'>} locks */
+  constructor(locks) {
+    this._locks = locks;
+  }
+
+  /** @param {string} chat */
+  begin(chat) {
+    /** @type {() => void} */
+    let end = () => {};
+    const over = new Promise((resolve) => (end = () => resolve(undefined)));
+    this._request(chat, {}, () => over);
+    return end;
+  }
+
+  /** @param {string} chat @param {(writing: boolean) => void} told */
+  watch(chat, told) {
+    const stop = new AbortController();
+    void this._follow(chat, told, stop.signal);
+    return () => stop.abort();
+  }
+
+  /** @param {string} chat @param {(writing: boolean) => void} told @param {AbortSignal} signal */
+  async _follow(chat, told, signal) {
+    const taken = await this._request(chat, { mode: 'shared', ifAvailable: true }, async (lock) => lock === null);
+    if (signal.aborted) return;
+    told(taken === true);
+    if (taken !== true) return;
+    await this._request(chat, { mode: 'shared', signal }, async () => {});
+    if (!signal.aborted) told(false);
+  }
+
+  /**
+   * @template T
+   * @param {string} chat @param {LockOptions} options @param {(lock: Lock | null) => Promise<T>} held
+   * @returns {Promise<T | null>} null: the browser gives no locks to this page, or `options.signal` was aborted
+   */
+  async _request(chat, options, held) {
+    try {
+      return await this._locks.request(`${NAME}/${chat}`, options, held);
+    } catch {
+      return null;
+    }
+  }
+}
