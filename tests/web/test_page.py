@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browsing import DESKTOP, PHONE, launched
 from tests.web.chat_page import ChatPage
-from tests.web.fake_page import answered, at, fake_page, opened
+from tests.web.fake_page import answered, at, opened
 
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -28,24 +28,6 @@ _SMALL = """() => [...document.querySelectorAll('button, input, select, textarea
   .filter(([, box]) => box.width < 43.99 || box.height < 43.99)
   .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
 _WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with fake_page(tmp_path_factory.mktemp("page")) as address:
-        yield address
-
-
-@pytest.fixture
-def phone(chromium: Browser, url: str) -> Iterator[ChatPage]:
-    with opened(chromium, url, **PHONE) as chat:
-        yield chat
-
-
-@pytest.fixture
-def desktop(chromium: Browser, url: str) -> Iterator[ChatPage]:
-    with opened(chromium, url, **DESKTOP) as chat:
-        yield chat
 
 
 def _closed(page: Page) -> None:

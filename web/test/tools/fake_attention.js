@@ -32,13 +32,16 @@ export class FakeLooked {
   /** @param {number | null} token */
   row(token) {
     const end = token === null ? this.spans.length - 1 : this.promptTokens + token;
-    const word = this.spans[end].text.trim();
-    const raw = Float32Array.from({ length: end }, (_, i) => {
-      const same = word.length > 3 && this.spans[i].text.trim() === word ? 4 : 0;
-      return i === 0 ? 3 : (1 + ((i * 7919 + end * 104729) % 13) / 13 + same) / (1 + (end - i) / 4);
-    });
-    const sum = raw.reduce((total, weight) => total + weight, 0);
-    return raw.map((weight) => weight / sum);
+    const { text } = this.spans[end];
+    const row = new Float32Array(end);
+    for (let i = 1; i < end; i++) {
+      const same = text.length > 3 && this.spans[i].text === text ? 4 : 0;
+      row[i] = (1 + ((i * 7919 + end * 104729) % 13) / 13 + same) / (1 + (end - i) / 4);
+    }
+    row[0] = 3;
+    const sum = row.reduce((total, weight) => total + weight, 0);
+    for (let i = 0; i < end; i++) row[i] /= sum;
+    return row;
   }
 
   /** @param {string} text @param {string} kind */

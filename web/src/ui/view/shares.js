@@ -44,6 +44,13 @@ export function levelOf(share, strongest) {
  * @param {Shares} shares @param {number} count
  */
 export function most({ spans }, count) {
-  const numbers = [...spans.keys()].filter((i) => spans[i] > 0);
-  return numbers.sort((a, b) => spans[b] - spans[a] || a - b).slice(0, count);
+  /** @type {number[]} */
+  const found = [];
+  for (let i = 0; i < spans.length; i++) {
+    if (!(spans[i] > 0) || (found.length === count && spans[i] <= spans[found[count - 1]])) continue;
+    const place = found.findIndex((each) => spans[i] > spans[each]);
+    found.splice(place < 0 ? found.length : place, 0, i);
+    found.length = Math.min(found.length, count);
+  }
+  return found;
 }

@@ -6,7 +6,7 @@ import { levelOf } from './shares.js';
 /** @typedef {import('./shares.js').Shares} Shares */
 
 // How many spans are put up at once, so that a long chat does not hold up the page.
-const AT_ONCE = 300;
+const AT_ONCE = 150;
 const NO_LEVEL = -1;
 
 /** The text in an element of the page. */
@@ -15,7 +15,7 @@ export class TokenText {
    * @param {HTMLElement} place
    * @param {(run: () => void) => unknown} [frame]
    */
-  constructor(place, frame = requestAnimationFrame) {
+  constructor(place, frame = (run) => requestAnimationFrame(run)) {
     this._place = place;
     this._frame = frame;
     /** @type {Span[]} */
