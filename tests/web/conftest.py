@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.browsing import CHROMIUM, Browser, launched, node
+from tests.web.browsing import CHROMIUM, DESKTOP, PHONE, Browser, launched, node
+from tests.web.chat_page import ChatPage
+from tests.web.fake_page import fake_page, opened
 
 _REPOSITORY = Path(__file__).parents[2]
 
@@ -57,3 +59,24 @@ def chromium() -> Iterator[Browser]:
     """
     with launched() as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of the page whose engine needs no model."""
+    with fake_page(tmp_path_factory.mktemp("page")) as address:
+        yield address
+
+
+@pytest.fixture
+def phone(chromium: Browser, url: str) -> Iterator[ChatPage]:
+    """That page on a phone."""
+    with opened(chromium, url, **PHONE) as chat:
+        yield chat
+
+
+@pytest.fixture
+def desktop(chromium: Browser, url: str) -> Iterator[ChatPage]:
+    """That page on a desktop."""
+    with opened(chromium, url, **DESKTOP) as chat:
+        yield chat

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, FilePayload, expect
 
-from tests.web.browsing import DESKTOP, PHONE
+from tests.web.browsing import PHONE
 from tests.web.chat_page import ChatPage
-from tests.web.fake_page import answered, at, fake_page, opened
+from tests.web.fake_page import answered, at, opened
 
 ARABIC = "مرحبا، كيف حالك اليوم؟ هذا نص مع English في الوسط."
 TABLE = """| name | value | note |
@@ -26,24 +24,6 @@ _STARTS_AT_RIGHT = """(element) => {
   const box = element.getBoundingClientRect();
   return last.left - box.left > box.right - last.right;
 }"""
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with fake_page(tmp_path_factory.mktemp("details")) as address:
-        yield address
-
-
-@pytest.fixture
-def phone(chromium: Browser, url: str) -> Iterator[ChatPage]:
-    with opened(chromium, url, **PHONE) as chat:
-        yield chat
-
-
-@pytest.fixture
-def desktop(chromium: Browser, url: str) -> Iterator[ChatPage]:
-    with opened(chromium, url, **DESKTOP) as chat:
-        yield chat
 
 
 def _imported(chat: ChatPage, *said: str, **about: Any) -> None:

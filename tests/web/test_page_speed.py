@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.web.browsing import PHONE
-from tests.web.fake_page import fake_page, opened
+from tests.web.fake_page import opened
 
 LONGEST_TASK_MS = 16.0
 INTERACTIVE_MS = 1000.0
@@ -21,12 +20,6 @@ _CATEGORIES = ["toplevel", "devtools.timeline"]
 _NOTE = """new MutationObserver(() => {
   if (document.querySelector('#composer')) globalThis.usable ??= performance.now();
 }).observe(document, { childList: true, subtree: true });"""
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with fake_page(tmp_path_factory.mktemp("page")) as address:
-        yield address
 
 
 def main_thread_tasks(trace: dict[str, Any]) -> list[float]:
