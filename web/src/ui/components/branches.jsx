@@ -7,7 +7,7 @@ export function Branches({ node }) {
   const app = useApp();
   const { ids, index } = siblings(app.library.chat.value, node.id);
   if (ids.length < 2) return null;
-  const busy = app.busyHere.value;
+  const busy = app.fixed.value;
   return (
     <span class="branches" role="group" aria-label={`Version ${index + 1} of ${ids.length}`}>
       <IconButton

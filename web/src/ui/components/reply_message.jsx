@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { parseMarkdown } from '../../markdown/markdown.js';
 import { duration, rate } from '../words/format.js';
-import { whyEnded } from '../words/explain.js';
+import { ELSEWHERE, whyEnded } from '../words/explain.js';
 import { Branches } from './branches.jsx';
 import { useApp } from './context.jsx';
 import { CopyButton } from './copy_button.jsx';
@@ -15,12 +15,12 @@ import { Markdown } from './markdown.jsx';
 export function ReplyMessage({ node, last }) {
   const app = useApp();
   const blocks = useMemo(() => parseMarkdown(node.content, { streaming: false }), [node.content]);
-  const busy = app.busyHere.value;
+  const elsewhere = last && app.elsewhere.writing.value;
   const figures = last ? figuresOf(node.stats) : '';
   return (
     <article class="message from-model" aria-label="Reply">
       <Markdown blocks={blocks} />
-      <Ended node={node} />
+      {elsewhere ? <p class="ended">{ELSEWHERE}</p> : <Ended node={node} />}
       <div class="actions">
         <CopyButton text={node.content} label="Copy reply" />
         <IconButton
@@ -33,7 +33,7 @@ export function ReplyMessage({ node, last }) {
           <IconButton
             icon="undo"
             label="Take back the last exchange"
-            disabled={busy}
+            disabled={app.fixed.value}
             onClick={() => app.undo()}
           />
         )}

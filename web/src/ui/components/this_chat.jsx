@@ -31,11 +31,11 @@ export function ThisChat() {
           aria-describedby="system-hint"
           dir="auto"
           value={draft.current ?? chat.system}
-          disabled={app.busyHere.value}
+          disabled={app.fixed.value}
           onInput={(event) => (draft.current = event.currentTarget.value)}
           onBlur={left}
         />
-        <Presets text={chat.system} disabled={app.busyHere.value} onChoice={changed} />
+        <Presets text={chat.system} disabled={app.fixed.value} onChoice={changed} />
         <p class="hint" id="system-hint">
           Goes before the first message, and to the server with it. Empty: none.
         </p>

@@ -26,7 +26,7 @@ export function UserMessage({ node }) {
             <IconButton
               icon="edit"
               label="Edit message"
-              disabled={app.busyHere.value}
+              disabled={app.fixed.value}
               onClick={() => (app.editing.value = node.id)}
             />
           </div>

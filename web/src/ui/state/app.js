@@ -5,15 +5,17 @@ import {
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { whyNoAttention } from '../words/attention.js';
-import { cannotSend, sentence, whatHappened } from '../words/explain.js';
+import { cannotSend, ELSEWHERE, sentence, whatHappened } from '../words/explain.js';
 import { Attention } from './attention.js';
 import { Connection } from './connection.js';
 import { Drafts } from './drafts.js';
+import { Elsewhere } from './elsewhere.js';
 import { Library } from './library.js';
 import { Replies } from './replies.js';
 import { wishesOf } from './wishes.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
+import { ALONE } from './writers.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
@@ -37,12 +39,13 @@ import { Traffic } from './traffic.js';
  * @property {(settings: Settings) => unknown} saveSettings
  * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null} [memory]
  * @property {{frame?: (run: () => void) => unknown, now?: () => number}} [clock]
+ * @property {import('./writers.js').Writers} [writers] of this browser's tabs
  */
 
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
 export class App {
   /** @param {Needs} needs */
-  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, memory = null, clock }) {
+  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, memory = null, clock, writers = ALONE }) {
     this._saveSettings = saveSettings;
     this.settings = signal(settings);
     this.toasts = new Toasts();
@@ -71,8 +74,10 @@ export class App {
       library: this.library,
       wishes: () => wishesOf(this.settings.value),
       announcer: new Announcer((text) => (this.spoken.value = text)),
+      writers,
       clock,
     });
+    this.elsewhere = new Elsewhere(writers, this.library.chat);
     this.attention = new Attention();
     this.replies.onBegin = (chat) => this.attention.begin(chat.id, chat.attention === true);
     this.replies.onEnd = (chat) => this._ended(chat);
@@ -81,6 +86,8 @@ export class App {
     this.hindrance = computed(() => this._hindrance());
     /** Whether the shown chat waits for its reply. */
     this.busyHere = computed(() => this.replies.running.value?.chat === this.library.chat.value.id);
+    /** The same, of any tab. */
+    this.fixed = computed(() => this.busyHere.value || this.elsewhere.writing.value);
   }
 
   /** Opens the saved chats and the connection. */
@@ -128,14 +135,14 @@ export class App {
 
   /** @param {string} node @param {number} offset */
   branch(node, offset) {
-    if (!this.busyHere.value) this.library.put(selectSibling(this.library.chat.value, node, offset));
+    if (!this.fixed.value) this.library.put(selectSibling(this.library.chat.value, node, offset));
   }
 
   /** Takes the last exchange off the chat; it stays as a branch and can be brought back. */
   undo() {
     const before = this.library.chat.value;
     const after = undo(before);
-    if (this.busyHere.value || after === before) return;
+    if (this.fixed.value || after === before) return;
     this.library.put(after);
     const back = () => this.library.put(redo(this.library.get(before.id) ?? before));
     this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
@@ -232,6 +239,7 @@ export class App {
     const here = running?.chat === this.library.chat.value.id;
     if (running && !here) return 'A reply is being written in another chat.';
     if (running) return 'A reply is being written.';
+    if (this.elsewhere.writing.value) return ELSEWHERE;
     return cannotSend(this.connection.phase.value);
   }
 

@@ -1,5 +1,8 @@
 /** @typedef {import('./writers.js').Writers} Writers */
-/** Says who writes, who has ended, and who wants to know. @typedef {{writes?: string, ended?: string, asks?: string}} Said */
+/**
+ * Chats: one that is written, one that is no more, one that somebody wants to know about.
+ * @typedef {{writes?: string, ended?: string, asks?: string}} Said
+ */
 
 // A tab in the background answers at once, though its own timers may run once in a minute.
 const EVERY_MS = 2000;

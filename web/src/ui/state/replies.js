@@ -4,6 +4,7 @@ import { messages, reply } from '../../chats/tree.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
+import { ALONE } from './writers.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('../../engine/messages.js').Finished} Finished */
@@ -30,13 +31,17 @@ export class Replies {
   /**
    * @param {{connection: import('./connection.js').Connection, library: import('./library.js').Library,
    *   wishes: () => Wishes, announcer: import('../words/announce.js').Announcer,
+   *   writers?: import('./writers.js').Writers,
    *   clock?: {frame?: (run: () => void) => unknown, now?: () => number}}} needs
    */
-  constructor({ connection, library, wishes, announcer, clock = {} }) {
+  constructor({ connection, library, wishes, announcer, writers = ALONE, clock = {} }) {
     this._connection = connection;
     this._library = library;
     this._wishes = wishes;
     this._announcer = announcer;
+    this._writers = writers;
+    /** Tells other tabs that this one writes no more. */
+    this._endOfWriting = () => {};
     this._clock = clock;
     this._now = clock.now ?? (() => performance.now());
     /** @type {Signal<Running | null>} */
@@ -62,6 +67,8 @@ export class Replies {
       this._connection.phase.value.server
     );
     const chat = { ...asked, model: manifest.name, params: wishes.params };
+    // Other tabs look when the chat is saved.
+    this._endOfWriting = this._writers.begin(chat.id);
     this._library.put(chat);
     this.onBegin(chat);
     const writing = this._begin(chat);
@@ -146,7 +153,7 @@ export class Replies {
     this.running.value = null;
     this.live.value = null;
     this.onEnd(writing.chat);
-    this._library.release(writing.chat);
+    void this._library.release(writing.chat).then(this._endOfWriting);
     this._announcer.finish(text, closing);
   }
 }

@@ -20,11 +20,16 @@ export function writersHere() {
 /** For a page that knows of no other tabs. @type {Writers} */
 export const ALONE = { begin: () => () => {}, watch: () => () => {} };
 
-/** A tab that writes holds a lock (https://w3c.github.io/web-locks/), which goes when the tab does. @implements {Writers} */
+/**
+ * A tab that writes holds a lock (https://w3c.github.io/web-locks/), which goes when the tab does.
+ * @implements {Writers}
+ */
 export class LockedWriters {
   /** @param {Pick<LockManager, 'request'>} locks */
   constructor(locks) {
     this._locks = locks;
+    /** @type {Map<string, Promise<unknown>>} ends of what this tab writes */
+    this._own = new Map();
   }
 
   /** @param {string} chat */
@@ -32,7 +37,10 @@ export class LockedWriters {
     /** @type {() => void} */
     let end = () => {};
     const over = new Promise((resolve) => (end = () => resolve(undefined)));
-    this._request(chat, {}, () => over);
+    const held = this._request(chat, {}, () => over).then(() => {
+      if (this._own.get(chat) === held) this._own.delete(chat);
+    });
+    this._own.set(chat, held);
     return end;
   }
 
@@ -45,6 +53,7 @@ export class LockedWriters {
 
   /** @param {string} chat @param {(writing: boolean) => void} told @param {AbortSignal} signal */
   async _follow(chat, told, signal) {
+    await this._own.get(chat);
     const taken = await this._request(chat, { mode: 'shared', ifAvailable: true }, async (lock) => lock === null);
     if (signal.aborted) return;
     told(taken === true);

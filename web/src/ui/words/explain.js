@@ -2,6 +2,8 @@
 
 /** @typedef {import('../machine/phase.js').Phase} Phase */
 
+export const ELSEWHERE = 'The reply is being written in another tab.';
+
 /**
  * Why a reply ended before its natural end.
  * @param {string | undefined} reason of the reply, or the code of an error

@@ -1,0 +1,25 @@
+import { effect, signal } from '@preact/signals';
+
+/** Whether another tab writes the reply of the chat that is shown. */
+export class Elsewhere {
+  /**
+   * @param {import('./writers.js').Writers} writers
+   * @param {import('@preact/signals').Signal<{id: string}>} shown another object with every change of the chat
+   */
+  constructor(writers, shown) {
+    this._writers = writers;
+    this.writing = signal(false);
+    this._chat = '';
+    this._stop = () => {};
+    // Who begins to write saves the chat then, so a change is when to look again.
+    effect(() => this._watch(shown.value.id));
+  }
+
+  /** @param {string} chat */
+  _watch(chat) {
+    this._stop();
+    if (chat !== this._chat) this.writing.value = false;
+    this._chat = chat;
+    this._stop = this._writers.watch(chat, (writing) => (this.writing.value = writing));
+  }
+}

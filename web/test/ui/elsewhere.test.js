@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MemoryRecords } from '../../src/chats/records.js';
+import { ChatStore } from '../../src/chats/store.js';
+import { path } from '../../src/chats/tree.js';
+import { DEFAULTS } from '../../src/settings/settings.js';
+import { App } from '../../src/ui/state/app.js';
+import { AskedWriters } from '../../src/ui/state/asked_writers.js';
+import { LockedWriters } from '../../src/ui/state/writers.js';
+import { ELSEWHERE } from '../../src/ui/words/explain.js';
+import { FakeLocks, Tabs } from './tabs.js';
+import { SERVER, ScriptedEngine, settled } from './scripted.js';
+
+const DONE = {
+  reason: 'eos', tokens: 2, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9,
+};
+
+/** @param {ChatStore} store @param {import('../../src/ui/state/writers.js').Writers} writers */
+async function tab(store, writers) {
+  const engine = new ScriptedEngine();
+  const app = new App({
+    spawn: () => /** @type {any} */ (engine),
+    openChats: async () => store,
+    url: 'http://host',
+    loadToken: () => null,
+    settings: DEFAULTS,
+    saveSettings: () => true,
+    clock: { now: () => 0, frame: () => {} },
+    writers,
+  });
+  void app.start();
+  await settled();
+  engine.last('connect').resolve(SERVER);
+  await settled();
+  engine.last('prepare').resolve({ kernel: 'simd', workers: 2 });
+  await settled();
+  return { app, engine };
+}
+
+for (const kind of ['locks', 'asking']) {
+  const twoTabs = async () => {
+    const records = new MemoryRecords();
+    const [chats, world, locks] = [new Tabs(), new Tabs(), new FakeLocks()];
+    const writers = [0, 1].map((nth) =>
+      kind === 'locks' ? new LockedWriters(locks.of(nth)) : new AskedWriters(world.channel(), world.timers),
+    );
+    const stores = [0, 1].map(() => new ChatStore('memory', records, chats.channel()));
+    const [first, second] = [await tab(stores[0], writers[0]), await tab(stores[1], writers[1])];
+    const die = async () => {
+      locks.kill(0);
+      if (kind === 'asking') world.kill(0);
+      for (let i = 0; i < 3; i++) world.pass();
+      await settled();
+    };
+    return { first, second, die };
+  };
+
+  /** The second tab shows the chat that the first one writes a reply of. */
+  const written = async () => {
+    const tabs = await twoTabs();
+    tabs.first.app.send('Hello');
+    await settled();
+    await tabs.second.app.openChat(tabs.first.app.library.chat.value.id);
+    await settled();
+    return tabs;
+  };
+
+  test(`${kind}: a tab that shows a chat whose reply another one writes says so and offers none`, async () => {
+    const { first, second } = await written();
+    assert.equal(second.app.hindrance.value, ELSEWHERE);
+    assert.equal(second.app.regenerate(null), false);
+    assert.equal(first.app.hindrance.value, 'A reply is being written.');
+    second.app.newChat();
+    assert.equal(second.app.hindrance.value, null);
+  });
+
+  test(`${kind}: once the other tab has ended, the reply is shown and the chat is free`, async () => {
+    const { first, second } = await written();
+    first.engine.last('reply').resolve({ ...DONE, text: 'Hi.' });
+    await settled();
+    await settled();
+    assert.deepEqual(path(second.app.library.chat.value).map(({ content }) => content), ['Hello', 'Hi.']);
+    assert.equal(second.app.hindrance.value, null);
+    assert.equal(first.app.elsewhere.writing.value, false);
+    assert.equal(second.app.send('And now?'), true);
+    await settled();
+    assert.equal(first.app.hindrance.value, ELSEWHERE);
+  });
+
+  test(`${kind}: a reply whose tab is gone can be asked for here`, async () => {
+    const { second, die } = await written();
+    await die();
+    assert.equal(second.app.hindrance.value, null);
+    assert.equal(second.app.regenerate(null), true);
+    assert.equal(second.engine.last('reply').args[0].messages.at(-1).content, 'Hello');
+  });
+
+  test(`${kind}: a message that the other tab adds to the chat shown here is noticed`, async () => {
+    const { first, second } = await written();
+    first.engine.last('reply').resolve({ ...DONE, text: 'Hi.' });
+    await settled();
+    await settled();
+    first.app.send('More');
+    await settled();
+    assert.equal(second.app.hindrance.value, ELSEWHERE);
+    second.app.undo();
+    assert.equal(path(second.app.library.chat.value).at(-1)?.content, 'More');
+  });
+}
