@@ -43,7 +43,8 @@ export class Drafts {
   keep() {
     if (!this._changed.size || !this._memory) return;
     const others = read(this._memory).filter(([chat]) => !this._changed.has(chat));
-    const own = [...this._texts.value].filter(([chat, text]) => this._changed.has(chat) && text.length <= LONGEST);
+    const changed = [...this._texts.value].filter(([chat]) => this._changed.has(chat));
+    const own = changed.filter(([, text]) => text.length <= LONGEST);
     try {
       this._memory.setItem(KEY, JSON.stringify([...others, ...own].slice(-MOST)));
       this._changed.clear();

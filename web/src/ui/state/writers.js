@@ -5,9 +5,10 @@ const NAME = 'gatelink-reply';
 
 /**
  * @typedef {object} Writers
- * @property {(chat: string) => () => void} begin this tab writes the chat's reply, until what is returned is called
- * @property {(chat: string, told: (writing: boolean) => void) => () => void} watch tells whether another tab writes
- *   the chat's reply, and when it ends, however it does; until what is returned is called
+ * @property {(chat: string) => () => void} begin this tab writes the chat's reply, until what is returned is
+ *   called
+ * @property {(chat: string, told: (writing: boolean) => void) => () => void} watch tells whether another tab
+ *   writes the chat's reply, and when it ends, however it does; until what is returned is called
  */
 
 /** @returns {Writers} by Web Locks; where a browser withholds them (http:// on a LAN), tabs ask each other */
@@ -54,7 +55,8 @@ export class LockedWriters {
   /** @param {string} chat @param {(writing: boolean) => void} told @param {AbortSignal} signal */
   async _follow(chat, told, signal) {
     await this._own.get(chat);
-    const taken = await this._request(chat, { mode: 'shared', ifAvailable: true }, async (lock) => lock === null);
+    const look = /** @type {const} */ ({ mode: 'shared', ifAvailable: true });
+    const taken = await this._request(chat, look, async (lock) => lock === null);
     if (signal.aborted) return;
     told(taken === true);
     if (taken !== true) return;
