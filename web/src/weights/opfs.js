@@ -2,7 +2,7 @@
 import { StoreFailed } from './errors.js';
 import { isSha256 } from './fields.js';
 import { MANIFEST_NAME } from './manifest.js';
-import { closeAll, openWritable, reserve, writeAll, writeFile } from './opfs_files.js';
+import { closeAll, openWritable, reserve, tryOpening, writeAll, writeFile } from './opfs_files.js';
 
 export const ROOT = 'gatelink-models';
 const JOURNAL = 'journal';
@@ -30,6 +30,7 @@ export class OpfsBackend {
       throw new StoreFailed('no synchronous files here');
     }
     const top = await storage.getDirectory();
+    await tryOpening(top);
     return new OpfsBackend(await top.getDirectoryHandle(ROOT, { create: true }));
   }
 

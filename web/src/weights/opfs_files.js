@@ -24,7 +24,8 @@ export async function openPatiently(open, tries = OPEN_TRIES) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await open();
-    } catch (error) {
+    } catch (thrown) {
+      const error = asInStandard(thrown);
       if (attempt >= tries || !isLocked(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -34,6 +35,32 @@ export async function openPatiently(open, tries = OPEN_TRIES) {
 /** Whether someone else holds the file. @param {unknown} error */
 export function isLocked(error) {
   return error instanceof DOMException && error.name === 'NoModificationAllowedError';
+}
+
+/**
+ * Opening a file that someone else holds is refused with NoModificationAllowedError
+ * (https://fs.spec.whatwg.org/#api-filesystemfilehandle-createsyncaccesshandle); WebKit says InvalidStateError.
+ * @param {unknown} error of createSyncAccessHandle
+ */
+function asInStandard(error) {
+  const held = error instanceof DOMException && error.name === 'InvalidStateError';
+  return held ? new DOMException(error.message, 'NoModificationAllowedError') : error;
+}
+
+/**
+ * Throws where no file can be opened for writing: WebKitGTK has the method without anything behind it. A file
+ * of its own, as one that was refused there counts as held from then on. A full disk is no such reason.
+ * @param {FileSystemDirectoryHandle} folder
+ */
+export async function tryOpening(folder) {
+  const name = `probe-${crypto.randomUUID()}`;
+  try {
+    (await openWritable(folder, name)).close();
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) throw error;
+  } finally {
+    await folder.removeEntry(name).catch(() => {});
+  }
 }
 
 /**

@@ -226,20 +226,22 @@ test('opfs: a sealed model with a file of another size is not whole, and is fetc
   assert.deepEqual(await rowsOf(store, offer), offer.files['embedding.bin']);
 });
 
-test('opfs: rows are read through a Blob where another tab holds the file alone', async (t) => {
-  browser(t, { disk: new FakeDisk({ sharedHandles: false }) });
-  const offer = new Offer();
-  const store = await ModelStore.open({ kind: 'opfs' });
-  const model = await store.pull(offer.manifest, { read: offer.read, ...quick });
-  const [descriptor] = model.shards('embedding.bin');
-  const [first, second] = [await openShard(descriptor), await openShard(descriptor)];
-  const [a, b] = [new Uint8Array(3 * ROW), new Uint8Array(3 * ROW)];
-  assert.equal(first.readRows(Int32Array.of(7, 8, 1), a), undefined);
-  await second.readRows(Int32Array.of(7, 8, 1), b);
-  assert.deepEqual(a, b);
-  first.close();
-  second.close();
-});
+for (const held of ['NoModificationAllowedError', 'InvalidStateError']) {
+  test(`opfs: rows are read through a Blob where another tab holds the file alone (${held})`, async (t) => {
+    browser(t, { disk: new FakeDisk({ sharedHandles: false, held }) });
+    const offer = new Offer();
+    const store = await ModelStore.open({ kind: 'opfs' });
+    const model = await store.pull(offer.manifest, { read: offer.read, ...quick });
+    const [descriptor] = model.shards('embedding.bin');
+    const [first, second] = [await openShard(descriptor), await openShard(descriptor)];
+    const [a, b] = [new Uint8Array(3 * ROW), new Uint8Array(3 * ROW)];
+    assert.equal(first.readRows(Int32Array.of(7, 8, 1), a), undefined);
+    await second.readRows(Int32Array.of(7, 8, 1), b);
+    assert.deepEqual(a, b);
+    first.close();
+    second.close();
+  });
+}
 
 for (const kind of /** @type {const} */ (['opfs', 'indexeddb'])) {
   test(`${kind}: a derived file counts once it is sealed, and is deleted with its shard`, async (t) => {
@@ -296,6 +298,11 @@ test('the best store that works is taken, and its kind says what it is', async (
   assert.equal((await ModelStore.open()).kind, 'opfs');
   browser(t, { disk: null });
   assert.equal((await ModelStore.open()).kind, 'indexeddb');
+  browser(t, { disk: new FakeDisk({ handles: false }) });
+  assert.equal((await ModelStore.open()).kind, 'indexeddb');
+  const full = browser(t, { disk: new FakeDisk({ quota: 0 }) });
+  assert.equal((await ModelStore.open()).kind, 'opfs');
+  assert.deepEqual(full.disk.openHandles, 0);
   browser(t, { disk: null, indexedDB: false });
   const store = await ModelStore.open();
   assert.equal(store.kind, 'memory');

@@ -7,8 +7,13 @@ class Denied extends DOMException {}
 const failing = (name) => new Denied(name, name);
 
 export class FakeDisk {
-  /** @param {{quota?: number, sharedHandles?: boolean}} [options] */
-  constructor({ quota = Infinity, sharedHandles = true } = {}) {
+  /**
+   * `held`: the name of the error for a file that someone else holds; `handles`: whether files can be opened
+   * @param {{quota?: number, sharedHandles?: boolean, held?: string, handles?: boolean}} [options]
+   */
+  constructor({ quota = Infinity, sharedHandles = true, held = 'NoModificationAllowedError', handles = true } = {}) {
+    this.held = held;
+    this.handles = handles;
     this.quota = quota;
     this.sharedHandles = sharedHandles;
     this.root = new FakeDirectory(this);
@@ -125,7 +130,8 @@ class FakeFile {
   /** @param {{mode?: string}} [options] */
   async createSyncAccessHandle({ mode = 'readwrite' } = {}) {
     const shared = mode === 'read-only' && this.disk.sharedHandles;
-    if (this.writers > 0 || (!shared && this.readers > 0)) throw failing('NoModificationAllowedError');
+    if (!this.disk.handles) throw failing('NotSupportedError');
+    if (this.writers > 0 || (!shared && this.readers > 0)) throw failing(this.disk.held);
     if (shared) this.readers += 1;
     else this.writers += 1;
     return new FakeHandle(this, shared);
