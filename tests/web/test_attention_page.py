@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.web.browsing import DESKTOP, PHONE
+from tests.web.browsing import PHONE
 from tests.web.chat_page import ChatPage
-from tests.web.fake_page import answered, fake_page, opened
+from tests.web.fake_page import answered, opened
 from tests.web.test_page_speed import LONGEST_TASK_MS, main_thread_tasks
 
 QUESTION = "What is split inference?"
 HOSTILE = "<img src=x onerror=alert(1)> ?"
 BUTTON = "What it looked at"
 _CATEGORIES = ["toplevel", "devtools.timeline"]
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with fake_page(tmp_path_factory.mktemp("attention")) as address:
-        yield address
-
-
-@pytest.fixture
-def desktop(chromium: Browser, url: str) -> Iterator[ChatPage]:
-    with opened(chromium, url, **DESKTOP) as chat:
-        yield chat
 
 
 def switched_on(chat: ChatPage) -> None:

@@ -97,6 +97,7 @@ function Facts() {
     ['Numbers travel as', stats?.dtype ?? 'not agreed yet'],
     ['Session', stats?.cachedTokens ? `${counted(stats.cachedTokens, 'token')} cached` : 'none open'],
     ['Adapter sent', adapter ?? 'none'],
+    ['Attention', app.library.chat.value.attention ? 'asked for with each token' : 'not asked for'],
     ['Reconnects', String(stats?.reconnects ?? 0)],
     ['LM head here', ends ? `${ends.kernel}, ${counted(ends.workers, 'worker')}` : 'not open'],
     ['Model kept in', server?.storage ?? 'not known'],
