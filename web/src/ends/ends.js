@@ -20,8 +20,7 @@ const SESSION = { gpuLost: false };
  * @typedef {object} EndsOptions
  * @property {Manifest} manifest
  * @property {{embedding: ShardDescriptor[], head: ShardDescriptor[]}} shards of the two tables, in the order
- *   of their
- *   rows; a tied table has the same descriptors twice
+ *   of their rows; a tied table has the same descriptors twice
  * @property {Spec} spec
  * @property {() => Worker} [spawn] a new worker of worker.js
  * @property {(fraction: number) => void} [onPrepare] how much of the planes is derived, 0..1
@@ -35,7 +34,8 @@ const SESSION = { gpuLost: false };
 export class Ends {
   /** @param {EndsOptions} options */
   constructor(options) {
-    const { manifest, shards, spec, spawn = spawnBesideBundle, patience, compactFrom = COMPACT_FROM } = options;
+    const { manifest, shards, spec, spawn = spawnBesideBundle, patience } = options;
+    const { compactFrom = COMPACT_FROM } = options;
     this._session = options.session ?? SESSION;
     this._manifest = manifest;
     this._shards = shards;
@@ -154,8 +154,15 @@ export class Ends {
       compact: this.head.compact,
       bias: head && spec.bias ? spec.bias.slice(head.first, head.first + head.rows) : null,
       kernel: kernel === 'webgpu' ? 'auto' : kernel,
-      gpu: kernel === 'webgpu' ? 'always' : kernel === 'auto' && !this._session.gpuLost ? 'faster' : 'never',
+      gpu: this._wish(kernel),
+      workers: this._shards.head.length,
     };
+  }
+
+  /** When the GPU gives the estimates. @param {KernelChoice} kernel */
+  _wish(kernel) {
+    if (kernel === 'webgpu') return /** @type {const} */ ('always');
+    return kernel === 'auto' && !this._session.gpuLost ? 'faster' : 'never';
   }
 
   /** One worker less is no LM head. @param {Error} error */

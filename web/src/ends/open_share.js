@@ -24,6 +24,7 @@ import { ShardTable } from './table.js';
  * @property {Float32Array | null} bias of the head's shard
  * @property {import('./kernels.js').WasmChoice} kernel
  * @property {'never' | 'faster' | 'always'} gpu when it gives the estimates; 'always': software too
+ * @property {number} workers with rows of the head
  *
  * @typedef {object} Means
  * @property {(descriptor: ShardDescriptor) => Promise<ShardReader>} openShard
@@ -36,15 +37,15 @@ import { ShardTable } from './table.js';
  */
 
 /**
- * What a worker holds: the files of its tables, and one WASM memory for their products. While the GPU gives the
- * estimates that memory has no plane; a plane whose GPU is lost comes back from its file.
+ * What a worker holds: the files of its tables, and one WASM memory for their products. While the GPU gives
+ * the estimates that memory has no plane; a plane whose GPU is lost comes back from its file.
  */
 export class OpenShare {
   /** @param {Share} share @param {Means} means */
   constructor(share, means) {
     this._share = share;
     this._means = means;
-    /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} needed again when a GPU is lost, maybe offline */
+    /** Needed again when a GPU is lost, offline too. @type {Map<string, ReturnType<Means['readModule']>>} */
     this._modules = new Map();
     /** @type {Map<Source, ShardReader>} */
     this._readers = new Map();
@@ -154,20 +155,21 @@ export class OpenShare {
    * @param {Plane} plane @param {Place} place
    */
   async _tryGpu(plane, place) {
-    const { gpu: wish } = this._share;
+    const { gpu: wish, workers } = this._share;
     const { gpu, loadGpu } = this._means;
     if (wish === 'never') return;
     try {
       if (!gpu || !loadGpu) throw new GpuRefused('the browser has no WebGPU here');
       const { openOnGpu } = await loadGpu();
-      this._onGpu = await openOnGpu(gpu, plane, place, { forced: wish === 'always' });
+      this._onGpu = await openOnGpu(gpu, plane, place, { forced: wish === 'always', workers });
       const smaller = await this._newPlace(true);
       this._onGpu.into(smaller);
       this.head = new ShardHead(/** @type {ShardTable} */ (this._settle(smaller)), this._onGpu, smaller);
     } catch (error) {
       // The plane in memory does the same.
       this._leaveGpu();
-      if (wish === 'always') throw kernelUnavailable(error instanceof Error ? error.message : 'the GPU fails');
+      if (wish !== 'always') return;
+      throw kernelUnavailable(error instanceof Error ? error.message : 'the GPU fails');
     }
   }
 

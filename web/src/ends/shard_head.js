@@ -3,8 +3,10 @@
 /** @typedef {import('./table.js').ShardTable} ShardTable */
 /**
  * Where the estimates of all rows come from; on a GPU they take their time.
- * @typedef {{kernel: string, estimates: Float32Array, estimate: (hidden: Float32Array) => void | Promise<void>}}
- *   Estimator
+ * @typedef {object} Estimator
+ * @property {string} kernel
+ * @property {Float32Array} estimates
+ * @property {(hidden: Float32Array) => void | Promise<void>} estimate
  */
 
 /**

@@ -147,8 +147,11 @@ export class MemoryReader {
 
 /** A worker in this thread: messages are cloned and arrive later, as between threads. */
 export class LocalWorker {
-  /** @param {(descriptor: any) => Promise<ShardReader>} openShard */
-  constructor(openShard) {
+  /**
+   * @param {(descriptor: any) => Promise<ShardReader>} openShard
+   * @param {Partial<import('../../src/ends/open_share.js').Means>} [means] the GPU
+   */
+  constructor(openShard, means = {}) {
     this.onmessage = (/** @type {{data: any}} */ _event) => {};
     this.onmessageerror = () => {};
     this.onerror = (/** @type {any} */ _event) => {};
@@ -160,6 +163,7 @@ export class LocalWorker {
     this._server = new ShardServer({
       openShard,
       readModule,
+      ...means,
       post: (data, transfer = []) => {
         const cloned = structuredClone(data, { transfer });
         setImmediate(() => this.terminated || this.onmessage({ data: cloned }));
@@ -202,10 +206,11 @@ export const PLAIN = { bias: null, softcap: null, scale: 1, divide: false };
  * Ends over a bf16 table (what `cutToBf16` keeps of `weights`), tied, in this thread.
  * @param {Float32Array} weights @param {number} rows
  * @param {Partial<import('../../src/ends/ends.js').EndsOptions> & {cuts?: number,
- *   derived?: Map<string, Uint8Array>, readers?: MemoryReader[], workers?: LocalWorker[]}} [options]
+ *   derived?: Map<string, Uint8Array>, readers?: MemoryReader[], workers?: LocalWorker[],
+ *   means?: Partial<import('../../src/ends/open_share.js').Means>}} [options]
  */
 export function openEnds(weights, rows, options = {}) {
-  const { cuts = 2, derived = new Map(), readers = [], workers = [], ...rest } = options;
+  const { cuts = 2, derived = new Map(), readers = [], workers = [], means = {}, ...rest } = options;
   const shards = cut(new Uint8Array(asBf16(weights).buffer), rows, cuts);
   const table = { rows, dtype: 'bf16' };
   const manifest = /** @type {any} */ ({ hiddenSize: weights.length / rows, head: table, embedding: table });
@@ -214,7 +219,7 @@ export function openEnds(weights, rows, options = {}) {
       const reader = new MemoryReader(descriptor, derived);
       readers.push(reader);
       return reader;
-    });
+    }, means);
     workers.push(worker);
     return /** @type {Worker} */ (/** @type {unknown} */ (worker));
   };

@@ -18,7 +18,7 @@ const COPY_DST = 8;
 const UNIFORM = 64;
 const STORAGE = 128;
 
-/** A plane on the GPU, cut into as many parts as bindings need, and what goes in and out with each product. */
+/** A plane on the GPU, in as many parts as bindings need, and what goes in and out with each product. */
 export class PlaneBuffers {
   /**
    * @param {GpuDevice} device @param {PlanePacker} packer @param {number} largest bytes of a binding

@@ -36,12 +36,13 @@ export async function checkEstimates(onGpu, reference, hidden, deadline) {
 }
 
 /**
- * Whether the GPU's estimates, the way to it and back included, are here clearly earlier than the reference's:
- * the median of its runs against the other's shortest. Takes at most 0.3 seconds.
- * @param {PlaneOnGpu} onGpu @param {Reference} reference @param {Float32Array} hidden @param {Clock} clock
+ * Whether the GPU's estimates, the way to it and back included, are clearly earlier than the reference's: the
+ * median of its runs against the other's shortest. Takes at most 0.3 seconds.
+ * @param {PlaneOnGpu} onGpu @param {Reference} reference @param {Float32Array} hidden
+ * @param {Clock & {workers: number}} options `workers`: they all share the GPU, so it does the work of all
  * @throws {GpuRefused} it is not @throws {GpuLost} nor does it answer in that time
  */
-export async function checkSpeed(onGpu, reference, hidden, { now, timers }) {
+export async function checkSpeed(onGpu, reference, hidden, { workers, now, timers }) {
   const end = now() + BUDGET * 1000;
   const deadline = new Deadline(BUDGET, timers);
   try {
@@ -50,7 +51,7 @@ export async function checkSpeed(onGpu, reference, hidden, { now, timers }) {
     const times = [];
     while (times.length < RUNS && now() < end) {
       const start = now();
-      await onGpu.estimate(hidden, deadline);
+      await onGpu.estimate(hidden, deadline, workers);
       times.push(now() - start);
     }
     if (times.length < LEAST_RUNS || median(times) >= toBeat) throw new GpuRefused('it is not faster');

@@ -10,7 +10,7 @@ const SCOPES = ['validation', 'out-of-memory', 'internal'];
 /**
  * A device of the browser's GPU.
  * @param {GPU} gpu
- * @param {{software: boolean, deadline: Deadline}} options `software`: one that the processor plays is welcome
+ * @param {{software: boolean, deadline: Deadline}} options `software`: one that the processor plays will do
  * @returns {Promise<GpuDevice>}
  * @throws {GpuRefused} there is none @throws {GpuLost} the browser does not answer
  */
@@ -34,8 +34,8 @@ export async function requestGpuDevice(gpu, { software, deadline }) {
 export function isSoftware(adapter) {
   const info = /** @type {Partial<GPUAdapterInfo>} */ (adapter.info ?? {});
   // Older browsers have it on the adapter.
-  const { isFallbackAdapter } = /** @type {{isFallbackAdapter?: boolean}} */ (/** @type {unknown} */ (adapter));
-  if (info.isFallbackAdapter ?? isFallbackAdapter) return true;
+  const older = /** @type {{isFallbackAdapter?: boolean}} */ (/** @type {unknown} */ (adapter));
+  if (info.isFallbackAdapter ?? older.isFallbackAdapter) return true;
   return SOFTWARE.test(`${info.vendor} ${info.architecture} ${info.device} ${info.description}`);
 }
 
@@ -44,13 +44,11 @@ export class GpuDevice {
   /** @param {GPUDevice} device */
   constructor(device) {
     this.raw = device;
-    /** @type {Promise<never>} */
-    this._gone = device.lost.then(() => {
-      throw this._lose(new GpuLost('the browser took it away'));
-    });
-    this._gone.catch(() => {});
     /** @type {GpuLost | null} */
     this._loss = null;
+    /** Ends what is waited for. @type {(loss: GpuLost) => void} */
+    this._interrupt = () => {};
+    void device.lost.then(() => this._lose(new GpuLost('the browser took it away')));
   }
 
   get limits() {
@@ -71,8 +69,7 @@ export class GpuDevice {
       for (const scope of SCOPES) this.raw.pushErrorScope(scope);
       const done = Promise.resolve(work(this.raw));
       const errors = Promise.all(SCOPES.map(() => this.raw.popErrorScope()));
-      const both = Promise.all([done, errors]);
-      const [result, found] = await deadline.of(Promise.race([both, this._gone]));
+      const [result, found] = await deadline.of(this._unlessLost(Promise.all([done, errors])));
       if (found.some((error) => error)) throw new GpuLost('it refused the work');
       return result;
     } catch (error) {
@@ -85,10 +82,19 @@ export class GpuDevice {
     this._lose(new GpuLost('it is closed'));
   }
 
+  /** @template T @param {Promise<T>} work @returns {Promise<T>} */
+  _unlessLost(work) {
+    return new Promise((resolve, reject) => {
+      this._interrupt = reject;
+      work.then(resolve, reject);
+    });
+  }
+
   /** @param {GpuLost} loss @returns {GpuLost} the first one */
   _lose(loss) {
     if (!this._loss) {
       this._loss = loss;
+      this._interrupt(loss);
       this.raw.destroy();
     }
     return this._loss;

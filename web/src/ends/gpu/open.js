@@ -16,12 +16,14 @@ const OPENING = 15;
  * @param {import('./packing.js').Place} place that memory
  * @param {object} options
  * @param {boolean} options.forced a slower one and one of software are taken too
+ * @param {number} options.workers that share the GPU
  * @param {() => number} [options.now] milliseconds
  * @param {Timers} [options.timers]
  * @returns {Promise<PlaneOnGpu>} its estimates still go into `place`
  * @throws {GpuRefused} it is not for use @throws {GpuLost} it fails
  */
-export async function openOnGpu(gpu, plane, place, { forced, now = () => performance.now(), timers }) {
+export async function openOnGpu(gpu, plane, place, options) {
+  const { forced, workers, now = () => performance.now(), timers } = options;
   const deadline = new Deadline(OPENING, timers);
   const hidden = Float32Array.from({ length: place.layout.hidden }, (_, i) => Math.cos(i));
   try {
@@ -29,7 +31,7 @@ export async function openOnGpu(gpu, plane, place, { forced, now = () => perform
     try {
       const onGpu = await PlaneOnGpu.copy(device, place, { packed: hasPackedDot(gpu), deadline, timers });
       await checkEstimates(onGpu, plane, hidden, deadline);
-      if (!forced) await checkSpeed(onGpu, plane, hidden, { now, timers });
+      if (!forced) await checkSpeed(onGpu, plane, hidden, { workers, now, timers });
       return onGpu;
     } catch (error) {
       device.destroy();

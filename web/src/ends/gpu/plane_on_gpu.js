@@ -71,10 +71,11 @@ export class PlaneOnGpu {
   /**
    * Estimates of every row . hidden of the shard, into `estimates`; NaN where one could overflow.
    * @param {Float32Array} hidden @param {Deadline} [deadline] without one: 4 seconds
+   * @param {number} [times] how often it computes them, to no other end than to take longer
    * @returns {Promise<void>}
    * @throws {GpuLost}
    */
-  async estimate(hidden, deadline) {
+  async estimate(hidden, deadline, times = 1) {
     writeActivation(hidden, this._columns, this._views);
     if (!this._staysFinite()) {
       this.estimates.fill(NaN);
@@ -82,7 +83,7 @@ export class PlaneOnGpu {
     }
     const until = deadline ?? new Deadline(PATIENCE, this._timers);
     try {
-      await this._device.guarded(until, (raw) => this._compute(raw));
+      await this._device.guarded(until, (raw) => this._compute(raw, times));
     } finally {
       if (!deadline) until.end();
     }
@@ -100,12 +101,15 @@ export class PlaneOnGpu {
     return sum * LARGEST_SUM < LARGEST;
   }
 
-  /** Asks for a product and reads it once it can be read. @param {GPUDevice} raw @returns {Promise<void>} */
-  _compute(raw) {
+  /**
+   * Asks for a product and reads it once it can be read.
+   * @param {GPUDevice} raw @param {number} times @returns {Promise<void>}
+   */
+  _compute(raw, times) {
     const { activation, estimates, answer } = this._buffers.made;
     raw.queue.writeBuffer(activation, 0, packActivation(this._views, this._peaks.length));
     const encoder = raw.createCommandEncoder();
-    this._encodePass(encoder);
+    for (let i = 0; i < times; i++) this._encodePass(encoder);
     encoder.copyBufferToBuffer(estimates, 0, answer, 0, answer.size);
     raw.queue.submit([encoder.finish()]);
     return answer.mapAsync(MAP_READ).then(() => {

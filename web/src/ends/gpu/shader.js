@@ -23,9 +23,9 @@ export function hasPackedDot(gpu) {
  * WGSL of the estimates: one thread sums a row's blocks, the integers of each exactly.
  *
  * Row 64 g + t belongs to thread t of workgroup g, and what the 64 threads read at a time lies together:
- * `levels` [groups, blocks, 2, 64] x 16 bytes, each 32 columns' levels + 8 (of every eight the first four in the
- * low halves of four bytes, the others in the high ones); `scales` [groups, half the blocks rounded up, 64] x two
- * bf16, the even block's in the low half.
+ * `levels` [groups, blocks, 2, 64] x 16 bytes, each 32 columns' levels + 8 (of every eight the first four in
+ * the low halves of four bytes, the others in the high ones); `scales` [groups, blocks / 2 rounded up, 64]
+ * x two bf16, the even block's in the low half.
  * @param {number} blocks of 64 columns in a row @param {boolean} packed whether `dot4I8Packed` may be used
  */
 export function shaderOf(blocks, packed) {
