@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { fit } from '../view/fit.js';
 import { sends } from '../view/shortcuts.js';
 import { useApp } from './context.jsx';
 import { IconButton } from './icon.jsx';
@@ -65,11 +66,4 @@ export function Composer() {
       <StatusLine />
     </div>
   );
-}
-
-/** Grows a field with its text where the style sheet cannot. @param {HTMLTextAreaElement | null} field */
-function fit(field) {
-  if (!field || CSS.supports('field-sizing', 'content')) return;
-  field.style.height = 'auto';
-  field.style.height = `${field.scrollHeight}px`;
 }

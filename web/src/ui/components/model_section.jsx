@@ -10,7 +10,7 @@ import { useApp } from './context.jsx';
 /** What is kept on this device, and how to be rid of it. */
 export function ModelSection() {
   const app = useApp();
-  const [models, setModels] = useState(/** @type {Kept[]} */ ([]));
+  const [models, setModels] = useState(/** @type {Kept[] | null} */ (null));
   const busy = app.replies.running.value !== null;
   const look = () => app.connection.engine.models().then(setModels, () => setModels([]));
   useEffect(() => void look(), []);
@@ -21,7 +21,7 @@ export function ModelSection() {
   return (
     <section class="section" aria-labelledby="kept">
       <h3 id="kept">Kept on this device</h3>
-      {models.map((model) => (
+      {models?.map((model) => (
         <div class="kept" key={model.digest}>
           <p>
             {model.name}
@@ -40,7 +40,7 @@ export function ModelSection() {
           </button>
         </div>
       ))}
-      {!models.length && <p class="hint">No model.</p>}
+      {models?.length === 0 && <p class="hint">No model.</p>}
       {loadToken() !== null && <Token />}
     </section>
   );

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { fit } from '../view/fit.js';
 import { sends } from '../view/shortcuts.js';
 import { Branches } from './branches.jsx';
 import { useApp } from './context.jsx';
@@ -48,6 +49,7 @@ function Editor({ node }) {
     field.current?.focus();
     field.current?.setSelectionRange(text.length, text.length);
   }, []);
+  useLayoutEffect(() => fit(field.current), [text]);
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === 'Escape') {
       event.stopPropagation();
