@@ -1,28 +1,30 @@
 // The chained digest of the rows that a session has cached (docs/protocol.md, "The chained digest"):
 // d[0] = H(manifest), d[i+1] = H(d[i] | dtype | row | scale), H = BLAKE2b (RFC 7693) of 16 bytes.
-import { blake2b } from '@noble/hashes/blake2.js';
+import { Blake2b } from './blake2b.js';
 import { itemSize } from './tensor.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 
 const DIGEST_BYTES = 16;
 const encoder = new TextEncoder();
-const START = blake2b.create({
-  dkLen: DIGEST_BYTES,
-  personalization: encoder.encode('split.v1 prefix\0'),
-});
+const PERSONAL = encoder.encode('split.v1 prefix\0');
+/** @type {Blake2b | null} made when it is first needed; nobody waits while it holds a message */
+let made = null;
 
-/** @param {Uint8Array<ArrayBuffer>} data @returns {Uint8Array} */
-function hashed(data) {
-  return START.clone().update(data).digest();
+/** The one for all chains. */
+function hash() {
+  made ??= new Blake2b(DIGEST_BYTES, PERSONAL);
+  return made;
 }
 
 /** Digests of every prefix of the cached rows. */
 export class PrefixChain {
   /** @param {string} manifest its digest in hex */
   constructor(manifest) {
+    const name = encoder.encode(manifest);
+    hash().message(name.length).set(name);
     /** @type {Uint8Array[]} */
-    this._digests = [hashed(encoder.encode(manifest))];
+    this._digests = [hash().digest(name.length)];
   }
 
   /** Cached positions. */
@@ -48,8 +50,7 @@ export class PrefixChain {
     const width = rows.width * itemSize(rows.dtype);
     const head = DIGEST_BYTES + tag.length;
     const scale = rows.scales.length ? 4 : 0;
-    // One piece is hashed faster than its four parts.
-    const link = new Uint8Array(head + width + scale);
+    const link = hash().message(head + width + scale);
     link.set(tag, DIGEST_BYTES);
     /** @type {Uint8Array[]} */
     const digests = [];
@@ -58,7 +59,7 @@ export class PrefixChain {
       link.set(digest);
       link.set(rows.data.subarray(row * width, (row + 1) * width), head);
       link.set(rows.scales.subarray(scale * row, scale * (row + 1)), head + width);
-      digest = hashed(link);
+      digest = hash().digest(link.length);
       digests.push(digest);
     }
     return digests;
