@@ -1,7 +1,9 @@
-"""Fixtures that many rooms share."""
+"""Fixtures that many rooms share, and the order of the files where several processes share them."""
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -9,6 +11,35 @@ from pathlib import Path
 import pytest
 
 from tests.checkpoints import FAMILIES, tiny_checkpoint
+
+_TESTS = Path(__file__).parent
+# What a test costs, in tests of one object: with a browser, a server, or slow as it says itself.
+_COSTS = {"web": 12, "end_to_end": 6, "embedded": 6}
+_SLOW = 40
+
+
+def pytest_configure() -> None:
+    """Imports leave nothing behind that is worth looking for while tests are collected."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays; only what tests make is looked through."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Several processes begin with the files that take long, so that they end together."""
+    if not hasattr(config, "workerinput"):
+        return
+    costs: Counter[Path] = Counter()
+    for item in items:
+        room = item.path.relative_to(_TESTS).parts[0]
+        slow = item.get_closest_marker("slow")
+        costs[item.path] += _SLOW if slow else _COSTS.get(room, 1)
+    items.sort(key=lambda item: (-costs[item.path], item.path))
 
 
 @pytest.fixture(scope="session", autouse=True)

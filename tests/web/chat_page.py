@@ -67,7 +67,7 @@ class ChatPage:
     def whole_reply(self, number: int) -> str:
         """Its text once it is whole, in one line."""
         buttons = self.page.get_by_role("button", name="Copy reply", exact=True)
-        expect(buttons).to_have_count(number + 1)
+        expect(buttons).to_have_count(number + 1, timeout=_MILLISECONDS)
         expect(self.page.get_by_role("button", name="Stop the reply")).to_have_count(0)
         return " ".join(self.reply(number).inner_text().split())
 

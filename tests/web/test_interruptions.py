@@ -40,7 +40,7 @@ def expected() -> list[int]:
 
 @pytest.fixture(scope="module")
 def mortal(server: RunningServer) -> Iterator[ServerProcess]:
-    """A server of its own that every test may kill and leaves alive."""
+    """A server of its own that tests may kill; the last one leaves it dead."""
     with server_process(EMBEDDED, free_port(), "--allow-origin", server.url) as process:
         yield process
 
@@ -78,21 +78,6 @@ def test_a_reply_goes_on_after_a_sleep_that_left_its_connections_dead(
         assert page.finished("reply")["ids"] == expected
 
 
-def test_a_reply_that_waits_for_a_lost_server_stops_when_it_is_told_to(
-    chromium: Browser, server: RunningServer, mortal: ServerProcess, expected: list[int]
-) -> None:
-    with opened(chromium, server) as page:
-        page.ready(mortal.url)
-        begun(page, 5)
-        mortal.kill()
-        mortal.start()
-        page.page.evaluate("stopReply('reply')")
-        answer = page.finished("reply")
-        assert answer["reason"] == "cancelled"
-        assert answer["ids"] == expected[: len(answer["ids"])]
-        mortal.wait_until_it_listens()
-
-
 def test_a_reply_goes_on_after_the_server_was_killed_and_started_again(
     chromium: Browser, server: RunningServer, mortal: ServerProcess, expected: list[int]
 ) -> None:
@@ -106,3 +91,16 @@ def test_a_reply_goes_on_after_the_server_was_killed_and_started_again(
         answer = page.finished("reply")
         assert answer["ids"] == expected
         assert page.page.evaluate("notices.length") > 0
+
+
+def test_a_reply_that_waits_for_a_lost_server_stops_when_it_is_told_to(
+    chromium: Browser, server: RunningServer, mortal: ServerProcess, expected: list[int]
+) -> None:
+    with opened(chromium, server) as page:
+        page.ready(mortal.url)
+        begun(page, 5)
+        mortal.kill()
+        page.page.evaluate("stopReply('reply')")
+        answer = page.finished("reply")
+        assert answer["reason"] == "cancelled"
+        assert answer["ids"] == expected[: len(answer["ids"])]

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import unicodedata
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ
 # Of these, by their names, and of what is unassigned, one in so many stands for the others.
 UNIFORM = ("CJK ", "HANGUL SYLLABLE", "TANGUT", "KHITAN", "NUSHU", "EGYPTIAN")
 THINNED = 40
+LINES = 16
 
 
 def test_every_tokenizer_is_compared() -> None:
@@ -47,23 +49,36 @@ def test_hard_texts_become_the_same_ids_with_every_kind_of_part() -> None:
     assert_encodes_alike(ALL, hard_texts(200, seed=6), special=True)
 
 
-def characters(name: str) -> list[str]:
-    """Of every code point, what is this kind's turn."""
-    if EXHAUSTIVE or name == "embedded":
-        return code_points()
-    uniform, single = [], []
+@cache
+def parted() -> tuple[list[str], list[str]]:
+    """Every code point: those that count one by one, and those whose neighbours are like them."""
+    single, uniform = [], []
     for character in code_points():
         called = unicodedata.name(character, "")
         alike = called == "" or called.startswith(UNIFORM)
         (uniform if alike and ord(character) > 0xFF else single).append(character)
-    return [*single, *uniform[::THINNED]][ALL.index(name) :: len(ALL)]
+    return single, uniform
+
+
+def texts_around(name: str) -> list[str]:
+    """Of every code point, what is this kind's turn."""
+    if EXHAUSTIVE:
+        return [text for character in code_points() for text in contexts(character)]
+    single, uniform = parted()
+    some = [*single, *uniform[::THINNED]]
+    if name != "embedded":
+        turn = some[ALL.index(name) :: len(ALL)]
+        return [text for character in turn for text in contexts(character)]
+    # A line each: what follows a line's end is cut as the beginning of a text is.
+    lines = [contexts(character)[1] for character in uniform]
+    packed = ["".join(lines[start : start + LINES]) for start in range(0, len(lines), LINES)]
+    return [text for character in some for text in contexts(character)[:2]] + packed
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_every_code_point_becomes_the_same_ids_alone_and_in_context(name: str) -> None:
-    around = 4 if EXHAUSTIVE or name != "embedded" else 2
-    texts = [text for character in characters(name) for text in contexts(character)[:around]]
+    texts = texts_around(name)
     for start in range(0, len(texts), BATCH):
         assert_encodes_alike([name], texts[start : start + BATCH])
     assert_encodes_alike([name], hard_texts(10_000 if EXHAUSTIVE else 500, seed=7))

@@ -6,6 +6,7 @@ On a phone's viewport with touch, and on a desktop's.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def said(*messages: str) -> list[dict[str, str]]:
     return [{"role": roles[i % 2], "content": text} for i, text in enumerate(messages)]
 
 
+@cache
 def expected(*messages: str) -> str:
     """Hugging Face's reply, in one line."""
     tokenizer: Any = AutoTokenizer.from_pretrained(EMBEDDED)

@@ -86,17 +86,23 @@ def large_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_checkpoint("qwen2", path, dtype="bfloat16", **shape)
 
 
+@pytest.fixture(scope="module")
+def large_bytes(large_path: Path) -> int:
+    """Of its weights."""
+    backbone = load_backbone(read_checkpoint(large_path, "large"), "auto", "cpu", linears="plain")
+    return sum(parameter.nbytes for parameter in backbone.parameters)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="private memory is read from /proc")
 @pytest.mark.parametrize(
     ("options", "share"),
     [({"linears": "plain"}, 1.0), ({"linears": "auto"}, 1.0), ({"quantize": "int8"}, 0.5)],
 )
 def test_loading_never_holds_the_model_twice(
-    large_path: Path, tmp_path: Path, options: dict[str, str], share: float
+    large_path: Path, large_bytes: int, tmp_path: Path, options: dict[str, str], share: float
 ) -> None:
     small = tiny_checkpoint("qwen2", tmp_path / "small", dtype="bfloat16")
-    backbone = load_backbone(read_checkpoint(large_path, "large"), "auto", "cpu", linears="plain")
-    weights = share * sum(parameter.nbytes for parameter in backbone.parameters)
+    weights = share * large_bytes
     command = [sys.executable, "-m", "tests.split_server.engine.loading_probe"]
     done = subprocess.run(
         [*command, str(small), str(large_path), json.dumps(options)],

@@ -5,6 +5,7 @@ Every reply must be what ``generate`` would say after the same ids, whoever else
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -27,6 +28,10 @@ from tests.checkpoints import ALL_FAMILIES
 from tests.engines import tiny_backbone
 
 ROUNDS = 400
+# What is drawn depends on no family, what a family changes shows within a few dozen replies: one of
+# each kind of attention has all rounds, the others a quarter of them.
+EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ
+THOROUGH = ("qwen2", "gemma3_text", "cohere2")
 SESSIONS = 9
 VOCABULARY = 300
 LONGEST = 150
@@ -164,11 +169,12 @@ def engine_on(path: Path) -> Iterator[Engine]:
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 def test_every_reply_of_a_ragged_crowd_is_what_generate_says(family: str, tiny_family: Any) -> None:
     path = tiny_family(family)
+    rounds = ROUNDS if EXHAUSTIVE or family in THOROUGH else ROUNDS // 4
     with engine_on(path) as engine:
         crowd = Crowd(path, engine, seed=len(family))
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             crowd.round()
         crowd.end()
-    assert crowd.steps > 1500
-    assert crowd.replies > 150
+    assert crowd.steps > 3.75 * rounds
+    assert crowd.replies > 0.375 * rounds
     assert crowd.cancelled > 0
