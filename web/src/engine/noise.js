@@ -20,6 +20,8 @@ export class Noise {
      * @type {WeakMap<OpenModel, Map<string, Promise<NoiseMode>>>}
      */
     this._modes = new WeakMap();
+    /** One search of a table at a time: the next one finds what it has found. @type {Promise<unknown>} */
+    this._searched = Promise.resolve();
   }
 
   /**
@@ -53,12 +55,19 @@ export class Noise {
     const { NoiseMode, records } = await this._load();
     const { digest, generation } = model.manifest;
     const about = { settings, table: tableOf(model), model: digest, generation };
+    const opened = this._searched.then(() => NoiseMode.open(records, about, this._progress()));
+    this._searched = opened.catch(() => {});
+    return opened;
+  }
+
+  /** Tells of every percent. */
+  _progress() {
     let told = -1;
-    return NoiseMode.open(records, about, (/** @type {number} */ done) => {
+    return (/** @type {number} */ done) => {
       const percent = Math.floor(100 * done);
       if (percent !== told) this._notify({ type: 'calibrating', done });
       told = percent;
-    });
+    };
   }
 
   _load() {
