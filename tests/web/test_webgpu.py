@@ -15,6 +15,7 @@ from split_client.generation.head_spec import HeadSpec
 from split_client.generation.lm_head import ExactLMHead
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
+from tests.server_process import running_server
 from tests.split_client.generation.weights import write_rows
 from tests.web.browsing import launched
 from tests.web.generation_peers import as_base64
@@ -37,6 +38,20 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GpuPage]:
         if ends.ask("adapter") is None:
             pytest.skip("this Chromium has no WebGPU adapter, not even SwiftShader")
         yield ends
+
+
+# A worker of the built app, over a table of 128 rows that the page gives it.
+_BUILT = """(address) => new Promise((resolve, reject) => {
+  const table = Float32Array.from({ length: 128 * 64 }, (_, i) => Math.sin(i * i));
+  const shard = { kind: 'memory', path: ['t', '0'], first: 0, rows: 128, rowBytes: 256,
+    bytes: new Uint8Array(table.buffer) };
+  const share = { hidden: 64, head: { shard, dtype: 'f32' }, embedding: null, compact: true,
+    bias: null, kernel: 'auto', gpu: 'always', workers: 1 };
+  const worker = new Worker(address, { type: 'module' });
+  worker.onerror = (event) => reject(new Error(event.message));
+  worker.onmessage = ({ data }) => data.progress === undefined && resolve(data);
+  worker.postMessage({ id: 0, type: 'open', share });
+})"""
 
 
 class Reply(NamedTuple):
@@ -174,3 +189,18 @@ def test_software_is_not_taken_where_nobody_insists(page: GpuPage, reply: Reply)
     assert reply.given_to(page, "auto") in ("relaxed", "simd")
     assert [top["ids"][0] for top in reply.tops(page)] == reply.tokens
     page.ask("close")
+
+
+def test_the_built_app_fetches_its_gpu_code_under_its_policy(
+    web_root: Path, tiny_path: Path
+) -> None:
+    with running_server(tiny_path, web_root=str(web_root)) as server:
+        with server.client() as client:
+            listed = client.get("/app-files.json").json()["files"]
+        (address,) = (path for path in listed if path.endswith("/ends.js"))
+        with launched(*GPU_FLAGS) as browser:
+            page = browser.new_page()
+            page.goto(server.url)
+            if page.evaluate("navigator.gpu.requestAdapter()") is None:
+                pytest.skip("this Chromium has no WebGPU adapter, not even SwiftShader")
+            assert page.evaluate(_BUILT, address) == {"id": 0, "result": {"kernel": "webgpu"}}
