@@ -177,3 +177,13 @@ test('files that are too large or no text are refused before they are parsed', a
   const binary = new Blob([Uint8Array.of(0xff, 0xfe, 0x00)]);
   await assert.rejects(readDocument(binary), { code: 'conversation_file_invalid' });
 });
+
+test('how a chat is noised travels with it, so that it is not sent plain where it is imported', () => {
+  const noise = { on: true, epsilon: null, sigma: 0.5, delta: 1e-5, clip: null, budget: 20 };
+  const chat = say(newChat({ noise }), 'eins');
+  assert.deepEqual(importChat(exportChat(chat)).noise, noise);
+  assert.equal(JSON.parse(exportChat(branched())).tree.noise, undefined);
+  const { tree, ...document } = JSON.parse(exportChat(chat));
+  const spoiledNoise = { ...document, tree: { ...tree, noise: { ...noise, sigma: -1 } } };
+  assert.equal(importChat(JSON.stringify(spoiledNoise)).noise, null);
+});
