@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import { TARGET } from './floor.mjs';
 import { KERNEL_NAMES, compileKernel } from './kernels.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -27,7 +28,6 @@ const STYLES = { app: 'src/ui/app.css', pair: 'src/pairing/pair.css' };
 const INJECTED = ['src/common/trusted_types.js'];
 const LICENCES = 'licences.txt';
 const BROTLI = '.br';
-const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
 
 const bundling = {
   absWorkingDir: HERE,
