@@ -12,6 +12,8 @@ import { promptSpans } from './transcript.js';
 
 // Why a reply goes on without: docs/protocol.md.
 const REFUSALS = new Set(['unsupported', 'attention_too_large']);
+// Spans of one answer: the page takes them in without a pause that is felt.
+const SPANS_AT_ONCE = 1000;
 
 /** The tokens of one prompt and its reply as text, and the attention of the reply's. */
 export class Looked {
@@ -59,9 +61,11 @@ export class Looked {
 
   /** @param {number} from spans that are known already @returns {Attended} */
   told(from) {
+    const { _promptTokens: promptTokens, _tokens: tokens } = this;
     const { first, end } = this._rows;
-    const spans = this._spans.slice(from);
-    return { promptTokens: this._promptTokens, tokens: this._tokens, first, end: Math.min(end, this._tokens), spans };
+    const spans = this._spans.slice(from, from + SPANS_AT_ONCE);
+    const more = from + spans.length < this._spans.length;
+    return { promptTokens, tokens, first, end: Math.min(end, tokens), spans, more };
   }
 
   /**

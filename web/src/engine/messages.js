@@ -81,6 +81,7 @@
  * @property {number} first the oldest of them whose row is kept; those before it had no room
  * @property {number} end behind the last one that has a row
  * @property {Span[]} spans
+ * @property {boolean} more whether further spans follow these
  */
 
 /**

@@ -78,3 +78,11 @@ test('other failures are the reply\'s', async () => {
   const watching = lookedAt().watching(/** @type {any} */ (inner));
   await assert.rejects(watching.extend([1], OPTIONS), { code: 'connection_lost' });
 });
+
+test('a long prompt is told in several answers', async () => {
+  const prompt = Array(2500).fill(1);
+  const looked = new Looked(tokenizer, [{ role: 'user', content: 'b'.repeat(2500) }], prompt, () => {});
+  const told = [0, 1000, 2000].map((from) => looked.told(from));
+  assert.deepEqual(told.map(({ spans, more }) => [spans.length, more]), [[1000, true], [1000, true], [500, false]]);
+  assert.equal(told[2].spans[0].start, 2000);
+});

@@ -26,7 +26,9 @@ export class FakeLooked {
   /** @param {number} from */
   told(from) {
     const tokens = this.spans.length - this.promptTokens;
-    return { promptTokens: this.promptTokens, tokens, first: 0, end: tokens, spans: this.spans.slice(from) };
+    const spans = this.spans.slice(from, from + 1000);
+    const more = from + spans.length < this.spans.length;
+    return { promptTokens: this.promptTokens, tokens, first: 0, end: tokens, spans, more };
   }
 
   /** @param {number | null} token */

@@ -55,6 +55,13 @@ test('what is new of a reply that grows comes behind what is known', async () =>
     [looked.spans.map(({ text }) => text).join(''), 3]);
 });
 
+test('what comes in several answers is there before anything is shown', async () => {
+  const { looked, looking } = reply('word '.repeat(2500));
+  await looking.refresh();
+  assert.equal(looking.spans.length, looked.spans.length);
+  assert.equal(looking.range.value?.end, 2500);
+});
+
 test('tokens of the reply are found by their spans, others cannot be chosen', async () => {
   const { looked, looking } = reply('a b');
   await looking.refresh();

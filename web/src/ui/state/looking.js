@@ -63,13 +63,16 @@ export class Looking {
   }
 
   async _refresh() {
-    const told = await this._asked(() => this._engine.attended(this._chat, this.spans.length));
-    if (!told) {
-      this.gone.value = true;
-      return;
-    }
-    this._promptTokens = told.promptTokens;
-    for (const span of told.spans) this._take(span);
+    let told;
+    do {
+      told = await this._asked(() => this._engine.attended(this._chat, this.spans.length));
+      if (!told) {
+        this.gone.value = true;
+        return;
+      }
+      this._promptTokens = told.promptTokens;
+      for (const span of told.spans) this._take(span);
+    } while (told.more);
     const last = this.spans.at(-1)?.stop ?? 0;
     const end = Math.min(told.end, last - told.promptTokens);
     this.range.value = { first: told.first, end, dropped: told.first > 0 };

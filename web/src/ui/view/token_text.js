@@ -7,6 +7,8 @@ import { levelOf } from './shares.js';
 
 // How many spans are put up at once, so that a long chat does not hold up the page.
 const AT_ONCE = 150;
+// A line of the text that is longer goes on in another one at its next space: each is laid out by itself.
+const MOST_IN_LINE = 200;
 const NO_LEVEL = -1;
 
 /** The text in an element of the page. */
@@ -83,14 +85,19 @@ export class TokenText {
     element.textContent = text;
     element.className = kind;
     if (/^\s*\n\s*$/.test(text)) element.classList.add('break');
-    // A line of its own for each line of the text: what is added later lays out only the last one.
-    this._line ??= this._place.appendChild(document.createElement('div'));
-    this._line.append(element);
+    this._lineFor(text).append(element);
     if (text.endsWith('\n')) this._line = null;
     this._elements.push(element);
     this._levels.push(NO_LEVEL);
     this._level(this._elements.length - 1);
     if (this._elements.length - 1 + this._hidden === this._chosen) element.classList.add('chosen');
+  }
+
+  /** What is added later lays out only the last line. @param {string} text */
+  _lineFor(text) {
+    if (this._line && this._line.childElementCount >= MOST_IN_LINE && /^\s/.test(text)) this._line = null;
+    this._line ??= this._place.appendChild(document.createElement('div'));
+    return this._line;
   }
 
   /** @param {number} i of an element */
