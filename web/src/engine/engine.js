@@ -199,7 +199,9 @@ export class Engine {
    */
   async noise({ chat, settings }) {
     const mode = await this._noise.mode(settings, await this._prepared(() => {}));
-    return mode.status(chat, this._chats.get(chat)?.noised?.conversation.ahead);
+    const noised = this._chats.get(chat)?.noised;
+    // What is recorded ahead for other noise stays counted as sent.
+    return mode.status(chat, noised?.mode === mode ? noised.conversation.ahead : 0);
   }
 
   /** Ends a chat and deletes the key of its noise. @param {{chat: string}} which */
