@@ -15,7 +15,8 @@ export default function NoiseSeen() {
         name of an adapter, requests for attention. The totals are no promise made in advance; a budget is one.
       </p>
       <p>
-        The secret key of this chat’s noise and the record of what was sent lie in this browser. Whoever clears its
+        This page’s own code comes from the server; one that is not honest could leave the noise out. The secret key
+        of this chat’s noise and the record of what was sent lie in this browser. Whoever clears its
         data begins to count at nothing, but the server does not forget.
       </p>
     </>
