@@ -117,22 +117,16 @@ def test_rows_are_those_of_the_python_client(
         np.testing.assert_array_equal(row(page, None), padded.mean(0).astype(np.float32))
 
 
-def test_rows_are_those_of_eager_attention(
-    chromium: Browser, server: RunningServer, wanted: tuple[list[int], list[Any]]
-) -> None:
+def test_rows_are_those_of_eager_attention(wanted: tuple[list[int], list[Any]]) -> None:
+    """With the test before: those of the page are."""
+    ids, rows = wanted
     prompt = prompt_ids()
-    eager = eager_means(prompt + wanted[0])
-    with opened(chromium, server) as page:
-        page.ready(server.url)
-        page.reply(MESSAGES, maxTokens=COUNT, attention=True)
-        for token in range(len(wanted[0])):
-            place = len(prompt) + token
-            np.testing.assert_allclose(
-                row(page, token), eager[place - 1, :place], rtol=0, atol=1e-5
-            )
+    eager = eager_means(prompt + ids)
+    for place, row in enumerate(rows, len(prompt)):
+        np.testing.assert_allclose(row, eager[place - 1, :place], rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("transport", ["websocket", "http"])
+@pytest.mark.parametrize("transport", ["websocket", pytest.param("http", marks=pytest.mark.slow)])
 def test_cut_connections_neither_shift_nor_repeat_a_row(
     chromium: Browser,
     server: RunningServer,

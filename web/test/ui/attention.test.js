@@ -70,6 +70,13 @@ test('tokens of the reply are found by their spans, others cannot be chosen', as
   assert.deepEqual([looking.tokenOf(looked.promptTokens + 1), looking.tokenOf(0)], [1, null]);
 });
 
+test('the newest token is the last one with a text', async () => {
+  const { looked, looking } = reply('a b');
+  looked.spans.push({ text: '<end>', start: looked.spans.length, stop: looked.spans.length + 1, kind: 'control' });
+  await looking.refresh();
+  assert.deepEqual([looking.range.value?.end, looking.newest()], [3, 1]);
+});
+
 test('of several choices the latest counts, however the answers come', async () => {
   const { engine, looked } = reply('a b c');
   /** @type {(() => void)[]} */

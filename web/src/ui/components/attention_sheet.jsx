@@ -72,7 +72,6 @@ function Parts({ looking, growing }) {
 
 /** The average, or one token of the reply. @param {Choosing} props */
 function Kind({ looking, choose }) {
-  const { end } = rangeOf(looking);
   const one = looking.choice.value !== null;
   return (
     <div class="choice" role="radiogroup" aria-label="Whose attention">
@@ -81,7 +80,7 @@ function Kind({ looking, choose }) {
         <span>The whole reply</span>
       </label>
       <label>
-        <input type="radio" name="looked" checked={one} onChange={() => void choose(end - 1)} />
+        <input type="radio" name="looked" checked={one} onChange={() => void choose(looking.newest())} />
         <span>One token</span>
       </label>
     </div>

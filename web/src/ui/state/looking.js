@@ -62,6 +62,16 @@ export class Looking {
     return chosen && this.spanOf(token) === span ? token : null;
   }
 
+  /** The last token that can be chosen, one with a text of its own if there is one. */
+  newest() {
+    const { first, end } = this.range.value ?? { first: 0, end: 1 };
+    for (let token = end - 1; token >= first; token--) {
+      const span = this.spanOf(token);
+      if (span !== null && this.spans[span].kind === 'assistant') return token;
+    }
+    return end - 1;
+  }
+
   async _refresh() {
     let told;
     do {
