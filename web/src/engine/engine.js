@@ -36,11 +36,13 @@ const MAX_SHARDS = 4;
 export class Engine {
   /**
    * @param {(notice: import('./messages.js').Notice) => void} notify
-   * @param {{cores?: number, openStore?: typeof ModelStore.open, openModel?: typeof OpenModel.open}} [options]
+   * @param {{cores?: number, openStore?: typeof ModelStore.open, openModel?: typeof OpenModel.open,
+   *   able?: () => void}} [options] able: throws where this browser cannot run a model
    */
   constructor(notify, options = {}) {
     const { cores = navigator.hardwareConcurrency ?? 2, openStore = ModelStore.open, openModel = OpenModel.open } = options;
     this._notify = notify;
+    this._able = options.able ?? (() => {});
     this._cores = cores;
     this._models = new Models(openStore);
     /** @type {Server | null} */
@@ -70,6 +72,7 @@ export class Engine {
    * @returns {Promise<Connected>}
    */
   async connect({ url, token, transport = 'auto' }) {
+    this._able();
     const turn = ++this._connects;
     const server = new Server(url, token);
     const bytes = await server.manifest();

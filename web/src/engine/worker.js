@@ -1,4 +1,5 @@
 // The engine worker: everything of a reply, off the page's thread.
+import { requireAble } from './able.js';
 import { Dispatcher } from './dispatcher.js';
 import { Engine, METHODS } from './engine.js';
 
@@ -14,7 +15,7 @@ function report(error) {
 
 /** @type {Dispatcher} */
 const dispatcher = new Dispatcher(
-  new Engine((notice) => dispatcher.notify(notice)),
+  new Engine((notice) => dispatcher.notify(notice), { able: requireAble }),
   METHODS,
   send,
   report,
