@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,23 @@ def applied(path: Path, a: torch.Tensor, b: torch.Tensor, scale: float) -> Itera
         return hidden + scale * ((hidden @ a.T) @ b.T)
 
     handle = oracle.model(path).model.norm.register_forward_hook(hook)
+    oracle.forget()
     try:
         yield
     finally:
         handle.remove()
+        oracle.forget()
 
 
 def banking_greedy(prompt: list[int], count: int) -> list[int]:
     """What the embedded model with its adapter says after ``prompt``."""
+    return list(_banking_greedy(tuple(prompt), count))
+
+
+@cache
+def _banking_greedy(prompt: tuple[int, ...], count: int) -> list[int]:
     with applied(EMBEDDED, *banking_tensors()):
-        return oracle.greedy(EMBEDDED, prompt, count)
+        return oracle.greedy(EMBEDDED, list(prompt), count)
 
 
 def write_adapter(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
 @cache
@@ -16,16 +16,32 @@ def model(path: Path) -> Any:
     return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
 
 
+@cache
+def tokenizer(path: Path) -> Any:
+    """The tokenizer beside the model."""
+    return AutoTokenizer.from_pretrained(path)
+
+
 def greedy(path: Path, prompt: list[int], count: int) -> list[int]:
     """The ids that follow ``prompt``, at most ``count``, ending with an end-of-sequence id if one
     comes.
     """
+    return list(_greedy(path, tuple(prompt), count))
+
+
+def forget() -> None:
+    """To be called by what changes a model for a while: replies are kept otherwise."""
+    _greedy.cache_clear()
+
+
+@lru_cache(maxsize=1000)
+def _greedy(path: Path, prompt: tuple[int, ...], count: int) -> tuple[int, ...]:
     ids = torch.tensor([prompt])
     with torch.inference_mode():
         out = model(path).generate(
             ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False
         )
-    return [int(token) for token in out[0, len(prompt) :]]
+    return tuple(int(token) for token in out[0, len(prompt) :])
 
 
 def logits(path: Path, ids: list[int]) -> torch.Tensor:

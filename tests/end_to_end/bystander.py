@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 
 import torch
@@ -83,20 +82,13 @@ def _received(websocket: ClientConnection) -> bytes:
     return message
 
 
-@cache
-def _expected(path: Path) -> list[int]:
-    """What `generate` says on the checkpoint at ``path``."""
-    reply = oracle.greedy(path, PROMPT, COUNT)
-    assert len(reply) == COUNT
-    return reply
-
-
 @contextmanager
 def undisturbed(server: RunningServer, path: Path, **headers: str) -> Iterator[Bystander]:
     """Another session is in the middle of a reply when the body begins, goes on until the body has
     ended, and must have produced exactly the tokens of `generate`, every time.
     """
-    expected = _expected(path)
+    expected = oracle.greedy(path, PROMPT, COUNT)
+    assert len(expected) == COUNT
     bystander = Bystander(server, path, headers)
     bystander.start()
     try:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AutoTokenizer
 
 from split_client import cli
 from split_client.adapters.errors import UnknownAdapter
@@ -47,8 +46,8 @@ def templated(*messages: str) -> list[int]:
     """Ids of a chat of user and assistant in turns."""
     roles = ("user", "assistant")
     chat = [{"role": roles[i % 2], "content": text} for i, text in enumerate(messages)]
-    tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
-    return list(tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=False))
+    render = oracle.tokenizer(EMBEDDED).apply_chat_template
+    return list(render(chat, add_generation_prompt=True, return_dict=False))
 
 
 def plain(*messages: str) -> list[int]:

@@ -46,10 +46,8 @@ def client(server: RunningServer, tmp_path: Path) -> Iterator[SplitClient]:
 
 def templated(path: Path, messages: list[dict[str, str]]) -> list[int]:
     """Hugging Face's own ids of a chat."""
-    tokenizer = AutoTokenizer.from_pretrained(path)
-    return list(
-        tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
-    )
+    render = oracle.tokenizer(path).apply_chat_template
+    return list(render(messages, add_generation_prompt=True, return_dict=False))
 
 
 def expected(path: Path, messages: list[dict[str, str]], count: int = 40) -> list[int]:

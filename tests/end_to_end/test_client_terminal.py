@@ -49,7 +49,7 @@ def _environment(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("SPLIT_CONFIG", str(tmp_path / "config.toml"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def answer(server: RunningServer, cache: Path) -> str:
     """What the model says to QUESTION at greedy."""
     with SplitClient(server.url, cache=cache) as client:
