@@ -126,8 +126,9 @@ export class Ends {
         onPrepare(done.reduce((a, b) => a + b, 0) / done.length);
       }),
     );
-    const kernels = (await Promise.all(opened)).map((answer) => answer.kernel);
-    this._kernels = kernels.slice(0, this._shards.head.length);
+    const answers = await Promise.all(opened);
+    this._kernels = answers.slice(0, this._shards.head.length).map(({ kernel: name }) => name);
+    if (answers.some(({ gpuLost }) => gpuLost)) this._session.gpuLost = true;
     this._links.forEach((link, i) => (link.onKernel = (name) => this._leftGpu(i, name)));
     onPrepare(1);
   }

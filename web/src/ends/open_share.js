@@ -56,6 +56,8 @@ export class OpenShare {
     /** @type {PlaneOnGpu | null} */
     this._onGpu = null;
     this._kernel = '';
+    /** Whether a GPU failed, as against being slow or not there. */
+    this.gpuLost = false;
   }
 
   /** @param {(fraction: number) => void} onProgress */
@@ -84,6 +86,7 @@ export class OpenShare {
       return await this._ready.shortlist(hidden, wanted);
     } catch (error) {
       if (!(error instanceof GpuLost)) throw error;
+      this.gpuLost = true;
     }
     this._leaveGpu();
     await this._fill(await this._newPlace(), onProgress);
@@ -168,6 +171,7 @@ export class OpenShare {
     } catch (error) {
       // The plane in memory does the same.
       this._leaveGpu();
+      this.gpuLost = error instanceof GpuLost;
       if (wish !== 'always') return;
       throw kernelUnavailable(error instanceof Error ? error.message : 'the GPU fails');
     }

@@ -68,7 +68,7 @@ export class ShardServer {
   async _openShare(share, onProgress) {
     this._open = new OpenShare(share, this._means);
     await this._open.open(onProgress);
-    return { kernel: this._open.kernel };
+    return { kernel: this._open.kernel, gpuLost: this._open.gpuLost };
   }
 
   /**

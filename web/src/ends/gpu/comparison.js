@@ -40,7 +40,7 @@ export async function checkEstimates(onGpu, reference, hidden, deadline) {
  * median of its runs against the other's shortest. Takes at most 0.3 seconds.
  * @param {PlaneOnGpu} onGpu @param {Reference} reference @param {Float32Array} hidden
  * @param {Clock & {workers: number}} options `workers`: they all share the GPU, so it does the work of all
- * @throws {GpuRefused} it is not @throws {GpuLost} nor does it answer in that time
+ * @throws {GpuRefused} it is not, or does not answer in that time @throws {GpuLost} it fails
  */
 export async function checkSpeed(onGpu, reference, hidden, { workers, now, timers }) {
   const end = now() + BUDGET * 1000;
@@ -55,6 +55,8 @@ export async function checkSpeed(onGpu, reference, hidden, { workers, now, timer
       times.push(now() - start);
     }
     if (times.length < LEAST_RUNS || median(times) >= toBeat) throw new GpuRefused('it is not faster');
+  } catch (error) {
+    throw deadline.passed ? new GpuRefused('it is not faster') : error;
   } finally {
     deadline.end();
   }

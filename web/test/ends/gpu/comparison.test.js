@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkEstimates, checkSpeed } from '../../../src/ends/gpu/comparison.js';
 import { Deadline } from '../../../src/ends/gpu/deadline.js';
+import { GpuLost } from '../../../src/ends/gpu/errors.js';
 import { FakeTimers } from './fake_gpu.js';
 
 const hidden = Float32Array.of(1, 2);
@@ -45,17 +46,27 @@ test('one that is fast every third time is not', async () => {
 
 test('the comparison ends after 0.3 seconds, and few runs in that time tell nothing', async () => {
   const slow = planes([120], 20);
-  await assert.rejects(slow.check(), { code: 'gpu_lost' });
+  await assert.rejects(slow.check(), { code: 'gpu_refused' });
   assert.deepEqual(slow.runs, { gpu: 2, own: 3 });
   const slower = planes([5], 290);
   await assert.rejects(slower.check(), { code: 'gpu_refused' });
   assert.deepEqual(slower.runs, { gpu: 0, own: 2 });
 });
 
-test('one that does not answer is lost after 0.3 seconds', async () => {
+test('one that does not answer in that time is slow, and one that fails is lost', async () => {
   const { check, timers } = planes([301]);
-  await assert.rejects(check(), { code: 'gpu_lost' });
+  await assert.rejects(check(), { code: 'gpu_refused' });
   assert.equal(timers.waiting.size, 0);
+  const estimate = () => Promise.reject(new GpuLost('it failed'));
+  const reference = { estimates: new Float32Array(4), estimate: () => {} };
+  const own = new FakeTimers();
+  const failing = checkSpeed(/** @type {any} */ ({ estimate }), reference, hidden, {
+    workers: 1,
+    now: () => 0,
+    timers: own,
+  });
+  await assert.rejects(failing, { code: 'gpu_lost' });
+  assert.equal(own.waiting.size, 0);
 });
 
 /** @param {number[]} values @param {number[]} found */

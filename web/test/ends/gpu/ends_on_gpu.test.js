@@ -183,6 +183,19 @@ test('a GPU that was lost is not tried again by ends that are opened later', asy
   await own.close();
 });
 
+test('nor is one that fails while it is tried; one that is slow may be tried again', async () => {
+  const gpu = new FakeGpu();
+  const slow = await ends(gpu, { cost: 9 });
+  assert.equal(slow.session.gpuLost, false);
+  await slow.own.close();
+  gpu.fault = 'rejects';
+  const { own, top, session } = await ends(gpu);
+  assert.match(own.kernel, wasm);
+  assert.equal(session.gpuLost, true);
+  assert.deepEqual(await top(), expected);
+  await own.close();
+});
+
 test('where one shard of two stays in WebAssembly both kernels are named', async () => {
   const gpu = new FakeGpu();
   const { own, top } = await ends(gpu);

@@ -148,7 +148,6 @@ class FakeDevice {
   _write(buffer, offset, data, from = 0, count = undefined) {
     const part = ArrayBuffer.isView(data) ? data.subarray(from, from + Number(count)) : new Uint8Array(data);
     buffer.bytes.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), offset);
-    this.gpu.largestWrite = Math.max(this.gpu.largestWrite, part.byteLength);
   }
 }
 
@@ -170,7 +169,6 @@ export class FakeGpu {
     this.devices = [];
     this.adapters = 0;
     this.dispatches = 0;
-    this.largestWrite = 0;
     this.onDispatch = () => {};
   }
 

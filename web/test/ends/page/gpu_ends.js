@@ -5,7 +5,7 @@ import { ShardServer } from '../../../src/ends/shard_server.js';
 
 /** @type {GPUDevice[]} */
 const devices = [];
-const gpu = {
+const gpu = navigator.gpu && {
   wgslLanguageFeatures: navigator.gpu.wgslLanguageFeatures,
   async requestAdapter() {
     const adapter = /** @type {GPUAdapter} */ (await navigator.gpu.requestAdapter());
