@@ -172,10 +172,16 @@ def test_a_budget_stops_before_anything_is_sent(engine: EnginePage, seen: Seen) 
     assert status(engine, {"epsilon": 8})["all"]["rows"] == 0
 
 
-def test_a_reply_ends_where_the_budget_does(engine: EnginePage, seen: Seen) -> None:
+def test_a_reply_ends_where_the_budget_does(
+    engine: EnginePage, server: RunningServer, seen: Seen
+) -> None:
     noise = {"sigma": 50, "budget": 3}
     room = status(engine, noise)["budget"]["room"]
-    assert ask(engine, FIRST, tokens=2000, noise=noise)["error"] == "budget_exhausted"
+    endless = {str(token): -100 for token in server.parts.service.info.eos_token_ids}
+    params = {"temperature": 0, "logit_bias": endless}
+    assert 50 < room < 1000
+    reply = ask(engine, FIRST, tokens=2000, noise=noise, params=params)
+    assert reply["error"] == "budget_exhausted"
     told = status(engine, noise)
     assert told["all"]["rows"] == room
     assert told["all"]["whole"] <= 3
