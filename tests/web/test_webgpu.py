@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,6 +205,23 @@ def test_a_device_that_goes_away_in_mid_reply_changes_no_token(page: GpuPage, re
     assert [top["ids"][0] for top in tops] == reply.tokens
     assert {top["kernel"] for top in tops[:13]} == {"webgpu"}
     assert {top["kernel"] for top in tops[13:]} <= {"relaxed", "simd"}
+
+
+def test_a_browser_whose_gpu_process_dies_goes_on_with_the_same_tokens(
+    page: GpuPage, url: str, reply: Reply
+) -> None:
+    with launched(*GPU_FLAGS) as crashing:
+        tab = crashing.new_page()
+        tab.goto(url)
+        own = GpuPage(tab)
+        assert reply.given_to(own, "webgpu") == "webgpu"
+        assert [top["ids"][0] for top in reply.tops(own)] == reply.tokens
+        processes = crashing.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+        (gpu,) = (entry["id"] for entry in processes["processInfo"] if entry["type"] == "GPU")
+        os.kill(gpu, signal.SIGKILL)
+        tops = reply.tops(own)
+        assert [top["ids"][0] for top in tops] == reply.tokens
+        assert tops[-1]["kernel"] in ("relaxed", "simd")
 
 
 def test_software_is_not_taken_where_nobody_insists(page: GpuPage, reply: Reply) -> None:
