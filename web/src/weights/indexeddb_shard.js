@@ -7,7 +7,7 @@ import { RowCache } from './row_cache.js';
 
 // What rows in memory may take: each reading costs a tenth of a millisecond of CPU, and tokens want the same
 // rows again. With the 4-bit copy of all rows it stays below 0.4 of the weights.
-const CACHE_PART = 1 / 50;
+const CACHE_PART = 1 / 100;
 const CACHE_BYTES = 8 << 20;
 // Records asked for before the first is waited for: bounds what of them is in memory.
 const BATCH = 128;
