@@ -3,7 +3,7 @@ import { GpuLost, GpuRefused } from './gpu/errors.js';
 import { loadKernels, newMemory } from './kernels.js';
 import { layOut } from './layout.js';
 import { Plane } from './plane.js';
-import { ShardHead } from './shard_head.js';
+import { ShardHead, noShortlist } from './shard_head.js';
 import { ShardTable } from './table.js';
 
 /** @typedef {import('../../types/gatelink.js').FloatName} FloatName */
@@ -73,11 +73,12 @@ export class OpenShare {
 
   /** The kernel of the estimates, where there are any. */
   get kernel() {
-    return this.head?.kernel ?? this._kernel;
+    const kernel = this.head?.kernel ?? this._kernel;
+    return kernel === 'webgpu' && !this._onGpu ? this._kernel : kernel;
   }
 
   /**
-   * As the head's. Where the GPU is lost meanwhile, the plane in memory answers, from then on.
+   * As the head's. Where the GPU is lost meanwhile, a plane in memory answers from then on.
    * @param {Float32Array} hidden @param {import('./shard_head.js').Wanted} wanted
    * @param {(fraction: number) => void} onProgress
    */
@@ -89,7 +90,12 @@ export class OpenShare {
       this.gpuLost = true;
     }
     this._leaveGpu();
-    await this._fill(await this._newPlace(), onProgress);
+    try {
+      await this._fill(await this._newPlace(), onProgress);
+    } catch {
+      // Without memory for the plane every row is read; the next request tries again.
+      return noShortlist();
+    }
     return this._ready.shortlist(hidden, wanted);
   }
 

@@ -20,7 +20,7 @@
  *
  * The rows of the largest estimates, rescored.
  * @typedef {object} Shortlist
- * @property {boolean} finite false: an estimate overflows, and nothing else below holds
+ * @property {boolean} finite false: an estimate overflows or there are none, and nothing else below holds
  * @property {Int32Array} rows of the shard
  * @property {Float32Array} biased row . hidden + bias of `rows`
  * @property {Float32Array} alsoBiased of `also`
@@ -60,7 +60,7 @@ export class ShardHead {
     const estimating = plane.estimate(hidden);
     if (estimating) await estimating;
     const { estimates, bias, rows } = this._layout;
-    if (!this._kernels.addBias(estimates, bias, rows)) return overflowed();
+    if (!this._kernels.addBias(estimates, bias, rows)) return noShortlist();
     for (const row of wanted.also) plane.estimates[row] = -Infinity;
     return this.longer(wanted);
   }
@@ -127,8 +127,8 @@ export class ShardHead {
   }
 }
 
-/** @returns {Shortlist} */
-function overflowed() {
+/** What says that only products of all rows will do. @returns {Shortlist} */
+export function noShortlist() {
   const biased = new Float32Array();
   const none = { biased, alsoBiased: biased, squares: 0, leftOut: Infinity, rest: 0, reference: 0 };
   return { finite: false, rows: new Int32Array(), ...none };

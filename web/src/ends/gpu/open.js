@@ -7,7 +7,7 @@ import { hasPackedDot } from './shader.js';
 /** @typedef {import('./deadline.js').Timers} Timers */
 
 /** Seconds for everything before the first product. */
-const OPENING = 15;
+const OPENING = 10;
 
 /**
  * Moves the estimates of a plane to the GPU, where that answers, is right, and is faster.

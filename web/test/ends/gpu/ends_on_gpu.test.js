@@ -164,6 +164,23 @@ for (const [name, lose] of Object.entries(losses)) {
   });
 }
 
+test('without memory for the plane after a loss every row is read, until there is some', async (context) => {
+  const gpu = new FakeGpu();
+  const { own, top } = await ends(gpu);
+  gpu.fault = 'rejects';
+  const short = context.mock.method(WebAssembly, 'Memory', () => {
+    throw new RangeError('could not allocate memory');
+  });
+  assert.deepEqual(await top(), expected);
+  assert.equal(await own.head.topAndRest(state, 20, 1), null);
+  assert.match(own.kernel, wasm);
+  assert.equal((await own.rows(Int32Array.of(7)))[0], weights[7 * HIDDEN]);
+  short.mock.restore();
+  assert.deepEqual(await top(), expected);
+  assert.notEqual(await own.head.topAndRest(state, 20, 1), null);
+  await own.close();
+});
+
 test('a plane that no store keeps is derived again when the GPU is lost', async () => {
   const gpu = new FakeGpu();
   const { own, top, derived } = await ends(gpu);
