@@ -1,4 +1,5 @@
 import { AppError, PromptEmpty } from '../common/errors.js';
+import { OneDtypeBackend } from '../noise/backend.js';
 import { RemoteBackend } from '../session/remote.js';
 import { Sequence } from '../session/sequence.js';
 import { PromptMemory } from '../text/prompts.js';
@@ -19,9 +20,10 @@ export class ChatSession {
     const { digest, hiddenSize, maxContext } = model.manifest;
     this._model = model;
     this.noised = noised;
-    const Backend = noised?.mode.Backend ?? RemoteBackend;
-    const dtype = noised?.conversation.dtype ?? null;
-    this._backend = new Backend(channel, { manifest: digest, hiddenSize, maxContext, dtype });
+    const about = { manifest: digest, hiddenSize, maxContext, dtype: noised?.conversation.dtype ?? null };
+    this._backend = noised
+      ? new OneDtypeBackend(channel, about, noised.mode.otherDtype)
+      : new RemoteBackend(channel, about);
     this.sequence = new Sequence(this._backend, (tokens, start, stop) =>
       noised
         ? noised.conversation.rows(tokens, start, stop, this._backend.dtype)

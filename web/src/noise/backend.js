@@ -1,8 +1,12 @@
 // A session on a split server whose rows have noise: reopened in the dtype that it began with.
+//
+// It knows no other file of this room: what it extends is in the engine from the beginning, the rest is
+// loaded when a chat first has noise.
 import { OtherDtype } from '../protocol/errors.js';
 import { AnswerInvalid } from '../session/errors.js';
 import { RemoteBackend } from '../session/remote.js';
-import { NoiseDtypeChanged } from './errors.js';
+
+/** @typedef {import('../common/errors.js').AppError} AppError */
 
 /**
  * The first session's dtype is asked for whenever a session is opened again.
@@ -12,16 +16,26 @@ import { NoiseDtypeChanged } from './errors.js';
  */
 export class OneDtypeBackend extends RemoteBackend {
   /**
+   * @param {import('../transport/channel.js').Channel} channel
+   * @param {ConstructorParameters<typeof RemoteBackend>[1]} options
+   * @param {(began: string, wanted: string) => AppError} otherDtype what a server that insists is refused with
+   */
+  constructor(channel, options, otherDtype) {
+    super(channel, options);
+    this._otherDtype = otherDtype;
+  }
+
+  /**
    * As of RemoteBackend.
    * @param {{signal?: AbortSignal}} [options]
-   * @throws {NoiseDtypeChanged | import('../common/errors.js').AppError} the latter: as RemoteBackend
+   * @throws {AppError} as RemoteBackend, and `otherDtype`
    */
   async open(options) {
     try {
       await super.open(options);
     } catch (error) {
       const cause = error instanceof AnswerInvalid ? error.cause : null;
-      throw cause instanceof OtherDtype ? new NoiseDtypeChanged(cause.asked, cause.given) : error;
+      throw cause instanceof OtherDtype ? this._otherDtype(cause.asked, cause.given) : error;
     }
     this._protocol.askFor(this.dtype);
   }

@@ -1,11 +1,10 @@
 // Noised mode of one model: calibrated once, one account for each chat, chats with keys of their own.
 import { AppError } from '../common/errors.js';
 import { Account } from './account.js';
-import { OneDtypeBackend } from './backend.js';
 import { calibrate } from './calibration.js';
 import { NoisedConversation } from './conversation.js';
 import { NoiseDatabase } from './database.js';
-import { NoiseSettingInvalid } from './errors.js';
+import { NoiseDtypeChanged, NoiseSettingInvalid } from './errors.js';
 import { KeptChat } from './kept_chat.js';
 import { Ledger } from './ledger.js';
 import { RowMechanism } from './mechanism.js';
@@ -63,7 +62,8 @@ export class NoiseMode {
     this._mechanism = mechanismOf(settings, calibration, table.width);
     /** The model's own sampling, without what would tell of the prompt. */
     this.generation = withoutPenalty(generation);
-    this.Backend = OneDtypeBackend;
+    /** Why a server that wants rows in another dtype is sent none. */
+    this.otherDtype = (/** @type {string} */ began, /** @type {string} */ wanted) => new NoiseDtypeChanged(began, wanted);
   }
 
   /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OneDtypeBackend } from '../../src/noise/backend.js';
+import { NoiseDtypeChanged } from '../../src/noise/errors.js';
 import { encodeMessage } from '../../src/protocol/messages.js';
 import { decodeServerMessage } from '../../src/protocol/parsing.js';
 import { Sequence } from '../../src/session/sequence.js';
@@ -12,7 +13,9 @@ import { Device, WIDTH } from './device.js';
 async function noised(device = new Device()) {
   const rig = new Rig();
   const conversation = await device.conversation();
-  const backend = new OneDtypeBackend(rig.channel, { manifest: MANIFEST, hiddenSize: WIDTH, dtype: conversation.dtype });
+  const about = { manifest: MANIFEST, hiddenSize: WIDTH, dtype: conversation.dtype };
+  const refusal = (/** @type {string} */ began, /** @type {string} */ wanted) => new NoiseDtypeChanged(began, wanted);
+  const backend = new OneDtypeBackend(rig.channel, about, refusal);
   const rows = (/** @type {number[]} */ tokens, /** @type {number} */ start, /** @type {number} */ stop) =>
     conversation.rows(tokens, start, stop, backend.dtype);
   return { rig, device, conversation, sequence: new Sequence(backend, rows) };

@@ -2,6 +2,8 @@ import { FIRST_NOISE } from '../../settings/noise.js';
 import { useApp } from './context.jsx';
 import { Lazy } from './lazy.jsx';
 
+const settings = () => import('./noise_panel.jsx').then(({ NoiseSettings }) => ({ default: NoiseSettings }));
+
 /** Whether rows of the shown chat are noised before they leave. */
 export function NoiseSection() {
   const app = useApp();
@@ -31,7 +33,7 @@ export function NoiseSection() {
           <p class="problem">Off: the next message sends this whole chat to the server without noise.</p>
         )}
       </div>
-      {on && <Lazy load={() => import('./noise_settings.jsx')} onMissing={() => app.missing()} />}
+      {on && <Lazy load={settings} onMissing={() => app.missing()} />}
     </section>
   );
 }

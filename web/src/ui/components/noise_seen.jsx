@@ -1,7 +1,7 @@
 import { NoiseStatus } from './noise_status.jsx';
 
 /** What the server can learn of a chat that is sent with noise. */
-export default function NoiseSeen() {
+export function NoiseSeen() {
   return (
     <>
       <p>

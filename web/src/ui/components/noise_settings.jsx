@@ -23,7 +23,7 @@ const AMOUNTS = {
 };
 
 /** How much noise, and where it ends. */
-export default function NoiseSettings() {
+export function NoiseSettings() {
   const app = useApp();
   const chat = app.library.chat.value;
   const noise = /** @type {NoiseChoice} */ (chat.noise);

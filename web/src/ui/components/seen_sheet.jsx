@@ -7,6 +7,8 @@ import { Icon } from './icon.jsx';
 import { Lazy } from './lazy.jsx';
 import { Sheet } from './sheet.jsx';
 
+const noiseSeen = () => import('./noise_panel.jsx').then(({ NoiseSeen }) => ({ default: NoiseSeen }));
+
 /** What the server sees of the chats, in words that claim no more than is so (docs/privacy.md). */
 export function SeenSheet() {
   const app = useApp();
@@ -56,7 +58,7 @@ function Learns() {
         and timing.
       </p>
       {noised ? (
-        <Lazy load={() => import('./noise_seen.jsx')} onMissing={() => app.missing()} />
+        <Lazy load={noiseSeen} onMissing={() => app.missing()} />
       ) : (
         <SplitMode />
       )}
