@@ -4,6 +4,6 @@ export async function storageIsPersistent() {
     const kept = await navigator.storage.persisted();
     return kept ? 'persistent' : 'the browser may clear it when space is short';
   } catch {
-    return 'the browser may clear it; plain http has no say in it';
+    return isSecureContext ? 'the browser may clear it' : 'the browser may clear it; plain http has no say in it';
   }
 }
