@@ -27,7 +27,8 @@ export class Account {
    * Records `count`, durably, before it is sent; nothing may be sent where this throws.
    * @param {Count} count @param {Beside} beside written with it, where something is written
    * @returns {Promise<boolean>} whether something was written
-   * @throws {import('./errors.js').BudgetExhausted | import('../common/errors.js').AppError} the latter: the ledger's errors
+   * @throws {import('./errors.js').BudgetExhausted | import('../common/errors.js').AppError} the latter: the
+   * ledger's errors
    */
   async spend(count, beside) {
     if (count.sendings === 0 && count.rows <= this.ahead) {
@@ -49,7 +50,10 @@ export class Account {
     return true;
   }
 
-  /** With all models, without what is recorded ahead here. @returns {Promise<Spent>} throws the ledger's errors */
+  /**
+   * With all models, without what is recorded ahead here.
+   * @returns {Promise<Spent>} throws the ledger's errors
+   */
   async spent() {
     const spent = await this._ledger.spent(this._holder.identity);
     return this.ahead ? spent.plus(this.kind, { rows: -this.ahead }) : spent;

@@ -18,7 +18,8 @@ export class OneDtypeBackend extends RemoteBackend {
   /**
    * @param {import('../transport/channel.js').Channel} channel
    * @param {ConstructorParameters<typeof RemoteBackend>[1]} options
-   * @param {(began: string, wanted: string) => AppError} otherDtype what a server that insists is refused with
+   * @param {(began: string, wanted: string) => AppError} otherDtype what a server that insists is refused
+   * with
    */
   constructor(channel, options, otherDtype) {
     super(channel, options);

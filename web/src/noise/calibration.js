@@ -13,7 +13,9 @@ import { largestDistance, tableNorms } from './sensitivity.js';
  */
 /** `sensitivity`: the largest distance of two clipped rows; `exact`: searched, else 2C.
  * @typedef {{clip: number, sensitivity: number, exact: boolean}} Calibration */
-/** How much of a search is done, 0..1; what it throws ends it. @typedef {(done: number) => void} OnProgress */
+/**
+ * How much of a search is done, 0..1; what it throws ends it. @typedef {(done: number) => void} OnProgress
+ */
 
 const QUANTILE = 0.99;
 // Multiplications that a search may take: some seconds of one worker of a phone. The terminal client allows
@@ -29,14 +31,17 @@ const MOST_KEPT = 64;
  * @returns {Promise<Calibration>}
  * @throws {NoiseSettingInvalid} for a table of which no noise can be made
  */
-export async function calibrate(table, clip, database, { onProgress = () => {}, mostProducts = MOST_PRODUCTS } = {}) {
+export async function calibrate(table, clip, database, options = {}) {
+  const { onProgress = () => {}, mostProducts = MOST_PRODUCTS } = options;
   const kept = await Kept.read(database, table);
   const rows = blocksOf(table);
-  const norm = clip ?? (await kept.get('quantile', async () => quantile(await tableNorms(rows, table.rows, table.width, onProgress))));
+  const norms = () => tableNorms(rows, table.rows, table.width, onProgress);
+  const norm = clip ?? (await kept.get('quantile', async () => quantile(await norms())));
   if (!(norm > 0 && norm < Infinity)) {
     throw new NoiseSettingInvalid('the embedding table is all zeros; give a clip norm');
   }
-  if ((table.rows ** 2 * table.width) / 2 > mostProducts) return { clip: norm, sensitivity: 2 * norm, exact: false };
+  const products = (table.rows ** 2 * table.width) / 2;
+  if (products > mostProducts) return { clip: norm, sensitivity: 2 * norm, exact: false };
   const search = () => largestDistance(rows, table.rows, table.width, norm, onProgress);
   const distance = await kept.get(`distance ${norm}`, search, 2 * norm);
   if (distance <= 0) {

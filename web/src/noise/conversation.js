@@ -82,7 +82,8 @@ export class NoisedConversation {
     let streams = this._streams.get(dtype);
     if (streams === undefined) {
       const { sigma, clip } = this._mechanism;
-      streams = new RowStreams({ key: this._kept.key, layer: LAYER, sigma, clip, model: this._model, codec: dtype });
+      const about = { layer: LAYER, sigma, clip, model: this._model, codec: dtype };
+      streams = new RowStreams({ key: this._kept.key, ...about });
       this._streams.set(dtype, streams);
     }
     return streams;
@@ -113,7 +114,10 @@ export class NoisedConversation {
     }));
   }
 
-  /** Records rows that were not released before. @param {RowStreams} streams @param {RowName[]} rows @param {DType} dtype */
+  /**
+   * Records rows that were not released before.
+   * @param {RowStreams} streams @param {RowName[]} rows @param {DType} dtype
+   */
   async _settle(streams, rows, dtype) {
     const names = rows.map((row) => streams.name(row)).filter((name) => !this._kept.has(name));
     if (!names.length) return;

@@ -124,7 +124,8 @@ function within(ms, promise) {
 function typed(error) {
   if (error instanceof AppError) return error;
   const full = error instanceof Error && error.name === 'QuotaExceededError';
-  return new LedgerFailed(full ? 'the storage of this browser is full' : 'the browser cannot read or write it', error);
+  const reason = full ? 'the storage of this browser is full' : 'the browser cannot read or write it';
+  return new LedgerFailed(reason, error);
 }
 
 /** Reading `indexedDB` itself throws where storage is blocked. @returns {IDBFactory | null} */

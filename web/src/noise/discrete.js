@@ -82,13 +82,17 @@ export class BaseGaussian {
     const view = new DataView(words.buffer, words.byteOffset, words.byteLength);
     const draws = new Int32Array(words.byteLength / 8);
     for (let i = 0; i < draws.length; i++) {
-      const magnitude = this._magnitude(view.getUint32(8 * i + 4, true), view.getUint32(8 * i, true), i, more);
-      draws[i] = view.getUint8(8 * i) & 1 ? -magnitude : magnitude;
+      const [upper, lower] = [view.getUint32(8 * i + 4, true), view.getUint32(8 * i, true)];
+      const magnitude = this._magnitude(upper, lower, i, more);
+      draws[i] = lower & 1 ? -magnitude : magnitude;
     }
     return draws;
   }
 
-  /** @param {number} upper @param {number} lower halves of the word @param {number} index @param {MoreBits} more */
+  /**
+   * @param {number} upper @param {number} lower halves of the word @param {number} index
+   * @param {MoreBits} more
+   */
   _magnitude(upper, lower, index, more) {
     const shift = 64 - this._bits;
     const high = shift < 32 ? upper >>> shift : 0;

@@ -85,8 +85,8 @@ export class LedgerDamaged extends AppError {
     super(
       'ledger_damaged',
       `the noise ledger of this browser cannot be trusted: ${reason}; it is left as it is, and nothing is ` +
-        'sent with noise until the data of this site are cleared and the page is loaded again (what it counted ' +
-        'is then forgotten, not unspent)',
+        'sent with noise until the data of this site are cleared and the page is loaded again (what it ' +
+        'counted is then forgotten, not unspent)',
     );
   }
 }

@@ -27,7 +27,10 @@ const MOST_NAMES = 1 << 18;
 const MOST_CHATS = 10_000;
 
 export class KeptChat {
-  /** @param {NoiseDatabase} database @param {string} chat @param {ChatRecord} record @param {Set<string>} names */
+  /**
+   * @param {NoiseDatabase} database @param {string} chat @param {ChatRecord} record
+   * @param {Set<string>} names
+   */
   constructor(database, chat, record, names) {
     this._database = database;
     this._chat = chat;
@@ -59,9 +62,13 @@ export class KeptChat {
     });
   }
 
-  /** What a chat has cost so far. @param {NoiseDatabase} database @param {string} chat @returns {Promise<Spent>} */
+  /**
+   * What a chat has cost so far.
+   * @param {NoiseDatabase} database @param {string} chat @returns {Promise<Spent>}
+   */
   static async spentBy(database, chat) {
-    const record = await database.run('readonly', async (stores) => checked(await asked(stores('chats').get(chat))));
+    const read = (/** @type {Stores} */ stores) => asked(stores('chats').get(chat));
+    const record = checked(await database.run('readonly', read));
     return new Spent(record?.spent ?? []);
   }
 
@@ -109,7 +116,8 @@ export class KeptChat {
     if (this._names.size + names.length > MOST_NAMES) stores('releases').delete(rangeOf(this._chat));
     if (written.length) stores('releases').put(joined(written), [this._chat, record.blocks]);
     const blocks = record.blocks + (written.length ? 1 : 0);
-    stores('chats').put({ ...record, dtype: record.dtype ?? dtype, spent: spent.entries, blocks }, this._chat);
+    const next = { ...record, dtype: record.dtype ?? dtype, spent: spent.entries, blocks };
+    stores('chats').put(next, this._chat);
     this._written = { dtype: record.dtype ?? dtype, spent };
   }
 
@@ -134,8 +142,8 @@ function checked(stored) {
   if (stored === undefined) return null;
   const record = /** @type {ChatRecord} */ (Object(stored));
   try {
-    const fits = record.key instanceof Uint8Array && record.key.length === KEY_BYTES && Number.isSafeInteger(record.blocks);
-    if (!fits) throw new TypeError('record');
+    const isKey = record.key instanceof Uint8Array && record.key.length === KEY_BYTES;
+    if (!isKey || !Number.isSafeInteger(record.blocks)) throw new TypeError('record');
     return { ...record, dtype: record.dtype ?? null, spent: [...spentIn(record.spent).entries] };
   } catch {
     throw new LedgerDamaged('what it keeps of this chat is not as it should be');
@@ -145,7 +153,8 @@ function checked(stored) {
 /** @param {Stores} stores */
 async function makeRoom(stores) {
   if ((await asked(stores('chats').count())) < MOST_CHATS) return;
-  const [ids, records] = await Promise.all([asked(stores('chats').getAllKeys()), asked(stores('chats').getAll())]);
+  const reading = [asked(stores('chats').getAllKeys()), asked(stores('chats').getAll())];
+  const [ids, records] = /** @type {[IDBValidKey[], ChatRecord[]]} */ (await Promise.all(reading));
   const oldest = records.reduce((best, { used }, i) => (used < records[best].used ? i : best), 0);
   forgetIn(stores, String(ids[oldest]));
 }

@@ -12,7 +12,9 @@ import { Spent } from './spent.js';
 /** @typedef {import('./spent.js').Kind} Kind */
 /** @typedef {import('./spent.js').Count} Count */
 /** @typedef {import('./spent.js').Budget} Budget */
-/** Whose losses are added up, and those of which model. @typedef {{identity: string, model: string}} Holder */
+/**
+ * Whose losses are added up, and those of which model. @typedef {{identity: string, model: string}} Holder
+ */
 /** What is written in the same transaction, for rows that were counted or (below 0) given back.
  * @typedef {(stores: Stores, count: Count) => Promise<void>} Beside */
 

@@ -6,7 +6,9 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { LedgerDamaged, LedgerFailed } from './errors.js';
 import { Spent } from './spent.js';
 
-/** By identity, then by the digest of the model's manifest. @typedef {Map<string, Map<string, Spent>>} Accounts */
+/**
+ * By identity, then by the digest of the model's manifest. @typedef {Map<string, Map<string, Spent>>} Accounts
+ */
 /** @typedef {{format: string, version: number, spent: string, sha256: string}} LedgerDocument */
 
 const FORMAT = 'gatelink.noise-ledger';
@@ -14,7 +16,9 @@ const VERSION = 1;
 const MAX_CHARACTERS = 16 << 20;
 const encoder = new TextEncoder();
 
-/** @param {Accounts} accounts @returns {LedgerDocument} @throws {LedgerFailed} where it has grown too large */
+/**
+ * @param {Accounts} accounts @returns {LedgerDocument} @throws {LedgerFailed} where it has grown too large
+ */
 export function documentOf(accounts) {
   const spent = JSON.stringify([...accounts].map(([identity, models]) => [
     identity,
@@ -29,7 +33,9 @@ export function accountsIn(stored) {
   if (stored === undefined) return null;
   const { format, version, spent, sha256: digest } = /** @type {Partial<LedgerDocument>} */ (Object(stored));
   if (format !== FORMAT) throw new LedgerDamaged('it is not a noise ledger');
-  if (version !== VERSION) throw new LedgerDamaged(`its version is not ${VERSION}; reload the page to update it`);
+  if (version !== VERSION) {
+    throw new LedgerDamaged(`its version is not ${VERSION}; reload the page to update it`);
+  }
   if (typeof spent !== 'string' || digest !== digestOf(spent)) {
     throw new LedgerDamaged('its checksum does not match');
   }
@@ -52,7 +58,9 @@ export function digestOf(text) {
 export function spentIn(entries) {
   if (!Array.isArray(entries)) throw new TypeError('entries');
   return Spent.total(entries.map(({ sigma, distance, width, rows, sendings }) => {
-    const positive = [sigma, distance].every((value) => typeof value === 'number' && value > 0 && value < Infinity);
+    const isPositive = (/** @type {unknown} */ value) =>
+      typeof value === 'number' && value > 0 && value < Infinity;
+    const positive = isPositive(sigma) && isPositive(distance);
     const whole = [width, rows, sendings].every((value) => Number.isSafeInteger(value) && value >= 0);
     if (!positive || !whole || width < 1) throw new RangeError('entry');
     return { sigma, distance, width, rows, sendings };
@@ -61,7 +69,7 @@ export function spentIn(entries) {
 
 /** @param {unknown} value @returns {[string, unknown][]} */
 function listIn(value) {
-  const pairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string');
-  if (!pairs) throw new TypeError('list');
+  const isPair = (/** @type {unknown} */ pair) => Array.isArray(pair) && typeof pair[0] === 'string';
+  if (!Array.isArray(value) || !value.every(isPair)) throw new TypeError('list');
   return value;
 }

@@ -2,9 +2,12 @@
 //
 // A row is scaled down to norm `clip` where it is longer, rounded to a grid whose step is sigma / WIDTH, and
 // a discrete Gaussian is added in whole numbers. Whatever happens to the sum afterwards (the product with
-// the step, rounding to a wire's dtype) does not look at the row again: it is post-processing and costs nothing.
+// the step, rounding to a wire's dtype) does not look at the row again: it is post-processing and costs
+// nothing.
 import { clipped } from './clipping.js';
-import { SLACK_PER_COORDINATE, WIDTH, WORDS_PER_DRAW, discreteGaussian, epsilonOfRelease } from './discrete.js';
+import {
+  SLACK_PER_COORDINATE, WIDTH, WORDS_PER_DRAW, discreteGaussian, epsilonOfRelease,
+} from './discrete.js';
 import { InvalidPrivacyParameter } from './errors.js';
 import { checkPositive, muOf } from './gaussian.js';
 
@@ -24,14 +27,17 @@ export class RowMechanism {
    * @throws {InvalidPrivacyParameter}
    */
   constructor({ sigma, clip, sensitivity, width }) {
-    for (const [name, value] of Object.entries({ sigma, clip, sensitivity, width })) checkPositive(name, value);
+    const numbers = { sigma, clip, sensitivity, width };
+    for (const [name, value] of Object.entries(numbers)) checkPositive(name, value);
     this.sigma = sigma;
     this.clip = clip;
     this.sensitivity = sensitivity;
     this.width = width;
     /** Of the grid. */
     this.step = sigma / WIDTH;
-    if (clip / this.step > MOST_STEPS) throw new InvalidPrivacyParameter('sigma', sigma, 'at least a 2^30th of clip');
+    if (clip / this.step > MOST_STEPS) {
+      throw new InvalidPrivacyParameter('sigma', sigma, 'at least a 2^30th of clip');
+    }
     /** The largest distance between two clipped and rounded rows. */
     this.distance = sensitivity * (1 + ROUNDING) + this.step * roundingSteps(width);
     /** Of one row. */
@@ -78,7 +84,10 @@ export class RowMechanism {
     return clipped(rows, this.width, this.clip).map((value) => nearest(value / this.step));
   }
 
-  /** The noise of a row in whole steps. @param {RowName} name @param {RowStreams} streams @returns {Float64Array} */
+  /**
+   * The noise of a row in whole steps.
+   * @param {RowName} name @param {RowStreams} streams @returns {Float64Array}
+   */
   noise(name, streams) {
     const words = streams.words(name, WORDS_PER_DRAW * this.width);
     return discreteGaussian(words, (index, bits) => streams.more(name, index, bits));

@@ -39,7 +39,10 @@ export class NoiseRecords {
     this.ledger = new Ledger(database);
   }
 
-  /** Deletes a chat's key: what it sends from then on has other noise and counts anew. @param {string} chat */
+  /**
+   * Deletes a chat's key: what it sends from then on has other noise and counts anew.
+   * @param {string} chat
+   */
   forget(chat) {
     return KeptChat.forget(this.database, chat);
   }
@@ -63,7 +66,8 @@ export class NoiseMode {
     /** The model's own sampling, without what would tell of the prompt. */
     this.generation = withoutPenalty(generation);
     /** Why a server that wants rows in another dtype is sent none. */
-    this.otherDtype = (/** @type {string} */ began, /** @type {string} */ wanted) => new NoiseDtypeChanged(began, wanted);
+    this.otherDtype = (/** @type {string} */ began, /** @type {string} */ wanted) =>
+      new NoiseDtypeChanged(began, wanted);
   }
 
   /**

@@ -17,7 +17,8 @@ const [ROW, MORE, NAME] = ['row', 'more', 'name'].map((word) => encoder.encode(w
  * What all rows of a conversation share. `key`: the conversation's, 32 secret bytes. `layer`: which rows
  * these are. `sigma` and `clip`: two values under one key would let their rows be solved for the embedding.
  * `model`: the manifest's digest. `codec`: how rows are rounded on their way.
- * @typedef {{key: Uint8Array, layer: string, sigma: number, clip: number, model: string, codec: string}} Context
+ * @typedef {{key: Uint8Array, layer: string, sigma: number, clip: number, model: string, codec: string}}
+ * Context
  */
 /** One row: `token` at `position` after what `history` is the digest of.
  * @typedef {{position: number, token: number, history: Uint8Array}} RowName */
@@ -33,7 +34,8 @@ export class RowStreams {
     const shape = [real(WIDTH), whole(BASE), whole(SPREAD)];
     const texts = [layer, model, codec].map((text) => encoder.encode(text));
     this._shared = shake256.create();
-    this._shared.update(fields([encoder.encode('split noise 2'), key, ...shape, real(sigma), real(clip), ...texts]));
+    const parts = [encoder.encode('split noise 2'), key, ...shape, real(sigma), real(clip), ...texts];
+    this._shared.update(fields(parts));
   }
 
   /** `count` uniform 64-bit words for a row, little endian. @param {RowName} row @param {number} count */
@@ -46,7 +48,8 @@ export class RowStreams {
    * @param {RowName} row @param {number} index @param {number} bits @returns {bigint}
    */
   more(row, index, bits) {
-    return this._digest(bits / 8, [MORE, encoded(row), whole(index)]).reduce((n, byte) => (n << 8n) | BigInt(byte), 0n);
+    const digest = this._digest(bits / 8, [MORE, encoded(row), whole(index)]);
+    return digest.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
   }
 
   /** 16 bytes that name this release; they tell nothing without the key. @param {RowName} row */

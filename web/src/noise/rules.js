@@ -12,7 +12,10 @@ export function withoutPenalty(generation) {
   return { ...generation, repetition_penalty: 1 };
 }
 
-/** @param {{repetitionPenalty: number}} params @throws {NoiseForbids} where replies would depend on the clean prompt */
+/**
+ * @param {{repetitionPenalty: number}} params
+ * @throws {NoiseForbids} where replies would depend on the clean prompt
+ */
 export function requireBlindSampling({ repetitionPenalty }) {
   if (repetitionPenalty === 1) return;
   throw new NoiseForbids(

@@ -53,7 +53,10 @@ function largestSquared(left, right, width) {
   return largest;
 }
 
-/** @param {Float64Array} left @param {number} a @param {Float64Array} right @param {number} b @param {number} width */
+/**
+ * @param {Float64Array} left @param {number} a @param {Float64Array} right @param {number} b
+ * @param {number} width
+ */
 function squaredDistance(left, a, right, b, width) {
   let even = 0;
   let odd = 0;

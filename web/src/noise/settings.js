@@ -18,7 +18,8 @@ export const IDENTITY = 'default';
  * @returns {NoiseSettings}
  * @throws {NoiseSettingInvalid}
  */
-export function checkedSettings({ epsilon = null, sigma = null, delta = DEFAULT_DELTA, clip = null, budget = null }) {
+export function checkedSettings(given) {
+  const { epsilon = null, sigma = null, delta = DEFAULT_DELTA, clip = null, budget = null } = given;
   if ((epsilon === null) === (sigma === null)) {
     throw new NoiseSettingInvalid('noise is either an epsilon or a sigma; give one of the two');
   }

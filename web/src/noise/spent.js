@@ -35,7 +35,10 @@ export class Spent {
     return new Spent([...summed.values()].sort(order));
   }
 
-  /** After `count` more; negative numbers give back. @param {Kind} kind @param {Partial<Count>} count @returns {Spent} */
+  /**
+   * After `count` more; negative numbers give back.
+   * @param {Kind} kind @param {Partial<Count>} count @returns {Spent}
+   */
   plus({ sigma, distance, width }, { rows = 0, sendings = 0 }) {
     return Spent.total([...this.entries, { sigma, distance, width, rows, sendings }]);
   }
@@ -99,9 +102,13 @@ export class Budget {
     this.delta = delta;
   }
 
-  /** How many of `most` further rows of `kind` stay within. @param {Spent} spent @param {Kind} kind @param {number} most */
+  /**
+   * How many of `most` further rows of `kind` stay within.
+   * @param {Spent} spent @param {Kind} kind @param {number} most
+   */
   room(spent, kind, most) {
-    const allows = (/** @type {number} */ rows) => spent.plus(kind, { rows }).epsilon(this.delta) <= this.epsilon;
+    const allows = (/** @type {number} */ rows) =>
+      spent.plus(kind, { rows }).epsilon(this.delta) <= this.epsilon;
     // Mostly there is room for all.
     if (most === 0 || allows(most)) return most;
     let low = 0;

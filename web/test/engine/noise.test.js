@@ -41,7 +41,9 @@ test('the same settings share one mode, and others share what the table was sear
 test('settings of which no noise can be made are told each time', async () => {
   const { model } = modelOf();
   const noise = new Noise(() => {});
-  for (let i = 0; i < 2; i++) await assert.rejects(noise.mode({ sigma: -1 }, model), { code: 'noise_setting_invalid' });
+  for (let i = 0; i < 2; i++) {
+    await assert.rejects(noise.mode({ sigma: -1 }, model), { code: 'noise_setting_invalid' });
+  }
   await noise.mode({ sigma: 1 }, model);
 });
 

@@ -14,7 +14,8 @@ async function noised(device = new Device()) {
   const rig = new Rig();
   const conversation = await device.conversation();
   const about = { manifest: MANIFEST, hiddenSize: WIDTH, dtype: conversation.dtype };
-  const refusal = (/** @type {string} */ began, /** @type {string} */ wanted) => new NoiseDtypeChanged(began, wanted);
+  const refusal = (/** @type {string} */ began, /** @type {string} */ wanted) =>
+    new NoiseDtypeChanged(began, wanted);
   const backend = new OneDtypeBackend(rig.channel, about, refusal);
   const rows = (/** @type {number[]} */ tokens, /** @type {number} */ start, /** @type {number} */ stop) =>
     conversation.rows(tokens, start, stop, backend.dtype);
@@ -34,7 +35,8 @@ function insist(rig, dtype) {
 
 /** Every step carried what the first one carried at its place. @param {Rig} rig */
 function requireOneCopy(rig) {
-  const [first, ...others] = sent(rig, 'step').map(({ start, embeddings }) => ({ start, data: [...embeddings.data] }));
+  const steps = sent(rig, 'step').map(({ start, embeddings }) => ({ start, data: [...embeddings.data] }));
+  const [first, ...others] = steps;
   for (const { start, data } of others) {
     assert.deepEqual(data, first.data.slice(4 * WIDTH * start, 4 * WIDTH * start + data.length));
   }
@@ -56,7 +58,9 @@ test('a server that insists on another dtype gets no second copy, also at a late
     await sequence.extend([1, 2, 3]);
     rig.peer.sessions.clear();
     insist(rig, dtype);
-    for (let i = 0; i < 2; i++) await assert.rejects(sequence.extend([1, 2, 3]), { code: 'noise_dtype_changed' });
+    for (let i = 0; i < 2; i++) {
+      await assert.rejects(sequence.extend([1, 2, 3]), { code: 'noise_dtype_changed' });
+    }
     const later = await noised(new Device({ factory: device.factory }));
     insist(later.rig, dtype);
     await assert.rejects(later.sequence.extend([1, 2, 3]), { code: 'noise_dtype_changed' });

@@ -45,7 +45,10 @@ export class Device {
     return (await this.ledger.spent(HOLDER.identity)).rows;
   }
 
-  /** @param {'ledger' | 'chats' | 'releases' | 'tables'} store @param {IDBValidKey} key @param {(value: any) => any} change */
+  /**
+   * @param {'ledger' | 'chats' | 'releases' | 'tables'} store @param {IDBValidKey} key
+   * @param {(value: any) => any} change
+   */
   async alter(store, key, change) {
     await this.database.run('readwrite', async (stores) => {
       const value = await new Promise((resolve) => {

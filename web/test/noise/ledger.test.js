@@ -9,7 +9,8 @@ const KIND = { sigma: 2, distance: 6, width: 4 };
 const alone = { ahead: 0, budget: null, beside: async () => {} };
 
 /** @param {Ledger} ledger @param {number} rows @param {object} [also] */
-const charge = (ledger, rows, also = {}) => ledger.charge(HOLDER, KIND, { rows, sendings: 1 }, { ...alone, ...also });
+const charge = (ledger, rows, also = {}) =>
+  ledger.charge(HOLDER, KIND, { rows, sendings: 1 }, { ...alone, ...also });
 
 test('counts of all models and visits add up', async () => {
   const device = new Device();

@@ -46,7 +46,8 @@ test('an epsilon gives the sigma that the Python client has, and that sigma the 
 test('the norm of 99% of the rows and the largest distance are those of the Python client', async () => {
   for (const { width, rows, clip, distance } of vectors.tables) {
     const values = floats(rows);
-    const read = async (/** @type {number} */ i, /** @type {number} */ j) => values.subarray(i * width, j * width);
+    const read = async (/** @type {number} */ i, /** @type {number} */ j) =>
+      values.subarray(i * width, j * width);
     const norms = (await tableNorms(read, 40, width)).sort();
     assert.equal(norms[Math.ceil(39 * 0.99)], clip);
     assert.ok(apart(await largestDistance(read, 40, width, clip), distance) < CLOSE);
@@ -58,5 +59,6 @@ test('numbers of which no noise can be made are refused', () => {
   for (const wrong of [{ sigma: 0 }, { clip: Infinity }, { sensitivity: NaN }, { sigma: 1e-12 }]) {
     assert.throws(() => new RowMechanism({ ...fine, ...wrong }), { code: 'invalid_privacy_parameter' });
   }
-  assert.throws(() => RowMechanism.forEpsilon({ ...fine, epsilon: 1e-9, delta: 1e-12 }), { code: 'invalid_privacy_parameter' });
+  const tooLittle = () => RowMechanism.forEpsilon({ ...fine, epsilon: 1e-9, delta: 1e-12 });
+  assert.throws(tooLittle, { code: 'invalid_privacy_parameter' });
 });

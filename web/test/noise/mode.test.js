@@ -53,23 +53,26 @@ test('numbers of another table or that were changed are searched again', async (
     const name = `1 ${table.sha256} ${ROWS} ${width} null`;
     const request = stores('tables').get(name);
     await new Promise((resolve) => (request.onsuccess = resolve));
-    stores('tables').put({ ...request.result, text: request.result.text.replace('quantile', 'quantilf') }, name);
+    const text = request.result.text.replace('quantile', 'quantilf');
+    stores('tables').put({ ...request.result, text }, name);
   });
   const { times } = read;
   assert.deepEqual(await calibrate(table, null, database(factory)), found);
   assert.ok(read.times > times);
 });
 
-test('a table too large to search counts with twice the norm, and with a norm that is given it is not read', async () => {
+test('a table too large to search counts with twice the norm; with a norm given it is not read', async () => {
   const { table, read } = tableOf();
-  assert.deepEqual(await calibrate(table, 1.5, database(), { mostProducts: 10 }), { clip: 1.5, sensitivity: 3, exact: false });
+  const found = await calibrate(table, 1.5, database(), { mostProducts: 10 });
+  assert.deepEqual(found, { clip: 1.5, sensitivity: 3, exact: false });
   assert.equal(read.times, 0);
 });
 
 test('a table that hides nothing is refused', async () => {
   const { table } = tableOf();
-  const flat = (/** @type {number} */ value) => ({ ...table, clean: async (/** @type {number[]} */ ids) => new Float32Array(ids.length * width).fill(value) });
-  await assert.rejects(calibrate(flat(0), null, database()), { code: 'noise_setting_invalid', message: /all zeros/ });
+  const clean = async (/** @type {number[]} */ ids) => new Float32Array(ids.length * width);
+  const told = { code: 'noise_setting_invalid', message: /all zeros/ };
+  await assert.rejects(calibrate({ ...table, clean }, null, database()), told);
 });
 
 test('an epsilon is that of one token at the table\'s own sensitivity', async () => {
@@ -110,8 +113,11 @@ test('what noise rules out is refused, and the model\'s own penalty is off', asy
 });
 
 test('settings of which no noise can be made are refused in words', async () => {
-  for (const settings of [{}, { epsilon: 1, sigma: 1 }, { epsilon: 0 }, { sigma: NaN }, { sigma: 1, clip: -1 },
-    { epsilon: 1, budget: Infinity }, { epsilon: 1, delta: 1 }, { sigma: 1e-12 }, { epsilon: 1e-9, delta: 1e-12 }]) {
+  const refused = [
+    {}, { epsilon: 1, sigma: 1 }, { epsilon: 0 }, { sigma: NaN }, { sigma: 1, clip: -1 },
+    { epsilon: 1, budget: Infinity }, { epsilon: 1, delta: 1 }, { sigma: 1e-12 }, { epsilon: 1e-9, delta: 1e-12 },
+  ];
+  for (const settings of refused) {
     await assert.rejects(opened(settings), { code: 'noise_setting_invalid' }, JSON.stringify(settings));
   }
 });

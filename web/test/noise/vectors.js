@@ -1,7 +1,9 @@
 // tests/vectors/noise.json, which scripts/vectors/noise.py makes with the Python client's own code.
 import { readFileSync } from 'node:fs';
 
-export const vectors = JSON.parse(readFileSync(new URL('../../../tests/vectors/noise.json', import.meta.url), 'utf8'));
+const FILE = new URL('../../../tests/vectors/noise.json', import.meta.url);
+
+export const vectors = JSON.parse(readFileSync(FILE, 'utf8'));
 
 /** @param {string} hex @returns {Uint8Array} */
 export const bytes = (hex) => new Uint8Array(Buffer.from(hex, 'hex'));

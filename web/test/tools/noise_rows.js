@@ -1,4 +1,5 @@
-// Noises rows on request of another language. JSON on stdin: {"cases": [{width, sigma, clip, key (hex), model,
+// Noises rows on request of another language. JSON on stdin: {"cases": [{width, sigma, clip, key (hex),
+// model,
 // codec, tokens, rows (base64 of f32)}], "epsilons": [{epsilon, delta, clip, sensitivity, width}]}; on stdout
 // {"rows": [base64 of what is released], "sigmas": [of each epsilon]}.
 import { readFileSync } from 'node:fs';

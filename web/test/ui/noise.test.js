@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetWords, epsilonWords, inTheWay, lossRows, mechanismWords, readPositive } from '../../src/ui/words/noise.js';
+import {
+  budgetWords, epsilonWords, inTheWay, lossRows, mechanismWords, readPositive,
+} from '../../src/ui/words/noise.js';
 
 test('an epsilon is rounded up, and where nothing is proven that is said', () => {
   assert.deepEqual([7.001, 8, 0, 55.700000000000003].map(epsilonWords), ['7.01', '8.00', '0.00', '55.70']);

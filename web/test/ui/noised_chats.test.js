@@ -6,14 +6,16 @@ import { App } from '../../src/ui/state/app.js';
 import { SERVER, ScriptedEngine, memoryChats, settled } from './scripted.js';
 
 const DONE = {
-  reason: 'eos', tokens: 1, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9, text: 'Hi.',
+  reason: 'eos', tokens: 1, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1,
+  tokensPerSecond: 9, text: 'Hi.',
 };
 
 /** A page that is ready, and the chats whose key of noise was deleted. */
 async function ready() {
   /** @type {string[]} */
   const forgotten = [];
-  const engine = Object.assign(new ScriptedEngine(), { forgetNoise: async (/** @type {string} */ chat) => void forgotten.push(chat) });
+  const forgetNoise = async (/** @type {string} */ chat) => void forgotten.push(chat);
+  const engine = Object.assign(new ScriptedEngine(), { forgetNoise });
   const store = await memoryChats();
   const app = new App({
     spawn: () => /** @type {any} */ (engine),

@@ -10,6 +10,7 @@ export function NoiseSection() {
   const { noise, roots } = app.library.chat.value;
   const on = noise?.on === true;
   const begun = roots.length > 0;
+  const turn = (/** @type {boolean} */ next) => app.changeNoise({ ...(noise ?? FIRST_NOISE), on: next });
   return (
     <section class="section" aria-labelledby="noise">
       <h3 id="noise">Noise</h3>
@@ -20,15 +21,17 @@ export function NoiseSection() {
             checked={on}
             disabled={app.busyHere.value}
             aria-describedby="noise-hint"
-            onChange={(event) => app.changeNoise({ ...(noise ?? FIRST_NOISE), on: event.currentTarget.checked })}
+            onChange={(event) => turn(event.currentTarget.checked)}
           />
           Add noise to what this chat sends
         </label>
         <p class="hint" id="noise-hint">
-          It gives the epsilon that is shown, and nothing more. There is no comfortable setting: noise that protects
-          the prompt of a small model also ruins its replies.
+          It gives the epsilon that is shown, and nothing more. There is no comfortable setting: noise that
+          protects the prompt of a small model also ruins its replies.
         </p>
-        {on && begun && <p class="hint">What this chat sent before noise was switched on, the server knows.</p>}
+        {on && begun && (
+          <p class="hint">What this chat sent before noise was switched on, the server knows.</p>
+        )}
         {noise && !on && begun && (
           <p class="problem">Off: the next message sends this whole chat to the server without noise.</p>
         )}

@@ -10,6 +10,11 @@ import { NoiseStatus } from './noise_status.jsx';
 const UNITS = /** @type {const} */ ([['epsilon', 'Epsilon'], ['sigma', 'Sigma']]);
 const FIRST_SIGMA = 1;
 const FIRST_EPSILON = 8;
+const BUDGET_HINT =
+  'Nothing is sent that would bring the epsilon of everything ever sent from this browser beyond it. ' +
+  'Empty: no bound.';
+const CLIP_HINT =
+  'Longer rows are scaled down to it. Empty: the norm that 99% of the table’s rows do not exceed.';
 
 const AMOUNTS = {
   epsilon: {
@@ -41,7 +46,14 @@ export function NoiseSettings() {
           {words}
         </p>
       ))}
-      <Choice name="noise-unit" label="How much" options={UNITS} value={unit} onChange={turn} disabled={app.busyHere.value} />
+      <Choice
+        name="noise-unit"
+        label="How much"
+        options={UNITS}
+        value={unit}
+        onChange={turn}
+        disabled={app.busyHere.value}
+      />
       <CheckedField
         key={unit}
         id="noise-amount"
@@ -53,7 +65,7 @@ export function NoiseSettings() {
       <CheckedField
         id="noise-budget"
         label="Budget"
-        hint="Nothing is sent that would bring the epsilon of everything ever sent from this browser beyond it. Empty: no bound."
+        hint={BUDGET_HINT}
         text={textOf(noise.budget)}
         read={(text) => readPositive(text, { empty: true })}
         onChange={(value) => put({ budget: value })}
@@ -64,7 +76,7 @@ export function NoiseSettings() {
           <CheckedField
             id="noise-clip"
             label="Clip norm C"
-            hint="Longer rows are scaled down to it. Empty: the norm that 99% of the table’s rows do not exceed."
+            hint={CLIP_HINT}
             text={textOf(noise.clip)}
             read={(text) => readPositive(text, { empty: true })}
             onChange={(value) => put({ clip: value })}

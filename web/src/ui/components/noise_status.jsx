@@ -22,7 +22,11 @@ export function NoiseStatus() {
         <dt>One token replaced, each time that it is sent</dt>
         <dd>epsilon {epsilonWords(status.token)}</dd>
       </dl>
-      <SpentBy title="This chat so far, for texts of these lengths" nothing="Nothing was sent with noise yet." loss={status.chat} />
+      <SpentBy
+        title="This chat so far, for texts of these lengths"
+        nothing="Nothing was sent with noise yet."
+        loss={status.chat}
+      />
       <SpentBy
         title="All that this browser has sent with noise, for texts of these lengths"
         nothing="Nothing yet."

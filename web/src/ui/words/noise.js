@@ -8,6 +8,10 @@
  */
 
 const MOST_ROOM = 1_000_000;
+const NO_PENALTY =
+  'Set the repetition penalty to 1 first: it looks at the clean prompt, and the reply would tell of it.';
+const NO_AUTO =
+  'Choose an adapter by its name, or none: “Auto” looks at the clean message, and its choice is sent.';
 
 /**
  * @param {string} text
@@ -42,8 +46,8 @@ export function lossRows({ rows, sendings, token, whole }) {
 export function mechanismWords({ clip, sigma, width, sensitivity, exact }) {
   const found = exact ? 'the largest distance between two clipped rows of the table'
     : '2C, because the table is too large to search here';
-  return `Rows clipped to norm C ${short(clip)}, Gaussian noise of sigma ${short(sigma)} in each of ${width} values ` +
-    `(sigma/C ${short(sigma / clip)}); sensitivity ${short(sensitivity)}: ${found}.`;
+  return `Rows clipped to norm C ${short(clip)}, Gaussian noise of sigma ${short(sigma)} in each of ` +
+    `${width} values (sigma/C ${short(sigma / clip)}); sensitivity ${short(sensitivity)}: ${found}.`;
 }
 
 /** @param {NonNullable<NoiseStatus['budget']>} budget @returns {string} */
@@ -57,9 +61,9 @@ export function budgetWords({ epsilon, spent, room }) {
 export function inTheWay({ repetition_penalty: penalty }, adapter) {
   return [
     ...(penalty !== null && penalty !== 1
-      ? ['Set the repetition penalty to 1 first: it looks at the clean prompt, and the reply would tell of it.'] : []),
+      ? [NO_PENALTY] : []),
     ...(adapter === 'auto'
-      ? ['Choose an adapter by its name, or none: “Auto” looks at the clean message, and its choice is sent.'] : []),
+      ? [NO_AUTO] : []),
   ];
 }
 
