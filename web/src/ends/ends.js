@@ -51,7 +51,8 @@ export class Ends {
     const { hiddenSize, head } = manifest;
     const compact = head.rows * hiddenSize >= compactFrom;
     const parts = shards.head.map(({ first, rows }, i) => ({ link: this._links[i], first, rows }));
-    this.head = new ShardedHead(parts, { rows: head.rows, hiddenSize, compact, spec });
+    const scarce = shards.head.some(({ kind }) => kind === 'indexeddb');
+    this.head = new ShardedHead(parts, { rows: head.rows, hiddenSize, compact, spec, scarce });
   }
 
   /**

@@ -11,9 +11,13 @@ import { factorOf, finishBiased } from './spec.js';
 /** @typedef {import('../../types/gatelink.js').LMHead} LMHead */
 /** @typedef {{link: WorkerLink, first: number, rows: number}} HeadShard */
 
-const SHORTLIST = 512;
-const PER_WANTED = 4;
-const GROWTH = 4;
+/**
+ * How long a shortlist is at first, at least and for each row wanted, and how much longer it becomes while it
+ * does not stand apart. `scarce`: where scattered rows are slow to read, one more look at the estimates costs
+ * less than rows that are not needed; from the length of the ample one on it grows as that does.
+ */
+const AMPLE = { least: 512, perWanted: 4, growth: 4 };
+const SCARCE = { least: 64, perWanted: 4, growth: 1.5 };
 /** A shortlist above this part of the rows costs as much as a full product. */
 const LARGEST_PART = 4;
 
@@ -26,14 +30,16 @@ const LARGEST_PART = 4;
 export class ShardedHead {
   /**
    * @param {HeadShard[]} shards in the order of their rows
-   * @param {{rows: number, hiddenSize: number, compact: boolean, spec: Spec}} shape
+   * @param {{rows: number, hiddenSize: number, compact: boolean, spec: Spec, scarce?: boolean}} shape
+   *   `scarce`: scattered rows are slow to read
    */
-  constructor(shards, { rows, hiddenSize, compact, spec }) {
+  constructor(shards, { rows, hiddenSize, compact, spec, scarce = false }) {
     this.rows = rows;
     this.compact = compact;
     this._shards = shards;
     this._hiddenSize = hiddenSize;
     this._spec = spec;
+    this._scarce = scarce;
     /** @type {Promise<unknown>} */
     this._last = Promise.resolve();
   }
@@ -128,7 +134,9 @@ export class ShardedHead {
    */
   async _listed(hidden, k, parts, distinct, temperature) {
     const largest = Math.floor((this.rows - distinct) / LARGEST_PART);
-    const size = Math.max(SHORTLIST, PER_WANTED * k);
+    // Rows left out have their weight from the estimates, so that a draw from all rows leaves out fewer.
+    const lengths = this._scarce && temperature === null ? SCARCE : AMPLE;
+    const size = Math.max(lengths.least, lengths.perWanted * k);
     if (!this.compact || k <= 0 || size > largest) return null;
     const sizes = this._shards.map(({ rows }) => Math.ceil((size * rows) / this.rows));
     const weight = temperature && this._weight(temperature);
@@ -138,8 +146,9 @@ export class ShardedHead {
       if (lists.some((list) => !list.finite)) return null;
       const short = tooShort(lists, k, this._spec);
       if (!short.length) return lists;
-      for (const i of short) sizes[i] *= GROWTH;
-      if (sizes.reduce((a, b) => a + b, 0) > largest) return null;
+      const { growth } = total(sizes) < AMPLE.least ? lengths : AMPLE;
+      for (const i of short) sizes[i] = Math.ceil(sizes[i] * growth);
+      if (total(sizes) > largest) return null;
       const longer = await Promise.all(
         short.map((i) => this._shards[i].link.ask('longer', { wanted: wanted(i) })),
       );
@@ -210,6 +219,11 @@ export class ShardedHead {
     );
     return Float32Array.from(ids, (id) => /** @type {number} */ (known.get(id)));
   }
+}
+
+/** @param {number[]} sizes */
+function total(sizes) {
+  return sizes.reduce((a, b) => a + b, 0);
 }
 
 /** @param {Float32Array} logits @param {(index: number) => number} idOf */

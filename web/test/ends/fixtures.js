@@ -205,13 +205,13 @@ export const PLAIN = { bias: null, softcap: null, scale: 1, divide: false };
 /**
  * Ends over a bf16 table (what `cutToBf16` keeps of `weights`), tied, in this thread.
  * @param {Float32Array} weights @param {number} rows
- * @param {Partial<import('../../src/ends/ends.js').EndsOptions> & {cuts?: number,
+ * @param {Partial<import('../../src/ends/ends.js').EndsOptions> & {cuts?: number, kind?: 'memory' | 'indexeddb',
  *   derived?: Map<string, Uint8Array>, readers?: MemoryReader[], workers?: LocalWorker[],
  *   means?: Partial<import('../../src/ends/open_share.js').Means>}} [options]
  */
 export function openEnds(weights, rows, options = {}) {
-  const { cuts = 2, derived = new Map(), readers = [], workers = [], means = {}, ...rest } = options;
-  const shards = cut(new Uint8Array(asBf16(weights).buffer), rows, cuts);
+  const { cuts = 2, kind = 'memory', derived = new Map(), readers = [], workers = [], means = {}, ...rest } = options;
+  const shards = cut(new Uint8Array(asBf16(weights).buffer), rows, cuts).map((shard) => ({ ...shard, kind }));
   const table = { rows, dtype: 'bf16' };
   const manifest = /** @type {any} */ ({ hiddenSize: weights.length / rows, head: table, embedding: table });
   const spawn = () => {

@@ -116,6 +116,30 @@ for (const [name, spec] of Object.entries(SPECS)) {
   });
 }
 
+test('where scattered rows are slow to read fewer are read, and the top is the same', async () => {
+  const rows = 20_000;
+  const plain = cutToBf16(normal(rows * 64, 4));
+  const states = Array.from({ length: 30 }, (_, i) => normal(64, 100 + i));
+  /** @param {'memory' | 'indexeddb'} kind @param {number} k */
+  const readBy = async (kind, k) => {
+    /** @type {MemoryReader[]} */
+    const readers = [];
+    const ends = await openEnds(plain, rows, { compactFrom: 1, kind, readers });
+    const count = () => readers.reduce((sum, reader) => sum + reader.rowsRead, 0);
+    const before = count();
+    for (const state of states) {
+      const { ids } = await ends.head.top(state, k);
+      assert.deepEqual([...ids], firstOf(productsOf(plain, state), k));
+    }
+    await ends.close();
+    return (count() - before) / states.length;
+  };
+  for (const [k, most] of [[1, 80], [20, 200], [50, 400]]) {
+    const [few, many] = [await readBy('indexeddb', k), await readBy('memory', k)];
+    assert.ok(few <= most && few < many, `${few} of ${many} rows for the first ${k}`);
+  }
+});
+
 for (const noise of [0.3, 1, 3]) {
   test(`estimates that miss by ${noise} of their spread make the shortlist grow`, async (context) => {
     const rows = 20_000;

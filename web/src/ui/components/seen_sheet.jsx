@@ -101,7 +101,7 @@ function Facts() {
     ['Adapter sent', adapter ?? 'none'],
     ['Attention', app.library.chat.value.attention ? 'asked for with each token' : 'not asked for'],
     ['Reconnects', String(stats?.reconnects ?? 0)],
-    ['LM head here', ends ? `${ends.kernel}, ${counted(ends.workers, 'worker')}` : 'not open'],
+    ['LM head here', ends ? `${stats?.kernel ?? ends.kernel}, ${counted(ends.workers, 'worker')}` : 'not open'],
     ['Model kept in', server?.storage ?? 'not known'],
     ['Storage', persistent],
   ];
