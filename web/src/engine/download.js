@@ -3,6 +3,10 @@ import { Paused } from './errors.js';
 
 /** @typedef {(signal: AbortSignal) => Promise<unknown>} Pull */
 
+// Below this many weights in the head one worker is enough.
+const SHARDED_FROM = 4_000_000;
+const MAX_SHARDS = 4;
+
 /** The download under way: one at a time, which may be paused. */
 export class Download {
   constructor() {
@@ -42,4 +46,12 @@ export function settled(work) {
     () => {},
     () => {},
   );
+}
+
+/**
+ * In how many parts a head's rows are stored: as many workers share them.
+ * @param {number} weights @param {number} cores
+ */
+export function shardCount(weights, cores) {
+  return weights < SHARDED_FROM ? 1 : Math.min(MAX_SHARDS, Math.max(2, cores));
 }

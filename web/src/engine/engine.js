@@ -5,15 +5,17 @@ import { parseManifest } from '../weights/manifest.js';
 import { httpReader } from '../weights/http_reader.js';
 import { ModelStore } from '../weights/store.js';
 import { LatestAttention } from './attention.js';
-import { ChatSession } from './chat.js';
-import { Download, settled } from './download.js';
-import { ConnectSuperseded, NotReady, ReplyInProgress, WeightsChanged } from './errors.js';
+import { Download, shardCount } from './download.js';
+import { ConnectSuperseded, NotReady, WeightsChanged } from './errors.js';
 import { OpenModel } from './model.js';
 import { ModelSlot } from './model_slot.js';
 import { Models } from './models.js';
 import { Noise } from './noise.js';
+import { OneReply } from './one_reply.js';
+import { OpenChats } from './open_chats.js';
 import { makeReply } from './reply.js';
 import { Server } from './server.js';
+import { manifestTold, statsTold } from './told.js';
 
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
 /** @typedef {import('./messages.js').Connected} Connected */
@@ -24,13 +26,8 @@ export const METHODS = /** @type {const} */ ([
   'attended', 'attention', 'noise', 'forgetNoise',
 ]);
 
-// Caches on the server cost it memory; a chat that is taken up again is sent again.
-const MAX_SESSIONS = 2;
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
 const ENDS_LOST = new Set(['ends_failed', 'store_failed', 'weights_size_mismatch']);
-// Below this many weights in the head one worker is enough.
-const SHARDED_FROM = 4_000_000;
-const MAX_SHARDS = 4;
 
 /** Everything of a reply: which server, which model, its opened ends, the chats' sessions. */
 export class Engine {
@@ -55,13 +52,11 @@ export class Engine {
     this._connects = 0;
     /** @type {import('../../types/gatelink.d.ts').AdapterInfo[]} */
     this._adapters = [];
-    /** @type {Map<string, ChatSession>} in the order of their last use */
-    this._chats = new Map();
+    this._chats = new OpenChats();
     this._download = new Download();
     this._attention = new LatestAttention(notify);
     this._noise = new Noise(notify);
-    /** @type {{id: number, chat: string, abort: AbortController, ended: Promise<void>} | null} */
-    this._replying = null;
+    this._reply = new OneReply();
     /** @type {'auto' | 'websocket' | 'http'} */
     this._transport = 'auto';
   }
@@ -82,13 +77,7 @@ export class Engine {
     const next = { _server: server, _offered: bytes, _adapters: adapters, _transport: transport };
     await this._switch(next, manifest.digest);
     const kept = await this._models.kept(manifest.digest);
-    const { digest, name, family, licence, maxContext, generation, size, chatTemplate, numLayers } = manifest;
-    const own = { hasTemplate: chatTemplate !== null, layers: numLayers };
-    return {
-      manifest: { digest, name, family, licence, maxContext, generation, size, ...own },
-      ...kept,
-      adapters,
-    };
+    return { manifest: manifestTold(manifest), ...kept, adapters };
   }
 
   /** @param {null} _ @param {(progress: {done: number, total: number}) => void} event */
@@ -96,14 +85,14 @@ export class Engine {
     const { server, offered } = this._connected();
     const { digest, hiddenSize, head } = parseManifest(offered);
     // Files that are gone may still be held open.
-    await this._slot.settled(digest);
-    if (this._slot.model?.manifest.digest === digest) await this._closeModel();
-    const shards = shardCount(head.rows * hiddenSize, this._cores);
-    const read = httpReader({ url: server.url, token: server.token });
+    await this._letGo(digest);
+    const options = {
+      read: httpReader({ url: server.url, token: server.token }),
+      shards: shardCount(head.rows * hiddenSize, this._cores),
+      onProgress: event,
+    };
     try {
-      await this._download.run((signal) =>
-        this._models.use((store) => store.pull(offered, { read, shards, signal, onProgress: event })),
-      );
+      await this._download.run((signal) => this._models.use((store) => store.pull(offered, { ...options, signal })));
     } catch (error) {
       throw (await server.changed(digest, error)) ? new WeightsChanged() : error;
     }
@@ -119,8 +108,7 @@ export class Engine {
 
   /** @param {{digest: string}} which */
   async remove({ digest }) {
-    await this._slot.settled(digest);
-    if (this._slot.model?.manifest.digest === digest) await this._closeModel();
+    await this._letGo(digest);
     await this._models.use((store) => store.remove(digest));
   }
 
@@ -132,15 +120,7 @@ export class Engine {
 
   /** @param {ReplyRequest} request @param {(token: any) => void} event @param {number} id */
   async reply(request, event, id) {
-    if (this._replying) throw new ReplyInProgress();
-    const abort = new AbortController();
-    const made = this._made(request, event, abort.signal);
-    this._replying = { id, chat: request.chat, abort, ended: settled(made) };
-    try {
-      return await made;
-    } finally {
-      this._replying = null;
-    }
+    return this._reply.run(id, request.chat, (signal) => this._made(request, event, signal));
   }
 
   /** @param {ReplyRequest} request @param {(token: any) => void} event @param {AbortSignal} signal */
@@ -148,7 +128,7 @@ export class Engine {
     try {
       const model = await this._prepared(() => {});
       const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
-      const chat = await this._chat(request.chat, model, mode);
+      const chat = await this._chats.take(request.chat, model, () => this._open(), mode);
       return await makeReply(chat, model, this._adapters, request, event, signal, this._attention);
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
@@ -158,23 +138,12 @@ export class Engine {
 
   /** @param {{reply: number}} which */
   stop({ reply }) {
-    if (this._replying?.id === reply) this._replying.abort.abort();
+    this._reply.stop(reply);
   }
 
   /** @returns {Promise<import('./messages.js').Stats>} */
   async stats() {
-    const traffic = this._channel?.traffic;
-    const newest = [...this._chats.values()].at(-1);
-    return {
-      bytesUp: traffic?.sent ?? 0,
-      bytesDown: traffic?.received ?? 0,
-      exchanges: traffic?.exchanges ?? 0,
-      transport: this._channel?.transportName ?? null,
-      reconnects: this._channel?.reconnects ?? 0,
-      cachedTokens: newest?.sequence.cached ?? 0,
-      dtype: newest?.dtype ?? null,
-      kernel: this._slot.model?.ends.kernel ?? null,
-    };
+    return statsTold(this._channel, this._chats.newest, this._slot.model);
   }
 
   /**
@@ -219,38 +188,9 @@ export class Engine {
 
   /** Ends the chat's reply, if one is being made. @param {{chat: string}} which */
   async closeChat({ chat }) {
-    if (this._replying?.chat === chat) {
-      this._replying.abort.abort();
-      await this._replying.ended;
-    }
+    await this._reply.end(chat);
     this._attention.forget(chat);
-    await this._close(chat);
-  }
-
-  /** @param {string} chat */
-  async _close(chat) {
-    const open = this._chats.get(chat);
-    this._chats.delete(chat);
-    await open?.close();
-  }
-
-  /**
-   * The chat's session, which is the newest from now on.
-   * @param {string} name @param {OpenModel} model
-   * @param {import('../noise/mode.js').NoiseMode | null} mode null: without noise
-   */
-  async _chat(name, model, mode) {
-    // Rows with other noise are other rows: the server's cache is of no use for them.
-    if ((this._chats.get(name)?.noised?.mode ?? null) !== mode) await this._close(name);
-    const noised = mode && { mode, conversation: await mode.conversation(name) };
-    const chat = this._chats.get(name) ?? new ChatSession(model, this._open(), noised);
-    this._chats.delete(name);
-    this._chats.set(name, chat);
-    if (this._chats.size > MAX_SESSIONS) {
-      const [oldest] = this._chats.keys();
-      await this._close(oldest);
-    }
-    return chat;
+    await this._chats.close(chat);
   }
 
   _open() {
@@ -287,38 +227,27 @@ export class Engine {
    * @param {object} next fields of this engine @param {string} digest
    */
   async _switch(next, digest) {
-    if (this._replying) throw new ReplyInProgress();
+    this._reply.requireNone();
     this.pause();
     const channel = this._channel;
     Object.assign(this, next, { _channel: null });
     this._attention.forget();
     const letGo = this._slot.keepOnly(digest);
-    await this._closeChats();
+    await this._chats.closeAll();
     channel?.close();
     await letGo;
   }
 
-  async _closeModel() {
-    if (this._replying) throw new ReplyInProgress();
+  /** Closes this model if it is open or being opened. @param {string} digest */
+  async _letGo(digest) {
+    await this._slot.settled(digest);
+    if (this._slot.model?.manifest.digest !== digest) return;
+    this._reply.requireNone();
     await this._dropModel();
   }
 
   /** Lets go of the ends, which are opened again when they are needed. */
   async _dropModel() {
-    await Promise.all([this._closeChats(), this._slot.drop()]);
+    await Promise.all([this._chats.closeAll(), this._slot.drop()]);
   }
-
-  async _closeChats() {
-    const chats = [...this._chats.values()];
-    this._chats.clear();
-    await Promise.all(chats.map((chat) => chat.close()));
-  }
-}
-
-/**
- * How many workers share the head's rows.
- * @param {number} weights @param {number} cores
- */
-export function shardCount(weights, cores) {
-  return weights < SHARDED_FROM ? 1 : Math.min(MAX_SHARDS, Math.max(2, cores));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 
 import { AppError } from '../../src/common/errors.js';
-import { Engine, METHODS, shardCount } from '../../src/engine/engine.js';
+import { Engine, METHODS } from '../../src/engine/engine.js';
 import { parseManifest } from '../../src/weights/manifest.js';
 import { Offer } from '../weights/offers.js';
 
@@ -275,8 +275,4 @@ test('a model is removed only after its opening has ended', async () => {
   slow.open();
   await Promise.all([preparing, removing]);
   assert.deepEqual([model.closed, engine._slot.model], [1, null]);
-});
-
-test('small heads get one worker, large ones two to four', () => {
-  assert.deepEqual([shardCount(1e6, 8), shardCount(1e8, 1), shardCount(1e8, 3), shardCount(1e8, 16)], [1, 2, 3, 4]);
 });
