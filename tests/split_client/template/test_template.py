@@ -246,8 +246,13 @@ def test_a_module_of_the_current_folder_is_not_imported(
 
 @pytest.fixture(autouse=True)
 def _no_processes_are_left() -> Iterator[None]:
-    yield
     import psutil
 
-    left = [p for p in psutil.Process().children() if "split_client.template" in str(p.cmdline())]
-    assert left == []
+    def running() -> set[psutil.Process]:
+        children = psutil.Process().children()
+        return {child for child in children if "split_client.template" in str(child.cmdline())}
+
+    # Clients of other files may have theirs still.
+    before = running()
+    yield
+    assert running() <= before
