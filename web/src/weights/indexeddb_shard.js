@@ -1,7 +1,9 @@
 /** @import { DerivedFile, ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
 import { atomically, openDatabase, promised } from './database.js';
 import { StorageFull, StoreFailed, storageError } from './errors.js';
-import { derivedRun, isWhole, keysOf, letGo, missing, readRun, recordOf, runOf, writeRun } from './pieces.js';
+import {
+  checkPiece, derivedRun, isWhole, keysOf, letGo, missing, readRun, recordOf, runOf, writeRun,
+} from './pieces.js';
 import { checkDerivedName, checkIndices, checkRange } from './reading.js';
 import { RowCache } from './row_cache.js';
 
@@ -108,14 +110,14 @@ export class IndexedDbShard {
 
   /** @param {number[]} numbers @returns {Promise<Uint8Array[]>} */
   async #pieces(numbers) {
-    const store = this.database.transaction('pieces').objectStore('pieces');
     const { digest, part } = this.run;
-    const reading = numbers.map(async (number) => {
-      const piece = await promised(store.get([digest, part, number]));
-      if (!piece) throw missing();
-      return piece;
-    });
-    return told(Promise.all(reading));
+    const read = async () => {
+      const store = this.database.transaction('pieces').objectStore('pieces');
+      return Promise.all(numbers.map((number) => promised(store.get([digest, part, number]))));
+    };
+    const pieces = await told(read());
+    pieces.forEach((piece, nth) => checkPiece(this.run, numbers[nth], piece));
+    return pieces;
   }
 
   /**

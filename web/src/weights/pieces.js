@@ -109,10 +109,20 @@ export async function readRun(database, run, offset, into) {
     const pieces = await promised(store.getAll(keysOf(run, index, last)));
     if (pieces.length !== last - index + 1) throw missing();
     pieces.forEach((piece, nth) => {
+      checkPiece(run, index + nth, piece);
       copyOverlap(piece, (index + nth) * run.pieceBytes - offset, into);
       letGo(piece);
     });
   }
+}
+
+/**
+ * Throws where a record is not there or has another length: a tab that was frozen while another one deleted
+ * and stored the model again finds records of another size.
+ * @param {Run} run @param {number} index @param {Uint8Array | undefined} piece
+ */
+export function checkPiece(run, index, piece) {
+  if (piece?.length !== Math.min(run.pieceBytes, run.size - index * run.pieceBytes)) throw missing();
 }
 
 /**

@@ -123,3 +123,20 @@ test('a download that was begun in records of 32 KiB goes on in them', async (t)
   assert.deepEqual(await rows(reader, all), expected(offer, all));
   reader.close();
 });
+
+test('a record of another length is told, not read as zeros', async (t) => {
+  browser(t);
+  const offer = new Offer();
+  const store = await ModelStore.open({ kind: 'indexeddb' });
+  const model = await store.pull(offer.manifest, { read: offer.read, ...quick });
+  const reader = await openShard(model.shards('embedding.bin')[0]);
+  const database = await openDatabase();
+  for (const length of [ROW, (8 << 10) - 1, 32 << 10]) {
+    await atomically(database, (_, pieces) => void pieces.put(new Uint8Array(length), [offer.digest, 'f0s0', 1]));
+    const told = { code: 'store_failed' };
+    await assert.rejects(rows(reader, [40]), told);
+    await assert.rejects(async () => reader.readRange(0, 64, new Uint8Array(64 * ROW)), told);
+  }
+  database.close();
+  reader.close();
+});
