@@ -42,12 +42,9 @@ export class Engine {
     this._able = options.able ?? (() => {});
     this._cores = cores;
     this._models = new Models(openStore);
-    /** @type {Server | null} */
-    this._server = null;
-    /** @type {Channel | null} */
-    this._channel = null;
-    /** @type {Uint8Array | null} */
-    this._offered = null;
+    this._server = /** @type {Server | null} */ (null);
+    this._channel = /** @type {Channel | null} */ (null);
+    this._offered = /** @type {Uint8Array | null} */ (null);
     this._slot = new ModelSlot((digest, event) => this._openStored(openModel, digest, event));
     this._connects = 0;
     /** @type {import('../../types/gatelink.d.ts').AdapterInfo[]} */

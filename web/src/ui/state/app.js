@@ -1,20 +1,21 @@
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import {
   editMessage, redo, regenerateFrom, say, selectSibling, undo, withSettings,
 } from '../../chats/tree.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
-import { whyNoAttention } from '../words/attention.js';
-import { cannotSend, ELSEWHERE, sentence, whatHappened } from '../words/explain.js';
-import { Attention } from './attention.js';
+import { sentence } from '../words/explain.js';
+import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
 import { Drafts } from './drafts.js';
 import { Elsewhere } from './elsewhere.js';
 import { Library } from './library.js';
+import { Notices } from './notices.js';
+import { Readiness } from './readiness.js';
 import { Replies } from './replies.js';
-import { wishesOf } from './wishes.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
+import { wishesOf } from './wishes.js';
 import { ALONE } from './writers.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
@@ -51,18 +52,14 @@ export class App {
     this.toasts = new Toasts();
     /** What a screen reader is told. */
     this.spoken = signal('');
-    /** Why the connection is not as it should be. @type {Signal<string | null>} */
-    this.notice = signal(null);
     /** @type {Signal<SheetName | null>} */
     this.sheet = signal(null);
-    /** Whether and how the app can be installed. */
-    /** @type {Signal<Install>} */
+    /** Whether and how the app can be installed. @type {Signal<Install>} */
     this.install = signal({ state: 'none', words: '', ask: () => {} });
     /** The message of the user that is being edited. @type {Signal<string | null>} */
     this.editing = signal(null);
     const transport = () => this.settings.value.transport;
     this.connection = new Connection({ spawn, url, token: loadToken, transport, now: clock?.now });
-    this.connection.onNotice = (notice) => this._happened(notice);
     const defaults = () => {
       const { system, adapter, noise } = this.settings.value;
       return { system, adapter, noise };
@@ -79,15 +76,19 @@ export class App {
     });
     this.elsewhere = new Elsewhere(writers, this.library.chat);
     this.attention = new Attention();
+    this._notices = new Notices(this.toasts, this.attention, () => this.replies.live.value?.tokens ?? 0);
+    this.notice = this._notices.lasting;
+    this.connection.onNotice = (notice) => this._notices.take(notice);
     this.replies.onBegin = (chat) => this.attention.begin(chat.id, chat.attention === true);
     this.replies.onEnd = (chat) => this._ended(chat);
     this.traffic = new Traffic(() => this.connection.engine.stats());
+    const { hindrance, busyHere, fixed } = new Readiness(this);
     /** Why nothing can be sent now; null: it can. */
-    this.hindrance = computed(() => this._hindrance());
+    this.hindrance = hindrance;
     /** Whether the shown chat waits for its reply. */
-    this.busyHere = computed(() => this.replies.running.value?.chat === this.library.chat.value.id);
+    this.busyHere = busyHere;
     /** The same, of any tab. */
-    this.fixed = computed(() => this.busyHere.value || this.elsewhere.writing.value);
+    this.fixed = fixed;
   }
 
   /** Opens the saved chats and the connection. */
@@ -234,41 +235,10 @@ export class App {
     }
   }
 
-  _hindrance() {
-    const running = this.replies.running.value;
-    const here = running?.chat === this.library.chat.value.id;
-    if (running && !here) return 'A reply is being written in another chat.';
-    if (running) return 'A reply is being written.';
-    if (this.elsewhere.writing.value) return ELSEWHERE;
-    return cannotSend(this.connection.phase.value);
-  }
-
-  /** @param {import('../../engine/messages.js').Notice} notice */
-  _happened(notice) {
-    if (notice.type === 'no_attention') {
-      const news = this.attention.refuse(notice.code, this.replies.live.value?.tokens ?? 0);
-      if (news) this.toasts.show(whyNoAttention(notice.code));
-      return;
-    }
-    const words = whatHappened(notice);
-    const lost = this.notice.value !== null;
-    const lasting = notice.type === 'reconnecting' || notice.type === 'calibrating';
-    this.notice.value = lasting ? words : null;
-    if (notice.type === 'reconnected' && lost) this.toasts.show('Connected again; the reply goes on');
-    else if (notice.type === 'resent' && words) this.toasts.show(words);
-  }
-
   /** @param {string} chat whose reply has ended */
   _ended(chat) {
-    // Without a reply nobody reconnects any more.
-    this.notice.value = null;
-    this.attention.end(this._replyOf(chat));
-  }
-
-  /** @param {string} chat @returns {string | null} the node of its newest reply, where that is the leaf */
-  _replyOf(chat) {
-    const { leaf = null, nodes = {} } = this.library.get(chat) ?? {};
-    return leaf !== null && nodes[leaf].role === 'assistant' ? leaf : null;
+    this._notices.ended();
+    this.attention.end(replyAtLeaf(this.library.get(chat)));
   }
 
   /** @param {unknown} error */

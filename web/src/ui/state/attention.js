@@ -41,3 +41,12 @@ export class Attention {
     this.kept.value = node === null ? null : { ...this.kept.value, node };
   }
 }
+
+/**
+ * @param {import('../../chats/types').Chat | undefined} chat
+ * @returns {string | null} the node of its newest reply, where that is the leaf
+ */
+export function replyAtLeaf(chat) {
+  const leaf = chat?.leaf ?? null;
+  return leaf !== null && chat?.nodes[leaf].role === 'assistant' ? leaf : null;
+}

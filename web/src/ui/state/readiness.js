@@ -1,0 +1,22 @@
+import { computed } from '@preact/signals';
+import { cannotSend, ELSEWHERE } from '../words/explain.js';
+
+/** Whether something can be sent in the shown chat, and its messages changed. */
+export class Readiness {
+  /**
+   * @param {{connection: import('./connection.js').Connection, library: import('./library.js').Library,
+   *   replies: import('./replies.js').Replies, elsewhere: import('./elsewhere.js').Elsewhere}} needs
+   */
+  constructor({ connection, library, replies, elsewhere }) {
+    /** Whether the shown chat waits for its reply. */
+    this.busyHere = computed(() => replies.running.value?.chat === library.chat.value.id);
+    /** The same, of any tab. */
+    this.fixed = computed(() => this.busyHere.value || elsewhere.writing.value);
+    /** Why nothing can be sent now; null: it can. */
+    this.hindrance = computed(() => {
+      if (this.busyHere.value) return 'A reply is being written.';
+      if (replies.running.value) return 'A reply is being written in another chat.';
+      return elsewhere.writing.value ? ELSEWHERE : cannotSend(connection.phase.value);
+    });
+  }
+}
