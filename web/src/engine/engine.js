@@ -170,7 +170,7 @@ export class Engine {
     const mode = await this._noise.mode(settings, await this._prepared(() => {}));
     const noised = this._chats.get(chat)?.noised;
     // What is recorded ahead for other noise stays counted as sent.
-    return mode.status(chat, noised?.mode === mode ? noised.conversation.ahead : 0);
+    return mode.status(chat, () => (noised?.mode === mode ? noised.conversation.ahead : 0));
   }
 
   /** Ends a chat and deletes the key of its noise. @param {{chat: string}} which */

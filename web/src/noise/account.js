@@ -42,7 +42,9 @@ export class Account {
     const ahead = count.rows === 1 ? Math.max(0, ROWS_AHEAD - this.ahead) : 0;
     try {
       const also = { ahead, budget: this.budget, beside };
-      this.ahead += await this._ledger.charge(this._holder, this.kind, needed, also);
+      // Read after the wait, in which a reply may have ended.
+      const granted = await this._ledger.charge(this._holder, this.kind, needed, also);
+      this.ahead += granted;
     } catch (error) {
       this.ahead += paid;
       throw error;

@@ -6,7 +6,8 @@ import { RowStreams, histories } from './prf.js';
 /** @typedef {import('./prf.js').RowName} RowName */
 
 const LAYER = 'embedding';
-const LARGEST_F16 = 65504;
+// What a wire's dtype holds; float32, bfloat16 and int8 with its scale reach a little further than this.
+const LARGEST = { f16: 65504, f32: 3.3e38, bf16: 3.3e38, i8: 3.3e38 };
 // Sigmas that no draw of any conversation exceeds.
 const FARTHEST = 40;
 
@@ -59,7 +60,7 @@ export class NoisedConversation {
   async rows(tokens, start, stop, dtype) {
     if (this.dtype !== null && this.dtype !== dtype) throw new NoiseDtypeChanged(this.dtype, dtype);
     const { clip, sigma } = this._mechanism;
-    if (dtype === 'f16' && clip + FARTHEST * sigma > LARGEST_F16) throw new NoiseOverflows(sigma, dtype);
+    if (clip + FARTHEST * sigma > LARGEST[dtype]) throw new NoiseOverflows(sigma, dtype);
     this._follow(tokens);
     const streams = this._streamsOf(dtype);
     await this._settle(streams, this._rowNames(tokens, start, tokens.length), dtype);

@@ -103,15 +103,19 @@ export class NoiseMode {
 
   /**
    * What the noise promises and what was spent.
-   * @param {string} chat its id @param {number} [ahead] rows that are recorded for it and not sent yet
+   * @param {string} chat its id @param {() => number} [ahead] rows that are recorded for it and not sent yet
    * @returns {Promise<NoiseStatus>} throws the ledger's errors
    */
-  async status(chat, ahead = 0) {
+  async status(chat, ahead = () => 0) {
     const { delta } = this._settings;
     const account = this._account();
-    const back = { rows: -ahead };
-    const all = (await account.spent()).plus(account.kind, back);
-    const own = (await KeptChat.spentBy(this._records.database, chat)).plus(account.kind, back);
+    const before = ahead();
+    const recorded = await account.spent();
+    const recordedHere = await KeptChat.spentBy(this._records.database, chat);
+    // What is recorded or given back meanwhile may be in what was read, so the totals are rather too high.
+    const back = { rows: -Math.min(before, ahead()) };
+    const all = recorded.plus(account.kind, back);
+    const own = recordedHere.plus(account.kind, back);
     const { clip, sigma, width, sensitivity } = this._mechanism;
     return {
       delta, clip, sigma, width, sensitivity,

@@ -161,3 +161,26 @@ test('noise that a dtype cannot hold is told before anything is counted', async 
   assert.equal(await device.counted(), 0);
   await conversation.rows(TOKENS, 0, 3, 'bf16');
 });
+
+test('numbers beyond any dtype are told before anything is counted, and leave a ledger that can be read', async () => {
+  for (const sigma of [1e37, 1e300]) {
+    const device = new Device({ sigma });
+    const conversation = await device.conversation();
+    for (const dtype of /** @type {const} */ (['f32', 'bf16', 'i8'])) {
+      await assert.rejects(conversation.rows(TOKENS, 0, 3, dtype), { code: 'noise_overflows' });
+    }
+    assert.equal(await device.counted(), 0);
+  }
+});
+
+test('a reply that ends while a charge is under way gives nothing back twice', async () => {
+  const device = new Device();
+  const conversation = await device.conversation();
+  await conversation.rows(TOKENS, 0, 3, 'f32');
+  await conversation.rows([...TOKENS, 7], 3, 4, 'f32');
+  const edited = conversation.rows([9, 8], 0, 2, 'f32');
+  await conversation.close();
+  await edited;
+  await conversation.close();
+  assert.equal(await device.counted(), 4 + 2);
+});

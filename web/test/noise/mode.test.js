@@ -102,6 +102,22 @@ test('both units of a chat and of everything are told, and what a budget has roo
   assert.deepEqual((await mode.status('three')).chat, nothing);
 });
 
+test('rows ahead that are given back while the totals are read are never taken off twice', async () => {
+  const records = new NoiseRecords(database());
+  const mode = await opened({ sigma: 1 }, {}, records);
+  const chat = await mode.conversation('one');
+  await chat.rows([1, 2], 0, 2, 'f32');
+  await chat.rows([1, 2, 3], 2, 3, 'f32');
+  assert.equal(chat.ahead, 64);
+  assert.equal((await mode.status('one', () => chat.ahead)).all.rows, 3);
+  const closing = chat.close();
+  const asked = [64, 0];
+  const during = mode.status('one', () => asked.shift() ?? 0);
+  await closing;
+  const { all, chat: own } = await during;
+  assert.deepEqual([all.rows >= 3, own.rows >= 3], [true, true]);
+});
+
 test('what noise rules out is refused, and the model\'s own penalty is off', async () => {
   const mode = await opened({ sigma: 1 }, { repetition_penalty: 1.1, temperature: 0.5 });
   assert.deepEqual(mode.generation, { repetition_penalty: 1, temperature: 0.5 });
