@@ -40,9 +40,9 @@ export class OpenChats {
    * @param {import('../noise/mode.js').NoiseMode | null} mode null: without noise
    */
   async take(name, model, channel, mode) {
-    // Rows with other noise are other rows: the server's cache is of no use for them.
-    if ((this.get(name)?.noised?.mode ?? null) !== mode) await this.close(name);
     const noised = mode && { mode, conversation: await mode.conversation(name) };
+    // Rows with other noise are other rows: the server's cache is of no use for them.
+    if (!isSameNoise(this.get(name)?.noised ?? null, noised)) await this.close(name);
     const session = this.get(name) ?? new ChatSession(model, channel(), noised);
     this.set(name, session);
     if (this.size > MAX_SESSIONS) {
@@ -64,4 +64,10 @@ export class OpenChats {
     this._sessions.clear();
     await Promise.all(sessions.map((session) => session.close()));
   }
+}
+
+/** Whether the same rows have the same noise. @param {Noised | null} open @param {Noised | null} wanted */
+function isSameNoise(open, wanted) {
+  if (open === null || wanted === null) return open === wanted;
+  return open.mode === wanted.mode && open.conversation.sharesKey(wanted.conversation);
 }

@@ -44,6 +44,11 @@ export class NoisedConversation {
     return this._kept.spent.plus(this._account.kind, { rows: -this._account.ahead });
   }
 
+  /** No longer where the chat's key was deleted meanwhile. @param {NoisedConversation} other of the chat */
+  sharesKey(other) {
+    return this._kept.key.every((byte, i) => byte === other._kept.key[i]);
+  }
+
   /** Rows that are recorded and not sent yet. */
   get ahead() {
     return this._account.ahead;
