@@ -95,6 +95,36 @@ for (const kind of ['locks', 'asking']) {
     assert.equal(second.engine.last('reply').args[0].messages.at(-1).content, 'Hello');
   });
 
+  test(`${kind}: settings of a chat that another tab writes stay, so that it can save the reply`, async () => {
+    const { first, second } = await written();
+    second.app.changeChat({ attention: true });
+    await settled();
+    first.engine.last('reply').resolve({ ...DONE, text: 'Hi.' });
+    await settled();
+    await settled();
+    assert.deepEqual(path(second.app.library.chat.value).map(({ content }) => content), ['Hello', 'Hi.']);
+    assert.deepEqual(first.app.toasts.shown.value, []);
+    second.app.changeChat({ attention: true });
+    assert.equal(second.app.library.chat.value.attention, true);
+  });
+
+  test(`${kind}: of two tabs that ask at once, the one that has its reply first waits for the other`, async () => {
+    const { first, second } = await written();
+    first.engine.last('reply').resolve({ ...DONE, text: 'Hi.' });
+    await settled();
+    await settled();
+    assert.deepEqual([first.app.regenerate(null), second.app.regenerate(null)], [true, true]);
+    await settled();
+    second.engine.last('reply').resolve({ ...DONE, text: 'Second.' });
+    await settled();
+    await settled();
+    assert.equal(second.app.hindrance.value, ELSEWHERE);
+    first.engine.last('reply').resolve({ ...DONE, text: 'First.' });
+    await settled();
+    await settled();
+    assert.equal(second.app.hindrance.value, null);
+  });
+
   test(`${kind}: a message that the other tab adds to the chat shown here is noticed`, async () => {
     const { first, second } = await written();
     first.engine.last('reply').resolve({ ...DONE, text: 'Hi.' });

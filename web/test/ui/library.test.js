@@ -137,3 +137,30 @@ test('names of files have letters of any language and nothing else', () => {
   assert.equal(fileName('Was ist das? / Über λ'), 'Was-ist-das-Über-λ.json');
   assert.equal(fileName('../..'), 'chat.json');
 });
+
+test('a storage that takes nothing is no reason to lose a message', async () => {
+  const store = await memoryChats();
+  const full = () => {
+    throw new DOMException('full', 'QuotaExceededError');
+  };
+  const memory = { getItem: () => null, setItem: full, removeItem: () => {} };
+  const defaults = () => ({ system: '', adapter: null });
+  const library = new Library({ open: async () => store, toasts: new Toasts(() => 0), defaults, memory });
+  await library.start();
+  await begun(library, 'First question');
+  assert.deepEqual(library.list.value.map(({ title }) => title), ['First question']);
+});
+
+test('a chat that was renamed and is not shown is read anew when it is opened', async () => {
+  const { library, records } = await harness();
+  const id = await begun(library, 'First question');
+  library.fresh();
+  await settled();
+  await library.rename(id, 'Renamed');
+  await library.idle();
+  await settled();
+  const other = await memoryChats(records);
+  await other.save(say(await other.load(id), 'From another tab'));
+  await library.select(id);
+  assert.equal(library.chat.value.nodes[library.chat.value.leaf ?? ''].content, 'From another tab');
+});

@@ -186,3 +186,58 @@ test('a lost and regained connection is told in words', async () => {
   assert.equal(app.notice.value, null);
   assert.match(app.toasts.shown.value[0].text, /goes on/);
 });
+
+test('a reply that ends while its chat is being deleted does not bring it back', async () => {
+  const { app, engine, store } = await harness();
+  app.send('Hello');
+  await settled();
+  const { id } = app.library.chat.value;
+  const remove = store.remove.bind(store);
+  store.remove = async (which) => {
+    await remove(which);
+    engine.last('reply').resolve({ ...DONE, text: 'Hi.' });
+    await settled();
+  };
+  await app.deleteChat(id);
+  await app.library.idle();
+  assert.deepEqual([await store.list(), app.library.list.value], [[], []]);
+});
+
+test('what was taken back comes back as it was shown, and not over what was said since', async () => {
+  const { app, finish } = await harness();
+  app.send('Hello');
+  await finish('First.');
+  app.regenerate(null);
+  await finish('Second.');
+  app.branch(app.library.chat.value.leaf ?? '', -1);
+  app.undo();
+  const back = app.toasts.shown.value.at(-1)?.action?.run ?? assert.fail();
+  back();
+  await settled();
+  assert.deepEqual(shown(app), ['Hello', 'First.']);
+  app.undo();
+  const late = app.toasts.shown.value.at(-1)?.action?.run ?? assert.fail();
+  app.send('Another question');
+  await finish('Another answer.');
+  const { id } = app.library.chat.value;
+  app.newChat();
+  await settled();
+  late();
+  await app.library.idle();
+  await app.openChat(id);
+  assert.deepEqual(shown(app), ['Hello', 'First.']);
+  app.branch(app.library.chat.value.roots[0], 1);
+  assert.deepEqual(shown(app), ['Another question', 'Another answer.']);
+});
+
+test('a deleted chat takes what stands in its message field along', async () => {
+  const { app, finish } = await harness();
+  app.send('Hello');
+  await finish('Hi.');
+  app.draft.value = 'not sent';
+  app.hide();
+  const { id } = app.library.chat.value;
+  await app.deleteChat(id);
+  app.toasts.shown.value.at(-1)?.action?.run();
+  assert.deepEqual([app.library.chat.value.id, app.draft.value], [id, '']);
+});

@@ -29,7 +29,13 @@ export function AdapterChoice() {
       <legend class="label">Adapter</legend>
       {[NONE, AUTO, ...named, ...lost].map(({ key, name, description }) => (
         <label key={String(key)}>
-          <input type="radio" name="adapter" checked={chosen === key} onChange={() => choose(key)} />
+          <input
+            type="radio"
+            name="adapter"
+            checked={chosen === key}
+            disabled={app.elsewhere.writing.value}
+            onChange={() => choose(key)}
+          />
           <span>
             {name}
             <span class="hint block">{description}</span>

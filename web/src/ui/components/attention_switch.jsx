@@ -13,6 +13,7 @@ export function AttentionSwitch() {
         <input
           type="checkbox"
           checked={chat.attention === true}
+          disabled={app.elsewhere.writing.value}
           aria-describedby="attention-hint"
           onChange={(event) => app.changeChat({ attention: event.currentTarget.checked })}
         />

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import {
-  editMessage, redo, regenerateFrom, say, selectSibling, undo, withSettings,
+  editMessage, regenerateFrom, say, selectSibling, undo, withSettings,
 } from '../../chats/tree.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
@@ -82,13 +82,10 @@ export class App {
     this.replies.onBegin = (chat) => this.attention.begin(chat.id, chat.attention === true);
     this.replies.onEnd = (chat) => this._ended(chat);
     this.traffic = new Traffic(() => this.connection.engine.stats());
-    const { hindrance, busyHere, fixed } = new Readiness(this);
-    /** Why nothing can be sent now; null: it can. */
-    this.hindrance = hindrance;
-    /** Whether the shown chat waits for its reply. */
-    this.busyHere = busyHere;
-    /** The same, of any tab. */
-    this.fixed = fixed;
+    const readiness = new Readiness(this);
+    this.hindrance = readiness.hindrance;
+    this.busyHere = readiness.busyHere;
+    this.fixed = readiness.fixed;
   }
 
   /** Opens the saved chats and the connection. */
@@ -145,16 +142,19 @@ export class App {
     const after = undo(before);
     if (this.fixed.value || after === before) return;
     this.library.put(after);
-    const back = () => this.library.put(redo(this.library.get(before.id) ?? before));
+    const back = () => {
+      if (this.replies.running.value?.chat === before.id || this.elsewhere.writing.value) return;
+      // What was said since stays, as a branch beside it.
+      const again = (/** @type {Chat} */ chat) => ({ ...chat, leaf: before.leaf });
+      this.library.change(before.id, again).catch((error) => this._tell(error));
+    };
     this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
   }
 
-  /**
-   * @param {{system?: string, adapter?: string | null, attention?: boolean, noise?: NoiseChoice | null}} about
-   *   of the shown chat
-   */
+  /** @param {Parameters<typeof withSettings>[1]} about of the shown chat */
   changeChat(about) {
-    this.library.put(withSettings(this.library.chat.value, about));
+    // The tab that writes the reply could not save it any more.
+    if (!this.elsewhere.writing.value) this.library.put(withSettings(this.library.chat.value, about));
   }
 
   /** @param {NoiseChoice} noise of the shown chat */
@@ -183,6 +183,7 @@ export class App {
   async deleteChat(id) {
     if (this.replies.running.value?.chat === id) this.replies.stop();
     const chat = await this.library.remove(id).catch((error) => this._tell(error));
+    if (chat) this.draft.forget(id);
     if (chat?.noise) this.connection.forgetNoise(id);
     else this.connection.closeChat(id);
   }

@@ -4,13 +4,12 @@ import { exportAll, exportChat, importChats, readDocument } from '../../chats/do
 import { copyOf, newChat, rename } from '../../chats/tree.js';
 import { sentence } from '../words/explain.js';
 import { Saver } from './saver.js';
+import { Search } from './search.js';
 
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('../../chats/types').ChatSummary} ChatSummary */
-/** @typedef {import('../../chats/types').FoundChat} FoundChat */
 /** @typedef {import('../../chats/store.js').ChatStore} ChatStore */
-/** @typedef {{words: string, found: FoundChat[], leftOut: number}} Found */
 
 const LAST_OPEN = 'gatelink.chat';
 
@@ -29,13 +28,14 @@ export class Library {
     this._memory = memory;
     /** @type {ChatStore | null} */
     this._store = null;
-    /** @type {AbortController | null} */
-    this._search = null;
+    this._search = new Search(() => this._store, toasts);
     /** @type {(id: string) => boolean} */
     this._kept = () => false;
     /** Chats that are newer here than on the disk may be: the shown one, and one that is replied to. */
     /** @type {Map<string, Chat>} */
     this._here = new Map();
+    /** Chats that are being deleted: nothing is written for them. @type {Set<string>} */
+    this._leaving = new Set();
     this._saver = new Saver(
       (chat) => this._write(chat),
       (error, chat) => this._notSaved(error, chat),
@@ -44,8 +44,7 @@ export class Library {
     this.list = signal([]);
     /** @type {import('@preact/signals').Signal<Chat>} */
     this.chat = signal(newChat(defaults()));
-    /** @type {import('@preact/signals').Signal<Found | null>} */
-    this.found = signal(null);
+    this.found = this._search.found;
     /** @type {import('@preact/signals').Signal<'opening' | 'indexeddb' | 'memory'>} */
     this.kind = signal('opening');
   }
@@ -85,23 +84,34 @@ export class Library {
    * @param {Chat} chat
    */
   put(chat) {
+    if (this._leaving.has(chat.id)) return;
     this._here.set(chat.id, chat);
     const shown = this.chat.value.id === chat.id;
     if (shown) this.chat.value = chat;
     if (!chat.roots.length) return;
-    if (shown) this._memory?.setItem(LAST_OPEN, chat.id);
+    if (shown) this._opened(chat.id);
     void this._saver.put(chat);
   }
 
   /** Saves a state that is not shown: a reply that is not over. @param {Chat} chat */
   snapshot(chat) {
-    void this._saver.put(chat);
+    if (!this._leaving.has(chat.id)) void this._saver.put(chat);
   }
 
   /** @param {string} id @param {string} title */
-  async rename(id, title) {
+  rename(id, title) {
+    return this.change(id, (chat) => rename(chat, title));
+  }
+
+  /**
+   * Changes a chat that need not be the shown one.
+   * @param {string} id @param {(chat: Chat) => Chat} step
+   */
+  async change(id, step) {
     const chat = this.get(id) ?? (await this._store?.load(id));
-    if (chat) this.put(rename(chat, title));
+    if (!chat) return;
+    this.put(step(chat));
+    void this.release(id);
   }
 
   /**
@@ -111,10 +121,7 @@ export class Library {
   async remove(id) {
     const chat = this.get(id) ?? (await this._store?.load(id));
     if (!chat) return undefined;
-    this._saver.forget(id);
-    await this._saver.idle();
-    await this._store?.remove(id);
-    this._here.delete(id);
+    await this._erase(id);
     const shown = this.chat.value.id === id;
     if (shown) this.fresh();
     await this.refresh();
@@ -123,21 +130,22 @@ export class Library {
     return chat;
   }
 
-  /** @param {string} words none: the whole list again */
-  async search(words) {
-    this._search?.abort();
-    if (!words.trim()) {
-      this.found.value = null;
-      return;
-    }
-    const search = new AbortController();
-    this._search = search;
+  /** @param {string} id */
+  async _erase(id) {
+    this._leaving.add(id);
     try {
-      const result = await this._store?.search(words, { signal: search.signal });
-      if (result && !search.signal.aborted) this.found.value = { words, ...result };
-    } catch (error) {
-      if (!search.signal.aborted) this._toasts.show(sentence(describeError(error).message));
+      this._saver.forget(id);
+      await this._saver.idle();
+      await this._store?.remove(id);
+      this._here.delete(id);
+    } finally {
+      this._leaving.delete(id);
     }
+  }
+
+  /** @param {string} words none: the whole list again */
+  search(words) {
+    return this._search.run(words);
   }
 
   /** One chat as a file. @param {string} id @returns {Promise<{name: string, blob: Blob} | null>} */
@@ -183,8 +191,17 @@ export class Library {
     const before = this.chat.value.id;
     this.chat.value = chat;
     this._here.set(chat.id, chat);
-    this._memory?.setItem(LAST_OPEN, chat.id);
+    this._opened(chat.id);
     void this.release(before);
+  }
+
+  /** Which chat a page that is opened again shows. @param {string} id */
+  _opened(id) {
+    try {
+      this._memory?.setItem(LAST_OPEN, id);
+    } catch {
+      // A storage that is full, or withheld: the page begins with a new chat then.
+    }
   }
 
   /** Chats that stay in memory though another one is shown. @param {(id: string) => boolean} kept */

@@ -38,7 +38,10 @@ export class LockedWriters {
     /** @type {() => void} */
     let end = () => {};
     const over = new Promise((resolve) => (end = () => resolve(undefined)));
-    const held = this._request(chat, {}, () => over).then(() => {
+    // One that another tab kept this one waiting for is not waited for any longer than the reply takes.
+    const left = new AbortController();
+    void over.then(() => left.abort());
+    const held = this._request(chat, { signal: left.signal }, () => over).then(() => {
       if (this._own.get(chat) === held) this._own.delete(chat);
     });
     this._own.set(chat, held);

@@ -25,9 +25,16 @@ function pressed(app, event) {
     return;
   }
   event.preventDefault();
-  if (command === 'new_chat') app.newChat();
+  if (command === 'new_chat') begin(app);
   else if (command === 'settings') app.sheet.value = 'settings';
   else search(app);
+}
+
+/** @param {App} app */
+function begin(app) {
+  // A field that is saved when it is left belongs to the chat that is shown now.
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  app.newChat();
 }
 
 /** @param {App} app */
