@@ -42,6 +42,9 @@ export class Looked {
    */
   watching(sequence) {
     return {
+      get reachable() {
+        return sequence.reachable;
+      },
       maxContext: (options) => sequence.maxContext(options),
       extend: (tokens, options) => this._extend(sequence, tokens, options),
     };

@@ -17,6 +17,7 @@ function sequence() {
     asked,
     /** @type {string | null} */
     failure: null,
+    reachable: true,
     maxContext: async () => 9,
     async extend(/** @type {number[]} */ tokens, /** @type {any} */ { attention = false }) {
       asked.push(attention);
@@ -51,6 +52,14 @@ test('a reply is told as it grows, with a row for each token', async () => {
   assert.deepEqual(looked.row(1), new Float32Array(5).fill(0.2));
   assert.deepEqual([looked.row(2), looked.row(null)?.length], [null, 5]);
   assert.equal(await watching.maxContext(OPTIONS), 9);
+});
+
+test('whether an answer can come is what the sequence says by then', () => {
+  const inner = sequence();
+  const watching = lookedAt().watching(/** @type {any} */ (inner));
+  assert.equal(watching.reachable, true);
+  inner.reachable = false;
+  assert.equal(watching.reachable, false);
 });
 
 for (const code of ['unsupported', 'attention_too_large']) {
