@@ -58,7 +58,7 @@ def noised(chat: ChatPage, sigma: str) -> None:
     chat.page.get_by_label(SWITCH).check()
     chat.page.get_by_role("radio", name="Sigma").check(force=True)
     chat.page.get_by_role("textbox", name="Sigma").fill(sigma)
-    told = chat.page.get_by_text("Nothing was sent with noise yet.")
+    told = chat.page.get_by_text("Nothing was sent with noise under this key yet.")
     expect(told).to_be_visible(timeout=_SEARCH)
     closed(chat)
 
@@ -93,8 +93,9 @@ def test_a_chat_with_noise_is_kept_seen_and_left_again(
     assert "key" not in document
 
     page.reload()
-    chat.ready()
+    # What is typed before the chat is there stays with the new one.
     expect(page.get_by_role("button", name="Noise on")).to_be_visible()
+    chat.ready()
     assert chat.whole_reply(0) == first
     noisy = seen.taken()
     chat.press("Another reply")

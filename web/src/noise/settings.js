@@ -7,8 +7,8 @@ export const IDENTITY = 'default';
 /**
  * Either `epsilon` (of one token replaced, each time that it is sent, at `delta`) or `sigma` (of the noise
  * in every value). `clip`: rows are scaled down to this norm; null: the norm that 99% of the table's rows do
- * not exceed. `budget`: the most that may be lost when everything that was ever sent from this browser is
- * replaced, at `delta`, over all chats and models; null: no bound.
+ * not exceed. `budget`: what all that is recorded in this browser, over all chats and models, may come to
+ * when everything is replaced, at `delta`, for this chat to send more; null: no bound.
  * @typedef {{epsilon: number | null, sigma: number | null, delta: number, clip: number | null,
  *   budget: number | null}} NoiseSettings
  */

@@ -35,6 +35,15 @@ test('numbers above 0 are read, with a comma too, and nothing where that is allo
   assert.ok('problem' in readPositive('1', { below: 1 }));
 });
 
+test('a comma that may part thousands is asked about, because a thousandth of sigma is hardly any noise', () => {
+  for (const unclear of ['1,000', '12,500', '1,000,000', '1,234.5', '0x10', '1 000']) {
+    assert.ok('problem' in readPositive(unclear), unclear);
+  }
+  assert.match(/** @type {any} */ (readPositive('1,000')).problem, /without a comma/);
+  assert.deepEqual([readPositive('0,125'), readPositive('1,5')], [{ value: 0.125 }, { value: 1.5 }]);
+  assert.deepEqual(readPositive('1e3'), { value: 1000 });
+});
+
 test('what stands against noise is said before a message is sent', () => {
   assert.deepEqual(inTheWay({ repetition_penalty: null }, 'banking'), []);
   assert.deepEqual(inTheWay({ repetition_penalty: 1 }, null), []);

@@ -19,7 +19,7 @@ export function NoiseSection() {
           <input
             type="checkbox"
             checked={on}
-            disabled={app.busyHere.value}
+            disabled={app.fixed.value}
             aria-describedby="noise-hint"
             onChange={(event) => turn(event.currentTarget.checked)}
           />

@@ -11,14 +11,17 @@ export function NoiseSeen() {
       </p>
       <NoiseStatus />
       <p>
-        Not hidden: the number of tokens, when they are sent, where a text begins to differ from an earlier one,
-        the name of an adapter, requests for attention. The totals are no promise made in advance; a budget is
-        one.
+        Not hidden: the reply, whose states the server computes; the number of tokens, when they are sent,
+        where a text begins to differ from an earlier one, the name of an adapter, requests for attention. The
+        totals are no promise made in advance; a budget is one, for what this chat sends and as long as it is
+        not raised.
       </p>
       <p>
-        This page’s own code comes from the server; one that is not honest could leave the noise out. The secret
-        key of this chat’s noise and the record of what was sent lie in this browser. Whoever clears its
-        data begins to count at nothing, but the server does not forget.
+        This page’s own code comes from the server; one that is not honest could leave the noise out. The
+        secret key of this chat’s noise and the record of what was sent lie in this browser until the chat is
+        deleted: a page that this server serves later can read the key and take the noise off what the server
+        has kept. Whoever clears the browser’s data begins to count at nothing, but the server does not
+        forget.
       </p>
     </>
   );

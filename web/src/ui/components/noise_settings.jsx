@@ -11,8 +11,8 @@ const UNITS = /** @type {const} */ ([['epsilon', 'Epsilon'], ['sigma', 'Sigma']]
 const FIRST_SIGMA = 1;
 const FIRST_EPSILON = 8;
 const BUDGET_HINT =
-  'Nothing is sent that would bring the epsilon of everything ever sent from this browser beyond it. ' +
-  'Empty: no bound.';
+  'This chat sends nothing that would bring the epsilon of everything sent with noise from this browser ' +
+  'beyond it; chats with another budget or none are not held back. Empty: no bound.';
 const CLIP_HINT =
   'Longer rows are scaled down to it. Empty: the norm that 99% of the table’s rows do not exceed.';
 
@@ -52,7 +52,7 @@ export function NoiseSettings() {
         options={UNITS}
         value={unit}
         onChange={turn}
-        disabled={app.busyHere.value}
+        disabled={app.fixed.value}
       />
       <CheckedField
         key={unit}

@@ -23,12 +23,12 @@ export function NoiseStatus() {
         <dd>epsilon {epsilonWords(status.token)}</dd>
       </dl>
       <SpentBy
-        title="This chat so far, for texts of these lengths"
-        nothing="Nothing was sent with noise yet."
+        title="This chat under its present key, for texts of these lengths"
+        nothing="Nothing was sent with noise under this key yet."
         loss={status.chat}
       />
       <SpentBy
-        title="All that this browser has sent with noise, for texts of these lengths"
+        title="All that is recorded in this browser, for texts of these lengths"
         nothing="Nothing yet."
         loss={status.all}
       />

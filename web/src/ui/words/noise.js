@@ -13,16 +13,23 @@ const NO_PENALTY =
 const NO_AUTO =
   'Choose an adapter by its name, or none: “Auto” looks at the clean message, and its choice is sent.';
 
+// A comma that parts the fraction in one country parts thousands in another.
+const UNCLEAR_COMMA = 'Write it without a comma: it may part thousands or a fraction.';
+const UNCLEAR = /^[1-9]\d{0,2},\d{3}$/;
+const DECIMAL = /^(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+
 /**
  * @param {string} text
  * @param {{below?: number, empty?: boolean}} [allowed] empty: nothing may stand there
  * @returns {Read<number | null>}
  */
 export function readPositive(text, { below = Infinity, empty = false } = {}) {
-  const trimmed = text.trim().replace(',', '.');
+  const trimmed = text.trim();
   if (!trimmed && empty) return { value: null };
-  const value = Number(trimmed);
-  if (trimmed && value > 0 && value < below) return { value };
+  if (UNCLEAR.test(trimmed)) return { problem: UNCLEAR_COMMA };
+  const decimal = trimmed.replace(',', '.');
+  const value = Number(decimal);
+  if (DECIMAL.test(decimal) && value > 0 && value < below) return { value };
   return { problem: below < Infinity ? `A number above 0 and below ${below}.` : 'A number above 0.' };
 }
 
