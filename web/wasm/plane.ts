@@ -2,8 +2,8 @@
 //
 // Eight rows lie side by side, so that a vector holds four of them and a product needs no sum across lanes.
 // For each block of such a group 256 bytes of levels + 8 and 16 bytes of scales: of each eight columns 32
-// bytes, four for a row, columns 0..3 in their low halves and 4..7 in their high ones; then in each 32 bits the
-// bf16 scales of rows n (low half) and n + 4. Rows that fill up the last group have scale 0.
+// bytes, four for a row, columns 0..3 in their low halves and 4..7 in their high ones; then in each 32 bits
+// the bf16 scales of rows n (low half) and n + 4. Rows that fill up the last group have scale 0.
 import { BLOCK_BYTES, GROUP, SCALES } from './estimate';
 import { widen, firstNonFinite } from './rows';
 
@@ -105,7 +105,8 @@ function quantiseBlock(values: usize, levels: usize, scale: usize): void {
  * Returns the first row that is not finite, counted from `source`, or -1.
  */
 export function quantise(
-  dtype: i32, source: usize, first: i32, count: i32, length: i32, inverse: usize, scratch: usize, plane: usize,
+  dtype: i32, source: usize, first: i32, count: i32, length: i32, inverse: usize, scratch: usize,
+  plane: usize,
 ): i32 {
   const blocks = (length + BLOCK - 1) / BLOCK;
   const rowBytes = <usize>length << (dtype == 0 ? 2 : 1);

@@ -55,7 +55,8 @@ export function checkedMeanRows(rows, layers, cached) {
   if (rows === null) throw new MalformedMessage('the attention that was asked for is missing');
   const { values, positions } = rows;
   const shape = [rows.layers, rows.heads, values.rows, values.width].join();
-  if (shape !== [layers, 1, layers, cached].join() || values.dtype !== MEAN_ROWS.dtype || positions !== null) {
+  const fits = shape === [layers, 1, layers, cached].join();
+  if (!fits || values.dtype !== MEAN_ROWS.dtype || positions !== null) {
     throw new MalformedMessage('attention has not the shape that was asked for');
   }
   const weights = values.toF32();

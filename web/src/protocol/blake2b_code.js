@@ -1,5 +1,5 @@
-// The compression function of BLAKE2b (RFC 7693, 3.2) as WebAssembly, written out here: JavaScript has no fast
-// arithmetic of 64 bits. The module exports `memory` and `compress(block, counted, last)`: addresses and
+// The compression function of BLAKE2b (RFC 7693, 3.2) as WebAssembly, written out here: JavaScript has no
+// fast arithmetic of 64 bits. The module exports `memory` and `compress(block, counted, last)`: addresses and
 // counts in bytes; `last` -1 for the last block, else 0. The state is h[0..7] at address 0, little-endian;
 // behind it lies which words each round takes, so that one round's instructions do for all.
 

@@ -40,7 +40,10 @@ export class SessionUnstable extends AppError {
 export class PromptTooLong extends AppError {
   /** @param {number} tokens @param {number} limit tokens */
   constructor(tokens, limit) {
-    super('prompt_too_long', `the prompt has ${tokens} tokens and the model takes ${limit}; shorten it, or start a new chat`);
+    super(
+      'prompt_too_long',
+      `the prompt has ${tokens} tokens and the model takes ${limit}; shorten it, or start a new chat`,
+    );
     this.tokens = tokens;
     this.limit = limit;
   }

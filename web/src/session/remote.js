@@ -114,7 +114,8 @@ export class RemoteBackend {
     await this.open({ signal });
     if (start > this._protocol.cached) throw new CacheLost();
     this._waited = 0;
-    const event = await this._ask(() => this._protocol.step(start, embeddings, { adapter, attention }), signal);
+    const encode = () => this._protocol.step(start, embeddings, { adapter, attention });
+    const event = await this._ask(encode, signal);
     if (event.type !== 'completed') throw this._untrue('the answer to a step is not its result');
     const { hidden, computeUs, queueUs } = event;
     const exchangeUs = Math.round(1e6 * this._waited);
@@ -219,7 +220,10 @@ export class RemoteBackend {
     throw refused;
   }
 
-  /** @param {ServerRefused} refused @param {number} attempt @param {number} deadline @param {AbortSignal} signal */
+  /**
+   * @param {ServerRefused} refused @param {number} attempt @param {number} deadline
+   * @param {AbortSignal} signal
+   */
   async _wait(refused, attempt, deadline, signal) {
     const delay = Math.max(refused.retryAfter ?? 0, delayOf(this._channel.patience, attempt, 1));
     if (this._clock() + delay > deadline) throw refused;

@@ -49,7 +49,10 @@ export class Carriers {
     this._refused = false;
   }
 
-  /** `transport` was lost; `proven`: after it had delivered. @param {Transport} transport @param {boolean} proven */
+  /**
+   * `transport` was lost; `proven`: after it had delivered.
+   * @param {Transport} transport @param {boolean} proven
+   */
   lost(transport, proven) {
     this._fruitless = transport.name === 'websocket' && !proven ? this._fruitless + 1 : 0;
   }

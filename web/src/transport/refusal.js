@@ -36,7 +36,8 @@ export function refusal(code, message, retryable, retryAfter) {
  */
 export function closeError(code, reason) {
   if (code === 1009) {
-    return new ServerRefused('frame_too_large', 'the frame is larger than the server accepts; send fewer rows');
+    const message = 'the frame is larger than the server accepts; send fewer rows';
+    return new ServerRefused('frame_too_large', message);
   }
   if (code !== 1008) return new ConnectionLost(`closed with code ${code}`);
   if (reason === 'revoked') return new DeviceRevoked();

@@ -46,7 +46,10 @@ export class WebSocketTransport {
     return transport;
   }
 
-  /** Use `open`. @param {WebSocket} socket @param {number} maxFrame @param {import('./timer.js').After} after */
+  /**
+   * Use `open`.
+   * @param {WebSocket} socket @param {number} maxFrame @param {import('./timer.js').After} after
+   */
   constructor(socket, maxFrame, after) {
     this._socket = socket;
     this._maxFrame = maxFrame;

@@ -77,10 +77,10 @@ export class StoreFailed extends AppError {
 export class ModelInUse extends AppError {
   /** @param {string} [name] the model's, as the manifest has it */
   constructor(name) {
+    const model = name === undefined ? 'the model' : `“${name}”`;
     super(
       'model_in_use',
-      `${name === undefined ? 'the model' : `“${name}”`} is in use by another tab; close that tab or wait for it, ` +
-        'then try again',
+      `${model} is in use by another tab; close that tab or wait for it, then try again`,
       { retryable: true },
     );
   }

@@ -39,7 +39,8 @@ export function isLocked(error) {
 
 /**
  * Opening a file that someone else holds is refused with NoModificationAllowedError
- * (https://fs.spec.whatwg.org/#api-filesystemfilehandle-createsyncaccesshandle); WebKit says InvalidStateError.
+ * (https://fs.spec.whatwg.org/#api-filesystemfilehandle-createsyncaccesshandle); WebKit says
+ * InvalidStateError.
  * @param {unknown} error of createSyncAccessHandle
  */
 function asInStandard(error) {

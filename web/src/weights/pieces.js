@@ -126,8 +126,8 @@ export function checkPiece(run, index, piece) {
 }
 
 /**
- * Gives a record's memory back now, where a browser can: engines let tens of megabytes of what nobody uses any
- * more pile up.
+ * Gives a record's memory back now, where a browser can: engines let tens of megabytes of what nobody uses
+ * any more pile up.
  * @param {Uint8Array} piece
  */
 export function letGo(piece) {
