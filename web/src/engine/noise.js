@@ -9,6 +9,9 @@ import { PartMissing } from './errors.js';
 /** The noise of one chat.
  * @typedef {{mode: NoiseMode, conversation: import('../noise/conversation.js').NoisedConversation}} Noised */
 
+// Every number that is typed is looked at on the way; the ones that were used last are kept.
+const MOST_MODES = 16;
+
 export class Noise {
   /** @param {(notice: import('./messages.js').Notice) => void} notify */
   constructor(notify) {
@@ -34,13 +37,13 @@ export class Noise {
     const modes = this._modes.get(model) ?? new Map();
     this._modes.set(model, modes);
     const name = JSON.stringify(settings);
-    let mode = modes.get(name);
-    if (mode === undefined) {
-      mode = this._open(settings, model);
-      modes.set(name, mode);
-      // What failed may do at the next try.
-      mode.catch(() => modes.delete(name));
-    }
+    const known = modes.get(name);
+    const mode = known ?? this._open(settings, model);
+    modes.delete(name);
+    modes.set(name, mode);
+    // What failed may do at the next try.
+    if (known === undefined) mode.catch(() => modes.delete(name));
+    if (modes.size > MOST_MODES) modes.delete([...modes.keys()][0]);
     return signal ? Promise.race([mode, aborted(signal)]) : mode;
   }
 

@@ -59,3 +59,15 @@ test('a reply that is stopped does not wait for a search', async () => {
 test('a chat that is forgotten needs no model', async () => {
   await new Noise(() => {}).forget('chat');
 });
+
+test('of the settings that were typed on the way only the last ones are kept', async () => {
+  const { model } = modelOf();
+  const noise = new Noise(() => {});
+  const used = await noise.mode({ sigma: 1 }, model);
+  const early = await noise.mode({ sigma: 2 }, model);
+  for (let i = 0; i < 40; i++) {
+    await noise.mode({ sigma: 3 + i }, model);
+    assert.equal(await noise.mode({ sigma: 1 }, model), used);
+  }
+  assert.notEqual(await noise.mode({ sigma: 2 }, model), early);
+});
