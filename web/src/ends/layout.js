@@ -58,7 +58,6 @@ export function layOut({ hidden, rows, dtype, embeddingDtype, compact, elsewhere
   const blocks = Math.ceil(hidden / BLOCK);
   const padded = blocks * BLOCK;
   const filled = GROUP * Math.ceil(rows / GROUP);
-  const smallest = hidden * Math.min(sizeOf(dtype), sizeOf(embeddingDtype));
   const rawBytes = Math.max(RAW_BYTES, hidden * 4);
   let end = BASE;
   const take = (/** @type {number} */ bytes) => {
@@ -66,16 +65,8 @@ export function layOut({ hidden, rows, dtype, embeddingDtype, compact, elsewhere
     end += Math.ceil(bytes / 16) * 16;
     return at;
   };
-  const small = {
-    hidden64: take(8 * hidden),
-    bytes8: take(padded),
-    words16: take(2 * padded),
-    factors: take(8 * blocks),
-    inverse: take(4 * padded),
-    rowScratch: take(4 * padded),
-    raw: take(rawBytes),
-    products: take(4 * Math.ceil(rawBytes / smallest)),
-  };
+  const smallest = hidden * Math.min(sizeOf(dtype), sizeOf(embeddingDtype));
+  const small = scratch(take, { hidden, blocks, rawBytes, smallest });
   const perRow = {
     bias: biased ? take(4 * filled) : 0,
     estimates: take(compact ? 4 * filled : 0),
@@ -89,6 +80,26 @@ export function layOut({ hidden, rows, dtype, embeddingDtype, compact, elsewhere
   const pages = Math.ceil(end / PAGE);
   const sizes = { hidden, rows, blocks, padded, pages, rawBytes, planeBytes };
   return { ...sizes, ...small, ...perRow, planeFile, planeRows, table };
+}
+
+/**
+ * What does not grow with the rows.
+ * @param {(bytes: number) => number} take
+ * @param {{hidden: number, blocks: number, rawBytes: number, smallest: number}} sizes `smallest`: bytes of the
+ *   smallest row
+ */
+function scratch(take, { hidden, blocks, rawBytes, smallest }) {
+  const padded = blocks * BLOCK;
+  return {
+    hidden64: take(8 * hidden),
+    bytes8: take(padded),
+    words16: take(2 * padded),
+    factors: take(8 * blocks),
+    inverse: take(4 * padded),
+    rowScratch: take(4 * padded),
+    raw: take(rawBytes),
+    products: take(4 * Math.ceil(rawBytes / smallest)),
+  };
 }
 
 /** Bytes of the rows of a plane, those that fill up the last group included. */
