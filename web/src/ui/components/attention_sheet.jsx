@@ -77,7 +77,7 @@ function Kind({ looking, choose }) {
     <div class="choice" role="radiogroup" aria-label="Whose attention">
       <label>
         <input type="radio" name="looked" checked={!one} onChange={() => void choose(null)} />
-        <span>The whole reply</span>
+        <span>Whole reply</span>
       </label>
       <label>
         <input type="radio" name="looked" checked={one} onChange={() => void choose(looking.newest())} />
@@ -91,7 +91,7 @@ function Kind({ looking, choose }) {
 function Slider({ looking, choose }) {
   const { first, end } = rangeOf(looking);
   const choice = looking.choice.value;
-  if (choice === null) return null;
+  if (choice === null) return <p class="hint">Choose a token of the reply to see what it looked at.</p>;
   return (
     <div class="row one-line">
       <IconButton

@@ -23,6 +23,7 @@ export function ThisChat() {
   return (
     <section class="section" aria-labelledby="this-chat">
       <h3 id="this-chat">This chat</h3>
+      {app.fixed.value && <p class="hint">What is grey can be changed once the reply is written.</p>}
       <div class="field">
         <label for="system">System prompt</label>
         <textarea
