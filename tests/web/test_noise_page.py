@@ -123,6 +123,24 @@ def test_a_chat_with_noise_is_kept_seen_and_left_again(
     assert keys_of(page, "chats") == []
 
 
+def test_what_another_tab_sends_is_counted_in_the_totals_that_are_open(
+    chat: ChatPage, server: RunningServer
+) -> None:
+    noised(chat, "0.02")
+    chat.write(FIRST)
+    chat.whole_reply(0)
+    chat.press("Settings")
+    count = chat.page.get_by_text("rows replaced").nth(1)
+    before = count.inner_text()
+    other = ChatPage(chat.page.context.new_page(), touch=False)
+    other.page.goto(server.url)
+    expect(other.page.get_by_role("button", name="Noise on")).to_be_visible()
+    other.ready()
+    other.write(SECOND)
+    other.whole_reply(1)
+    expect(count).not_to_have_text(before)
+
+
 def test_a_budget_that_is_used_up_is_said_in_words(chat: ChatPage, seen: Seen) -> None:
     page = chat.page
     chat.press("Settings")

@@ -72,12 +72,13 @@ function SpentBy({ title, nothing, loss }) {
   );
 }
 
-/** Asked for anew when the settings change and when a reply begins or ends. */
+/** Asked for anew when the settings change, when a reply begins or ends, and when any tab saves a chat. */
 function useStatus() {
   const app = useApp();
   const { id, noise } = app.library.chat.value;
   const ready = app.connection.phase.value.name === 'ready';
   const replying = app.replies.running.value !== null;
+  const saved = app.library.list.value;
   const wish = JSON.stringify(noiseWish(noise));
   const [shown, setShown] = useState(/** @type {{status: Status | null, problem: string}} */ (NOTHING));
   useEffect(() => {
@@ -94,7 +95,7 @@ function useStatus() {
       current = false;
       clearTimeout(timer);
     };
-  }, [id, wish, ready, replying]);
+  }, [id, wish, ready, replying, saved]);
   return shown;
 }
 
