@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newChat, say } from '../../src/chats/tree.js';
+import { DEFAULTS } from '../../src/settings/settings.js';
+import { App } from '../../src/ui/state/app.js';
 import { Drafts } from '../../src/ui/state/drafts.js';
+import { ScriptedEngine, memoryChats, settled } from './scripted.js';
 
 const fresh = () => newChat({ system: '', adapter: null, noise: null });
 
@@ -102,4 +105,51 @@ test('a storage that keeps nothing, or holds something else, is no obstacle', ()
   drafts.value = 'kept by the page';
   drafts.keep();
   assert.deepEqual([drafts.value, again().value], ['kept by the page', '']);
+});
+
+test('what is typed before the chat that was open last is there stands in its field', async () => {
+  const { drafts, show, chats } = harness();
+  const open = (/** @type {any} */ chat, /** @type {string} */ typed) => drafts.during(async () => {
+    drafts.value += typed;
+    show(chat);
+  });
+  show(chats[2]);
+  drafts.value = 'for a new one';
+  await open(chats[0], ' and this');
+  assert.equal(drafts.value, ' and this');
+  show(chats[2]);
+  assert.equal(drafts.value, 'for a new one');
+  await open(chats[0], ' more');
+  assert.equal(drafts.value, ' and this\n more');
+  show(chats[2]);
+  await open(chats[1], '');
+  assert.equal(drafts.value, '');
+  show(chats[2]);
+  await open(fresh(), ' still');
+  assert.equal(drafts.value, 'for a new one still');
+});
+
+test('who types while the saved chats are opened goes on in the chat that is shown then', async () => {
+  const store = await memoryChats();
+  const last = say(fresh(), 'Hello');
+  await store.save(last);
+  const memory = storage();
+  memory.setItem('gatelink.chat', last.id);
+  /** @type {(store: any) => void} */
+  let opened = () => {};
+  const app = new App({
+    spawn: () => /** @type {any} */ (new ScriptedEngine()),
+    openChats: () => new Promise((resolve) => (opened = resolve)),
+    url: 'http://host',
+    loadToken: () => null,
+    settings: DEFAULTS,
+    saveSettings: () => true,
+    memory: { ...memory, removeItem: () => {} },
+  });
+  void app.start();
+  app.draft.value = 'typed at once';
+  opened(store);
+  await settled();
+  await settled();
+  assert.deepEqual([app.library.chat.value.id, app.draft.value], [last.id, 'typed at once']);
 });

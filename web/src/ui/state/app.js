@@ -90,7 +90,7 @@ export class App {
 
   /** Opens the saved chats and the connection. */
   async start() {
-    const opened = this.library.start().catch((error) => this._tell(error));
+    const opened = this.draft.during(() => this.library.start()).catch((error) => this._tell(error));
     await this.connection.connect();
     await opened;
   }

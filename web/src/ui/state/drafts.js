@@ -33,6 +33,20 @@ export class Drafts {
     this._put(keyOf(this._shown()), text);
   }
 
+  /**
+   * Opens the chat that is shown next: what is typed while that takes its time is meant for it.
+   * @param {() => Promise<void>} open
+   */
+  async during(open) {
+    const before = this._texts.value.get(NEW) ?? '';
+    await open();
+    const after = this._texts.value.get(NEW) ?? '';
+    if (!after || after === before || keyOf(this._shown()) === NEW) return;
+    this._put(NEW, before);
+    const typed = after.startsWith(before) ? after.slice(before.length) : after;
+    this.value = this.value ? `${this.value}\n${typed}` : typed;
+  }
+
   /** A chat is gone. @param {string} id */
   forget(id) {
     this._put(id, '');
