@@ -17,7 +17,7 @@ import { factorOf, finishBiased } from './spec.js';
  * less than rows that are not needed; from the length of the ample one on it grows as that does.
  */
 const AMPLE = { least: 512, perWanted: 4, growth: 4 };
-const SCARCE = { least: 64, perWanted: 4, growth: 1.5 };
+const SCARCE = { least: 128, perWanted: 4, growth: 1.5 };
 /** A shortlist above this part of the rows costs as much as a full product. */
 const LARGEST_PART = 4;
 
