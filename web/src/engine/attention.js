@@ -26,7 +26,7 @@ export class LatestAttention {
    * @returns {Promise<Watched>}
    */
   async watch({ chat, attention = false, messages, mode }, model, sequence, prompt) {
-    this.forget();
+    this._latest = null;
     const looked = attention ? await this._begun(model, mode === 'plain' ? messages.slice(-1) : messages, prompt) : null;
     if (looked === null) return { sequence, push: () => {}, end: () => {} };
     this._latest = { chat, looked };
@@ -42,9 +42,9 @@ export class LatestAttention {
     return this._latest?.chat === chat ? this._latest.looked : null;
   }
 
-  /** @param {string} [chat] only if it is this one's */
+  /** @param {string} chat only if it is this one's */
   forget(chat) {
-    if (chat === undefined || this._latest?.chat === chat) this._latest = null;
+    if (this._latest?.chat === chat) this._latest = null;
   }
 
   /**

@@ -228,7 +228,6 @@ export class Engine {
     this.pause();
     const channel = this._channel;
     Object.assign(this, next, { _channel: null });
-    this._attention.forget();
     const letGo = this._slot.keepOnly(digest);
     await this._chats.closeAll();
     channel?.close();

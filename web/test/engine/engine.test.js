@@ -276,3 +276,16 @@ test('a model is removed only after its opening has ended', async () => {
   await Promise.all([preparing, removing]);
   assert.deepEqual([model.closed, engine._slot.model], [1, null]);
 });
+
+test('what the latest reply looked at outlasts a connection, and goes with its chat', async () => {
+  const { engine } = engineOf();
+  await engine.connect(WHERE);
+  const looked = /** @type {any} */ ({ told: (/** @type {number} */ from) => ({ from }) });
+  engine._attention._latest = { chat: 'c', looked };
+  await engine.connect(WHERE);
+  assert.deepEqual([engine.attended({ chat: 'c', from: 3 }), engine.attended({ chat: 'd', from: 0 })], [{ from: 3 }, null]);
+  await engine.closeChat({ chat: 'd' });
+  assert.deepEqual(engine.attended({ chat: 'c', from: 0 }), { from: 0 });
+  await engine.closeChat({ chat: 'c' });
+  assert.equal(engine.attended({ chat: 'c', from: 0 }), null);
+});

@@ -27,8 +27,13 @@ export default function AttentionSheet() {
     const timer = setInterval(() => void looking.refresh(), AGAIN_MS);
     return () => clearInterval(timer);
   });
+  const close = () => {
+    app.sheet.value = null;
+    // Its button has nothing to open any more.
+    if (looking.gone.value && !growing.value) app.attention.kept.value = null;
+  };
   return (
-    <Sheet title="What it looked at" onClose={() => (app.sheet.value = null)}>
+    <Sheet title="What it looked at" onClose={close}>
       {looking.gone.value ? (
         <p>It is not there any more: it is kept for the latest reply, until the page is loaded again.</p>
       ) : (
