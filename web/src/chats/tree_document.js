@@ -48,7 +48,7 @@ export function treeIn(tree, { id, model, now }, shown) {
     ...chat,
     title: typeof title === 'string' ? tidyTitle(title) : '',
     adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
-    noise: noiseIn(tree.noise),
+    noise: noiseOf(tree.noise),
     params: params === undefined ? {} : recordIn(params, "'params'"),
     created: timeIn(tree.created, now),
     updated: timeIn(tree.updated, now),
@@ -141,4 +141,12 @@ function sameMessages(left, right) {
     left.length === right.length &&
     left.every(({ role, content }, index) => role === right[index].role && content === right[index].content)
   );
+}
+
+/** Settings of noise, or null where there are none. @param {unknown} value */
+function noiseOf(value) {
+  const noise = noiseIn(value);
+  // What is not understood is not left out: the chat would be sent plain.
+  if (!noise && (value ?? null) !== null) throw new ConversationFileInvalid("'noise' is not as it should be");
+  return noise;
 }

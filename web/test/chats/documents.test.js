@@ -185,5 +185,5 @@ test('how a chat is noised travels with it, so that it is not sent plain where i
   assert.equal(JSON.parse(exportChat(branched())).tree.noise, undefined);
   const { tree, ...document } = JSON.parse(exportChat(chat));
   const spoiledNoise = { ...document, tree: { ...tree, noise: { ...noise, sigma: -1 } } };
-  assert.equal(importChat(JSON.stringify(spoiledNoise)).noise, null);
+  assert.throws(() => importChat(JSON.stringify(spoiledNoise)), { code: 'conversation_file_invalid' });
 });
