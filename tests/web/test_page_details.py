@@ -125,3 +125,21 @@ def test_without_a_reply_nothing_claims_to_reconnect(chromium: Browser, url: str
         expect(banner).to_be_visible()
         expect(chat.page.get_by_text("Broke off: ")).to_be_visible()
         expect(banner).to_have_count(0)
+
+
+def test_a_system_prompt_that_is_being_written_is_that_of_the_chat_that_is_left(
+    desktop: ChatPage,
+) -> None:
+    page = desktop.page
+    prompt = page.get_by_label("System prompt", exact=True)
+    answered(desktop, "First chat")
+    desktop.press("Settings")
+    prompt.fill("Be brief.")
+    page.keyboard.press("Control+Shift+K")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    desktop.press("Settings")
+    expect(prompt).to_have_value("")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="First chat").first.click()
+    desktop.press("Settings")
+    expect(prompt).to_have_value("Be brief.")
