@@ -123,6 +123,14 @@ export class ChatStore {
     return own.to === last && (chat.revision ?? 0) >= own.from;
   }
 
+  /** Whether another tab has saved or removed a chat since this one read or saved it. @param {string} id */
+  async isChangedElsewhere(id) {
+    const own = this.#own.get(id);
+    if (!own) return false;
+    const summaries = await this.#newest();
+    return summaries.find((summary) => summary.id === id)?.revision !== own.to;
+  }
+
   /** Removes a chat for good; one that is not there is no error. @param {string} id */
   async remove(id) {
     await this.#inTurn(() => this.#records.change(async (change) => change.remove(id)));

@@ -58,19 +58,21 @@ export class Noise {
     const { NoiseMode, records } = await this._load();
     const { digest, generation } = model.manifest;
     const about = { settings, table: tableOf(model), model: digest, generation };
-    const opened = this._searched.then(() => NoiseMode.open(records, about, this._progress()));
-    this._searched = opened.catch(() => {});
+    const progress = this._progress();
+    const opened = this._searched.then(() => NoiseMode.open(records, about, progress.tell));
+    this._searched = opened.catch(progress.end);
     return opened;
   }
 
-  /** Tells of every percent. */
+  /** Tells of every percent, and of the end of a search that has begun, however it ended. */
   _progress() {
     let told = -1;
-    return (/** @type {number} */ done) => {
+    const tell = (/** @type {number} */ done) => {
       const percent = Math.floor(100 * done);
       if (percent !== told) this._notify({ type: 'calibrating', done });
       told = percent;
     };
+    return { tell, end: () => told >= 0 && tell(1) };
   }
 
   _load() {

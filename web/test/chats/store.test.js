@@ -56,6 +56,19 @@ for (const kind of /** @type {const} */ (['indexeddb', 'memory'])) {
   });
 }
 
+test('what another tab has saved or removed since can be asked for', async () => {
+  const [one, two] = await twoTabs();
+  await one.save(chatOf('a'));
+  assert.equal(await one.isChangedElsewhere('a'), false);
+  assert.equal(await two.isChangedElsewhere('a'), false, 'it was never read here');
+  await two.save(rename(await two.load('a'), 'theirs'));
+  assert.equal(await one.isChangedElsewhere('a'), true);
+  await one.load('a');
+  assert.equal(await one.isChangedElsewhere('a'), false);
+  await two.remove('a');
+  assert.equal(await one.isChangedElsewhere('a'), true);
+});
+
 test('what another tab has saved since is not overwritten', async () => {
   const [one, two] = await twoTabs();
   await one.save(chatOf('a'));

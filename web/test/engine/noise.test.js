@@ -4,6 +4,7 @@ import { IDBFactory, IDBKeyRange } from 'fake-indexeddb';
 import { Noise } from '../../src/engine/noise.js';
 
 const WIDTH = 3;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => Object.assign(globalThis, { indexedDB: new IDBFactory(), IDBKeyRange }));
 
@@ -45,6 +46,25 @@ test('settings of which no noise can be made are told each time', async () => {
     await assert.rejects(noise.mode({ sigma: -1 }, model), { code: 'noise_setting_invalid' });
   }
   await noise.mode({ sigma: 1 }, model);
+});
+
+test('a search that breaks off is told to be over', async () => {
+  const { model } = modelOf();
+  model.manifest.embedding.rows = 40_000;
+  let reads = 0;
+  const { rows } = model;
+  model.rows = async (/** @type {number[]} */ ids, /** @type {string} */ dtype) => {
+    reads += 1;
+    if (reads === 2) throw new Error('gone');
+    return rows(ids, dtype);
+  };
+  /** @type {any[]} */
+  const notices = [];
+  const noise = new Noise((notice) => notices.push(notice));
+  await assert.rejects(noise.mode({ sigma: 1 }, model));
+  await settled();
+  assert.ok(notices.length >= 2 && notices[0].done < 1);
+  assert.deepEqual(notices.at(-1), { type: 'calibrating', done: 1 });
 });
 
 test('a reply that is stopped does not wait for a search', async () => {

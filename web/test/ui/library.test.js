@@ -77,6 +77,18 @@ test('a chat that another tab has changed is not overwritten, and can be kept as
   assert.deepEqual(titles, ['Mine', 'Theirs']);
 });
 
+test('a page that was away shows what another tab made of its chat meanwhile, without having been told', async () => {
+  const { library, records } = await harness();
+  const id = await begun(library, 'Shared');
+  await library.wake();
+  assert.equal(library.chat.value.noise, null);
+  const other = await memoryChats(records);
+  const noise = { on: true, epsilon: null, sigma: 0.5, delta: 1e-5, clip: null, budget: null };
+  await other.save({ ...(await other.load(id)), noise });
+  await library.wake();
+  assert.deepEqual(library.chat.value.noise, noise);
+});
+
 test('a message that is written while the state of another tab is read stays on the page', async () => {
   const { library } = await harness();
   const id = await begun(library, 'Shared');

@@ -217,6 +217,7 @@ export class App {
   /** The page can be seen again, or the network is back. */
   wake() {
     this.connection.wake();
+    this.library.wake().catch((error) => this._tell(error));
   }
 
   /** The page may not come back. */

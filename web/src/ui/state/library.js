@@ -172,6 +172,16 @@ export class Library {
     this._toasts.show(chats.length === 1 ? 'Imported 1 chat' : `Imported ${chats.length} chats`);
   }
 
+  /**
+   * The page was away: what another tab has made of the shown chat may not have reached this one, and a chat
+   * that has noise there would be sent plain here.
+   */
+  async wake() {
+    const { id } = this.chat.value;
+    await this._saver.idle();
+    if (await this._store?.isChangedElsewhere(id)) await this._changedElsewhere([id]);
+  }
+
   /** When everything is written. */
   idle() {
     return this._saver.idle();
