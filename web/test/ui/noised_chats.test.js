@@ -89,6 +89,18 @@ test('a chat that is deleted has its key deleted, also where its noise is off by
   assert.deepEqual(engine.closedChats, [plain]);
 });
 
+test('a key that could not be deleted is told', async () => {
+  const { app, engine, answered } = await ready();
+  app.changeNoise({ ...FIRST_NOISE });
+  await answered('Hello');
+  engine.forgetNoise = async () => {
+    throw new Error('busy');
+  };
+  await app.deleteChat(app.library.chat.value.id);
+  await settled();
+  assert.match(app.toasts.shown.value.at(-1)?.text ?? '', /key of its noise is still in this browser/);
+});
+
 test('that a table is looked at is told as long as it lasts', async () => {
   const { app, engine } = await ready();
   engine.onNotice({ type: 'calibrating', done: 0.405 });

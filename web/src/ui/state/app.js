@@ -43,6 +43,8 @@ import { ALONE } from './writers.js';
  * @property {import('./writers.js').Writers} [writers] of this browser's tabs
  */
 
+const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this browser: undo and delete it again';
+
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
 export class App {
   /** @param {Needs} needs */
@@ -184,7 +186,7 @@ export class App {
     if (this.replies.running.value?.chat === id) this.replies.stop();
     const chat = await this.library.remove(id).catch((error) => this._tell(error));
     if (chat) this.draft.forget(id);
-    if (chat?.noise) this.connection.forgetNoise(id);
+    if (chat?.noise) this.connection.forgetNoise(id).catch(() => this.toasts.show(KEY_KEPT));
     else this.connection.closeChat(id);
   }
 

@@ -55,7 +55,7 @@ export class Connection {
 
   /** Ends a chat and deletes the key of its noise. @param {string} id */
   forgetNoise(id) {
-    void this.engine.forgetNoise(id).catch(() => {});
+    return this.engine.forgetNoise(id);
   }
 
   /** Asks the server what it serves, and goes as far as it can without asking the user. */
