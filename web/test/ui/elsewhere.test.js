@@ -46,9 +46,12 @@ for (const kind of ['locks', 'asking']) {
     );
     const stores = [0, 1].map(() => new ChatStore('memory', records, chats.channel()));
     const [first, second] = [await tab(stores[0], writers[0]), await tab(stores[1], writers[1])];
-    const die = async () => {
+    /** @param {() => void} [last] what others hear of the tab after it answers no more */
+    const die = async (last = () => {}) => {
       locks.kill(0);
       if (kind === 'asking') world.kill(0);
+      last();
+      await settled();
       for (let i = 0; i < 3; i++) world.pass();
       await settled();
     };
@@ -93,6 +96,14 @@ for (const kind of ['locks', 'asking']) {
     assert.equal(second.app.hindrance.value, null);
     assert.equal(second.app.regenerate(null), true);
     assert.equal(second.engine.last('reply').args[0].messages.at(-1).content, 'Hello');
+  });
+
+  test(`${kind}: a tab that saves its reply with its last breath is gone as well`, async () => {
+    const { first, second, die } = await written();
+    first.engine.last('reply').args[1].onToken({ text: 'Hi' });
+    await die(() => first.app.hide());
+    assert.equal(path(second.app.library.chat.value).at(-1)?.content, 'Hi');
+    assert.equal(second.app.hindrance.value, null);
   });
 
   test(`${kind}: settings of a chat that another tab writes stay, so that it can save the reply`, async () => {

@@ -17,6 +17,9 @@ export class Elsewhere {
 
   /** @param {string} chat */
   _watch(chat) {
+    // Who is known to write is watched already. Asked anew, a tab that is gone by now would not answer, and
+    // nothing would tell of its end.
+    if (chat === this._chat && this.writing.peek()) return;
     this._stop();
     if (chat !== this._chat) this.writing.value = false;
     this._chat = chat;
