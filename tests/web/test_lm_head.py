@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import base64
-import functools
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +24,12 @@ from split_server.checkpoint.folder import EMBEDDED
 from split_wire.floats import FloatName
 from tests import oracle
 from tests.split_client.generation.weights import write_rows
-from tests.web.browsing import Browser, node
+from tests.web.browsing import Browser
+from tests.web.ends_page import EndsPage, served
 from tests.web.generation_peers import as_base64, ask
 
 _REPOSITORY = Path(__file__).parents[2]
 _HEADER = 64
-_ASK = """(message) => new Promise((resolve, reject) => {
-  const worker = (window.engine ??= new Worker('/engine.js', { type: 'module' }));
-  worker.onmessage = ({ data: { error, result } }) =>
-    error ? reject(new Error(error)) : resolve(result);
-  worker.onerror = (event) => reject(new Error(event.message));
-  worker.postMessage(message);
-})"""
 _BUILD = """
 import { build } from 'esbuild';
 import { KERNEL_NAMES, compileKernel } from './kernels.mjs';
@@ -55,22 +46,11 @@ CHATS = (
 )
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("lm-head")
-    command = [node(), "--input-type=module", "--eval", _BUILD, str(folder)]
-    subprocess.run(command, cwd=_REPOSITORY / "web", check=True)
-    return folder
-
-
-class EndsPage:
-    """A page whose worker has the ends."""
+class HeadPage(EndsPage):
+    """Its worker opens heads."""
 
     def __init__(self, page: Page) -> None:
-        self._page = page
-
-    def ask(self, job: str, **options: Any) -> Any:
-        return self._page.evaluate(_ASK, {"job": job, **options})
+        super().__init__(page, "/engine.js")
 
     def open(self, rows: WeightRows, dtype: FloatName, kernel: str) -> dict[str, Any]:
         table = base64.b64encode(rows.path.read_bytes()).decode()
@@ -81,29 +61,18 @@ class EndsPage:
         return opened
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
-
-
 @pytest.fixture(scope="module")
-def url(bundle: Path) -> Iterator[str]:
-    (bundle / "index.html").write_text("<!doctype html><title>ends</title>")
-    handler = functools.partial(_Quiet, directory=str(bundle))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        # A connection that the browser opened to no purpose must not be waited for.
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/index.html"
-        server.shutdown()
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("lm-head"), _BUILD) as address:
+        yield address
 
 
 @pytest.fixture
-def page(chromium: Browser, url: str) -> Iterator[EndsPage]:
+def page(chromium: Browser, url: str) -> Iterator[HeadPage]:
     context = chromium.new_context()
     page = context.new_page()
     page.goto(url)
-    yield EndsPage(page)
+    yield HeadPage(page)
     context.close()
 
 
@@ -156,7 +125,7 @@ def _read_groups(body: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]
     return levels, scales.transpose(0, 3, 2, 1).reshape(-1, blocks)
 
 
-def test_all_kernels_give_the_same_bits_in_chromium(page: EndsPage) -> None:
+def test_all_kernels_give_the_same_bits_in_chromium(page: HeadPage) -> None:
     for hidden in (64, 210, 896):
         plain, by_pairs, by_fours = page.ask("estimates", hidden=hidden, rows=400)
         assert len(set(plain)) > 100
@@ -166,7 +135,7 @@ def test_all_kernels_give_the_same_bits_in_chromium(page: EndsPage) -> None:
 
 @pytest.mark.parametrize("kernel", ["simd", "relaxed"])
 def test_the_top_is_that_of_the_exact_head_for_every_token_of_the_embedded_model(
-    tmp_path: Path, hidden_states: np.ndarray, page: EndsPage, kernel: str
+    tmp_path: Path, hidden_states: np.ndarray, page: HeadPage, kernel: str
 ) -> None:
     table = oracle.model(EMBEDDED).get_output_embeddings().weight.detach().numpy()
     rows = write_rows(tmp_path / "w", table, "f16")
