@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.noise.ledger_file import entries_of
 from split_client.noise.spent import Budget, Count, Kind, Spent
 from split_privacy.discrete import BASE, discrete_gaussian, epsilon_of_release, exact_base
 from split_privacy.gaussian import delta_of, epsilon_of, mu_of
@@ -193,19 +194,6 @@ KINDS = [Kind(1.5, 2.0, 192), Kind(0.4, 2.0, 192), Kind(1.5, 3.0, 2048)]
 COUNTS = [Count(1, 1), Count(40, 3), Count(100_000, 17)]
 
 
-def _entries(spent: Spent) -> list[dict[str, float]]:
-    return [
-        {
-            "sigma": kind.sigma,
-            "distance": kind.distance,
-            "width": kind.width,
-            "rows": count.rows,
-            "sendings": count.sendings,
-        }
-        for kind, count in spent.counts
-    ]
-
-
 def _cases() -> list[Spent]:
     ones = [Spent(((kind, count),)) for kind in KINDS for count in COUNTS]
     return [*ones, Spent.total(ones)]
@@ -214,7 +202,7 @@ def _cases() -> list[Spent]:
 def _spent() -> list[dict[str, Any]]:
     return [
         {
-            "entries": _entries(spent),
+            "entries": entries_of(spent),
             "delta": delta,
             "whole": _finite(spent.epsilon(delta)),
             "token": _finite(spent.token_epsilon(delta)),
@@ -230,5 +218,5 @@ def _room() -> list[dict[str, Any]]:
         for epsilon in (1.0, 60.0, 3000.0):
             budget = Budget(epsilon, 1e-5)
             room = budget.room(spent, KINDS[0], 5000)
-            cases.append({"entries": _entries(spent), "epsilon": epsilon, "room": room})
+            cases.append({"entries": entries_of(spent), "epsilon": epsilon, "room": room})
     return cases

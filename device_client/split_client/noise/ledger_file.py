@@ -47,7 +47,7 @@ def read_ledger(path: Path) -> Accounts | None:
 def write_ledger(path: Path, accounts: Accounts) -> None:
     """Replace the file; durable when this returns. Raises LedgerFailed."""
     spent = {
-        identity: {model: _entries(entry) for model, entry in models.items()}
+        identity: {model: entries_of(entry) for model, entry in models.items()}
         for identity, models in accounts.items()
     }
     document = {"format": FORMAT, "version": VERSION, "spent": spent, "sha256": _digest(spent)}
@@ -60,7 +60,8 @@ def write_ledger(path: Path, accounts: Accounts) -> None:
         raise LedgerFailed(path, error.strerror or str(error)) from error
 
 
-def _entries(spent: Spent) -> list[dict[str, float]]:
+def entries_of(spent: Spent) -> list[dict[str, float]]:
+    """What was spent, as it stands in the file."""
     return [
         {
             "sigma": kind.sigma,

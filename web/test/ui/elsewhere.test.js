@@ -9,7 +9,7 @@ import { AskedWriters } from '../../src/ui/state/asked_writers.js';
 import { LockedWriters } from '../../src/ui/state/writers.js';
 import { ELSEWHERE } from '../../src/ui/words/explain.js';
 import { FakeLocks, Tabs } from './tabs.js';
-import { SERVER, ScriptedEngine, settled } from './scripted.js';
+import { ScriptedEngine, settled, untilReady } from './scripted.js';
 
 const DONE = {
   reason: 'eos', tokens: 2, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9,
@@ -28,12 +28,7 @@ async function tab(store, writers) {
     clock: { now: () => 0, frame: () => {} },
     writers,
   });
-  void app.start();
-  await settled();
-  engine.last('connect').resolve(SERVER);
-  await settled();
-  engine.last('prepare').resolve({ kernel: 'simd', workers: 2 });
-  await settled();
+  await untilReady(app, engine);
   return { app, engine };
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { FIRST_NOISE } from '../../src/settings/noise.js';
 import { DEFAULTS } from '../../src/settings/settings.js';
 import { App } from '../../src/ui/state/app.js';
-import { SERVER, ScriptedEngine, memoryChats, settled } from './scripted.js';
+import { ScriptedEngine, memoryChats, settled, untilReady } from './scripted.js';
 
 const DONE = {
   reason: 'eos', tokens: 1, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1,
@@ -26,12 +26,7 @@ async function ready() {
     saveSettings: () => true,
     clock: { now: () => 0, frame: (run) => run() },
   });
-  void app.start();
-  await settled();
-  engine.last('connect').resolve(SERVER);
-  await settled();
-  engine.last('prepare').resolve({ kernel: 'simd', workers: 2 });
-  await settled();
+  await untilReady(app, engine);
   const answered = async (/** @type {string} */ text) => {
     app.send(text);
     engine.last('reply').resolve(DONE);

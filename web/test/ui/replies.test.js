@@ -4,7 +4,7 @@ import { path } from '../../src/chats/tree.js';
 import { AppError } from '../../src/common/errors.js';
 import { DEFAULTS } from '../../src/settings/settings.js';
 import { App } from '../../src/ui/state/app.js';
-import { SERVER, ScriptedEngine, memoryChats, settled } from './scripted.js';
+import { ScriptedEngine, memoryChats, settled, untilReady } from './scripted.js';
 
 const DONE = {
   reason: 'eos', tokens: 2, promptTokens: 5, promptSent: 5, seed: '1', adapter: null, ttft: 0.1, tokensPerSecond: 9,
@@ -25,12 +25,7 @@ async function harness() {
     saveSettings: () => true,
     clock: { now: () => world.now, frame: (run) => world.frames.push(run) },
   });
-  void app.start();
-  await settled();
-  engine.last('connect').resolve(SERVER);
-  await settled();
-  engine.last('prepare').resolve({ kernel: 'simd', workers: 2 });
-  await settled();
+  await untilReady(app, engine);
   const frame = () => world.frames.splice(0).forEach((run) => run());
   const token = (/** @type {string} */ text) => engine.last('reply').args[1].onToken({ text });
   const finish = async (/** @type {string} */ text, about = {}) => {

@@ -76,5 +76,18 @@ export class ScriptedEngine {
   }
 }
 
+/**
+ * Starts a page and answers its engine until a message can be sent.
+ * @param {import('../../src/ui/state/app.js').App} app @param {ScriptedEngine} engine
+ */
+export async function untilReady(app, engine) {
+  void app.start();
+  await settled();
+  engine.last('connect').resolve(SERVER);
+  await settled();
+  engine.last('prepare').resolve({ kernel: 'simd', workers: 2 });
+  await settled();
+}
+
 /** A store as one tab has it; tabs share the records. */
 export const memoryChats = async (records = new MemoryRecords()) => new ChatStore('memory', records, null);
