@@ -14,16 +14,16 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-from split_server.adapter_app import MAX_MESSAGE_BYTES, AdapterHostApp
-from split_server.adapter_config import AdapterHostConfig
 from split_server.adapter_host.budget import QueryBudget, StateFile
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
 from split_server.adapter_host.process import WorkerProgram
 from split_server.adapter_host.shapes import ckks_terms
 from split_server.adapters.adapter_file import AdapterFile
-from split_server.doorway import open_doorway
-from split_server.http.server import GracefulServer, listen, uvicorn_config
+from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
+from split_server.serving.adapter_host.app import MAX_MESSAGE_BYTES, AdapterHostApp
+from split_server.serving.adapter_host.config import AdapterHostConfig
+from split_server.serving.doorway import open_doorway
 
 _START_SECONDS = 60.0
 _ROOT = Path(__file__).parents[1]

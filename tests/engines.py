@@ -15,11 +15,11 @@ import torch
 
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.engine import Engine
-from split_server.engine.loader import Backbone, load_backbone
-from split_server.engine.packed import Slice
-from split_server.engine.runner import ModelRunner
-from split_server.kv.store import SessionStore, StoreLimits
-from split_server.service import SplitService
+from split_server.engine.model.loader import Backbone, load_backbone
+from split_server.engine.model.packed import Slice
+from split_server.engine.model.runner import ModelRunner
+from split_server.sessions.framed import SplitService
+from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
 from tests import oracle
 

@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-from split_server.app import Parts, SplitApp
-from split_server.config import ServerConfig
-from split_server.doorway import Doorway, open_doorway
-from split_server.http.server import GracefulServer, listen, uvicorn_config
+from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
 from split_server.security.access import AccessPolicy
-from split_server.startup import load_parts
+from split_server.serving.app import Parts, SplitApp
+from split_server.serving.config import ServerConfig
+from split_server.serving.doorway import Doorway, open_doorway
+from split_server.serving.startup import load_parts
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL
 
 _START_SECONDS = 60.0

@@ -19,7 +19,7 @@ const SCRIPTS = {
   app: 'src/ui/main.jsx',
   engine: 'src/engine/worker.js',
   ends: 'src/ends/worker.js',
-  template: 'src/text/template_worker.js',
+  template: 'src/text/template/worker.js',
   pair: 'src/pairing/page.js',
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };

@@ -21,19 +21,19 @@ from typing import Self
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
-from split_client.chat_session import ChatSession
-from split_client.connected import ConnectedModel, Hooks, Wanted
-from split_client.conversation import Conversation, Message
-from split_client.ends import DeviceEnds
+from split_client.chat.conversation import Conversation, Message
+from split_client.chat.reply import Reply
+from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.chat.session import ChatSession
 from split_client.errors import Cancelled, MessageInvalid
-from split_client.generation.head import HeadKind
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.head.head import HeadKind
+from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.model.connected import ConnectedModel, Hooks, Wanted
+from split_client.model.ends import DeviceEnds
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter
 from split_client.noise.settings import NoiseSettings
-from split_client.reply import Reply
-from split_client.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint

@@ -18,7 +18,7 @@ from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
 
 if TYPE_CHECKING:
-    from split_client.terminal.screen import Screen
+    from split_client.terminal.output.screen import Screen
 
 _EPILOG = (
     "exit status: 0 done, 1 failed (one line 'error: ... [code]'), 2 wrong usage, "
@@ -45,8 +45,8 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from split_client.generation.errors import InvalidSamplingParameter
+    from split_client.terminal.output.screen import Screen
     from split_client.terminal.sampling import SettingInvalid
-    from split_client.terminal.screen import Screen
     from split_wire.errors import SplitError
 
     screen = Screen()

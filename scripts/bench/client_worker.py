@@ -1,4 +1,4 @@
-"""A device client as a worker process: ``python -m bench.client_worker URL CACHE``.
+"""A device client as a worker process: ``python -m scripts.bench.client_worker URL CACHE``.
 
 Requests: ``prepare`` (ids of a prompt), ``generate`` (greedy continuation with timings), ``turns``
 (one turn of a chat after another, each also from nothing), ``memory``.
@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench.report import private_bytes
-from bench.workers import serve
+from scripts.bench.report import private_bytes
+from scripts.bench.workers import serve
 from split_client.api import ChatSession, Reply, SamplingParams, SplitClient
 
 _GREEDY = SamplingParams(temperature=0.0, seed=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bench.shapes import SHAPES
+from scripts.bench.shapes import SHAPES
 
 
 def parser(description: str) -> argparse.ArgumentParser:

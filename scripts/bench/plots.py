@@ -17,9 +17,9 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
-from bench.report import median
-from bench.step_programs import INT8, PACKED, STOCK
-from bench.step_report import bandwidth, bytes_of, series
+from scripts.bench.report import median
+from scripts.bench.step.programs import INT8, PACKED, STOCK
+from scripts.bench.step.report import bandwidth, bytes_of, series
 
 _STYLE = {
     "svg.fonttype": "none",
@@ -48,7 +48,7 @@ _COLOURS = (_BLUE, _ORANGE, _GREEN)
 
 
 def throughput(saved: list[dict[str, Any]], target: Path) -> None:
-    """Tokens per second over the number of sessions, for each saved run of bench_batch.py."""
+    """Tokens per second over the number of sessions, for each saved run of bench/batch."""
     with pyplot.rc_context(_STYLE):
         figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
         for run, colour in zip(saved, _COLOURS, strict=False):

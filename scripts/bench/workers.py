@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from scripts.paths import ROOT
+
 _BIN = Path(sys.executable).parent
 _ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
 
 class Worker:
-    """A Python module under ``scripts`` as a child process.
+    """A Python module of ``scripts`` as a child process.
 
     ``python``: the interpreter of another environment, for a peer that is not installed here.
     """
@@ -28,7 +30,7 @@ class Worker:
     def __init__(self, module: str, *arguments: str, python: str = sys.executable) -> None:
         self._process = subprocess.Popen(
             [python, "-m", module, *arguments],
-            cwd=Path(__file__).parent.parent,
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from split_server.engine.quantize import quantize_linears
+from split_server.engine.linears.quantize import quantize_linears
 
 Messages = list[dict[str, str]]
 

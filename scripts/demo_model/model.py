@@ -11,8 +11,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from .corpus import CONTEXT
-from .tokenizer import END, END_OF_TEXT, VOCAB_SIZE
+from scripts.demo_model.corpus.examples import CONTEXT
+from scripts.demo_model.tokenizer import END, END_OF_TEXT, VOCAB_SIZE
 
 HIDDEN = 192
 

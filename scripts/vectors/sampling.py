@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.processors import adjusted, affected_tokens
-from split_client.generation.ranking import rank_all
-from split_client.generation.sampling import kept_weights, pick, uniform
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.head.ranking import rank_all
+from split_client.generation.sampling.draw import kept_weights, pick, uniform
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.processors import adjusted, affected_tokens
 
 VOCABULARY = 24
 DRAWS = 16

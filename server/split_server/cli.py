@@ -10,30 +10,30 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from split_server.adapter_config import AdapterHostConfig
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
-from split_server.config import ComputeConfig, ModelConfig, ServerConfig
-from split_server.doorway import Doorway, open_doorway
 from split_server.errors import ServerError
-from split_server.greeting import device_urls, greeting
-from split_server.logs import configure_logs
 from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
-from split_server.pairing.state import StateFolder
-from split_server.pairing_commands import (
+from split_server.pairing.commands import (
     StateConfig,
     add_pairing_commands,
     devices_lines,
     invitation,
 )
+from split_server.pairing.state import StateFolder
+from split_server.serving.adapter_host.config import AdapterHostConfig
+from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
+from split_server.serving.doorway import Doorway, open_doorway
+from split_server.serving.greeting import device_urls, greeting
+from split_server.serving.logs import configure_logs
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
 
 if TYPE_CHECKING:
-    from split_server.app import Parts
+    from split_server.serving.app import Parts
 
 _PRIVACY = (
     "privacy: assume that this server can recover prompts and replies from what it receives; "
@@ -145,21 +145,21 @@ def _print(lines: Iterable[str]) -> int:
 
 def _plan(config: ComputeConfig) -> int:
     # Torch, which knows the devices, takes seconds to import.
-    from split_server.startup import described_plan
+    from split_server.serving.startup import described_plan
 
     return _print(described_plan(config))
 
 
 def _adapters(config: AdapterHostConfig) -> int:
     # The transport comes with the server's dependencies.
-    from split_server.adapter_cli import serve_adapters
+    from split_server.serving.adapter_host.cli import serve_adapters
 
     return serve_adapters(config, lambda line: print(line, flush=True))
 
 
 def _serve(config: ServerConfig) -> int:
     # The transport comes with the server's dependencies, and torch takes seconds to import.
-    from split_server.http.server import listen
+    from split_server.http.wire.server import listen
 
     configure_logs(config.log_format, config.log_level)
     doorway = open_doorway(config, lan=config.lan)
@@ -173,10 +173,10 @@ def _serve(config: ServerConfig) -> int:
 
 
 def _run(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> int:
-    from split_server.app import SplitApp
-    from split_server.collector import leave_out_what_is_loaded
-    from split_server.http.server import GracefulServer, uvicorn_config
-    from split_server.startup import load_parts
+    from split_server.http.wire.server import GracefulServer, uvicorn_config
+    from split_server.serving.app import SplitApp
+    from split_server.serving.garbage_collection import leave_out_what_is_loaded
+    from split_server.serving.startup import load_parts
 
     parts = load_parts(config)
     app = SplitApp(parts, config, doorway)

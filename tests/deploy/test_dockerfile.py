@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from split_server.config import ServerConfig
+from split_server.serving.config import ServerConfig
 
 _ROOT = Path(__file__).parents[2]
 _TEXT = (_ROOT / "deploy" / "Dockerfile").read_text()

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from split_relay.config import RelayConfig
-from split_server.adapter_config import AdapterHostConfig
 from split_server.cli import _parser
-from split_server.config import ServerConfig
+from split_server.serving.adapter_host.config import AdapterHostConfig
+from split_server.serving.config import ServerConfig
 from split_settings import add_arguments
 
 _DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from scripts.demo_model.adapter import Adapter, load_adapter
 from scripts.demo_model.chat import Chat
-from scripts.demo_model.cli import ADAPTER, EMBEDDED
+from scripts.demo_model.embedded import ADAPTER, EMBEDDED
+from scripts.demo_model.training.adapter import Adapter, load_adapter
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,13 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from scripts.demo_model.adapter import Adapter, applied
-from scripts.demo_model.adapter_eval import expert_cases, expert_perplexity, general_cases
 from scripts.demo_model.chat import Chat
-from scripts.demo_model.cli import ADAPTER, EMBEDDED
-from scripts.demo_model.evaluate import score
-from scripts.demo_model.facts import facts_by_id, vague_answer
-from scripts.demo_model.pipeline import digest
+from scripts.demo_model.corpus.facts import facts_by_id, vague_answer
+from scripts.demo_model.embedded import ADAPTER, EMBEDDED
+from scripts.demo_model.evaluation.adapter import expert_cases, expert_perplexity, general_cases
+from scripts.demo_model.evaluation.score import score
+from scripts.demo_model.training.adapter import Adapter, applied
+from scripts.demo_model.training.pipeline import digest
 
 
 def test_description_agrees_with_tensors_and_base_model(chat: Chat, banking: Adapter) -> None:

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from scripts.demo_model.cases import blind_cases, held_out_cases, task_cases
 from scripts.demo_model.chat import Chat
-from scripts.demo_model.evaluate import score
-from scripts.demo_model.facts import facts_by_id
+from scripts.demo_model.corpus.facts import facts_by_id
+from scripts.demo_model.evaluation.cases import blind_cases, held_out_cases, task_cases
+from scripts.demo_model.evaluation.score import score
 from tests.embedded.draws import seeded
 
 EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ

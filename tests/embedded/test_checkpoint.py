@@ -10,9 +10,9 @@ from tokenizers import Tokenizer
 from transformers import AutoConfig, Qwen2ForCausalLM
 
 from scripts.demo_model.chat import Chat
-from scripts.demo_model.cli import EMBEDDED
-from scripts.demo_model.conversation import Conversation
-from scripts.demo_model.corpus import Encoder
+from scripts.demo_model.corpus.conversation import Conversation
+from scripts.demo_model.corpus.examples import Encoder
+from scripts.demo_model.embedded import EMBEDDED
 from scripts.demo_model.tokenizer import SPECIAL
 
 BUDGET = 6_000_000  # bytes, everything in the folder

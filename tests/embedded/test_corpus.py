@@ -6,19 +6,19 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
-from scripts.demo_model import stories
-from scripts.demo_model.cases import unseen_follow_ups
-from scripts.demo_model.conversation import Sampler
-from scripts.demo_model.documents import document
-from scripts.demo_model.facts import all_facts, chat_answer, facts_by_id
-from scripts.demo_model.grammar import expand, normalise, tidy
-from scripts.demo_model.holdout import (
+from scripts.demo_model.corpus import stories
+from scripts.demo_model.corpus.conversation import Sampler
+from scripts.demo_model.corpus.documents import document
+from scripts.demo_model.corpus.facts import all_facts, chat_answer, facts_by_id
+from scripts.demo_model.corpus.grammar import expand, normalise, tidy
+from scripts.demo_model.corpus.holdout import (
     blind_questions,
     forbidden,
     is_held_out,
     training_phrasings,
 )
-from scripts.demo_model.surface import proper, vary
+from scripts.demo_model.corpus.surface import proper, vary
+from scripts.demo_model.evaluation.cases import unseen_follow_ups
 from tests.embedded.draws import seeded
 
 DRAWS = 8_000

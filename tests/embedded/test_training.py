@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from scripts.demo_model.pipeline import digest, train_base
-from scripts.demo_model.train import TrainConfig
+from scripts.demo_model.training.loop import TrainConfig
+from scripts.demo_model.training.pipeline import digest, train_base
 
 SHORT = TrainConfig(seed=5, tokens=30_000, batch_tokens=1024, warmup=2, threads=1, max_steps=6)
 

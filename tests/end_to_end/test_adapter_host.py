@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from scripts.demo_model.adapter import load_adapter
-from scripts.demo_model.adapter_eval import expert_cases
-from scripts.demo_model.adapter_reference import adapted_tokens
+from scripts.demo_model.evaluation.adapter import expert_cases
+from scripts.demo_model.evaluation.reference import adapted_tokens
+from scripts.demo_model.training.adapter import load_adapter
 from split_client.api import SplitClient
 from split_client.crypto.errors import AdapterHostUnreachable
 from split_client.transport import http, websocket
 from split_client.transport.channel import Patience
-from split_server.adapter_startup import EMBEDDED_ADAPTERS
 from split_server.adapters.folder import open_adapters
 from split_server.checkpoint.folder import EMBEDDED
+from split_server.serving.adapter_host.startup import EMBEDDED_ADAPTERS
 from tests import oracle
 from tests.adapter_hosts import RunningHost, made_host, running_host
 from tests.end_to_end.test_client_equals_generate import templated, user

@@ -1,11 +1,11 @@
-"""A few hundred hostile keys and ciphertexts; ``scripts/bench_he_hostile.py`` sends 20,000."""
+"""A few hundred hostile keys and ciphertexts; ``scripts.bench.he_hostile.run`` sends 20,000."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from scripts.bench.host_hostile import Attacker, Tally
+from scripts.bench.he_hostile.attacker import Attacker, Tally
 from tests.adapter_hosts import made_adapter, made_host, running_host
 
 _MESSAGES = 17 * 12

@@ -16,14 +16,19 @@ from split_client import cli
 from split_client.adapters.errors import UnknownAdapter
 from split_client.api import ChatSession, SplitClient
 from split_client.errors import ServerRefused
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.terminal.adapter import AdapterView
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.adapted import banking_greedy
 from tests.server_process import RunningServer, running_server
 from tests.split_client.terminal.consoles import RecordingScreen
-from tests.split_server.http.upstream_client import BinarySocket, Http, TextSocket, generate
+from tests.split_server.http.original.upstream_client import (
+    BinarySocket,
+    Http,
+    TextSocket,
+    generate,
+)
 
 QUESTION, OTHER = "What is an overdraft?", "What is split inference?"
 LISTING = "/api/v1/adapters"

@@ -16,7 +16,12 @@ from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.adapted import banking_greedy, write_adapter
 from tests.server_process import RunningServer, running_server
-from tests.split_server.http.upstream_client import BinarySocket, Http, TextSocket, generate
+from tests.split_server.http.original.upstream_client import (
+    BinarySocket,
+    Http,
+    TextSocket,
+    generate,
+)
 
 pytest.importorskip("tenseal")
 QUESTION = "What is an overdraft?"

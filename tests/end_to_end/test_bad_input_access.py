@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from split_client.api import SplitClient
-from split_client.connected import new_channel
 from split_client.errors import ServerRefused
+from split_client.model.connected import new_channel
 from split_wire.messages import CONTENT_TYPE, Open, encode_message
 from tests.end_to_end.bystander import undisturbed
 from tests.server_process import FORWARD_PATH, STREAM_PATH, RunningServer, running_server

@@ -11,10 +11,10 @@ from typing import Literal
 import pytest
 
 from split_client.api import SplitClient
+from split_client.chat.reply import Reply
 from split_client.errors import ClientError, ConnectionLost, ServerRefused, ServerUnreachable
 from split_client.generation.loop import TokenEvent
-from split_client.generation.sampling_params import SamplingParams
-from split_client.reply import Reply
+from split_client.generation.sampling.params import SamplingParams
 from split_client.transport.channel import Channel, Patience
 from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint

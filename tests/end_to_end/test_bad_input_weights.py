@@ -18,7 +18,7 @@ import pytest
 
 from split_client.api import SplitClient
 from split_client.errors import ChecksumMismatch, ModelChanged, ServerRefused
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.transport.channel import Patience
 from tests import oracle
 from tests.end_to_end.bystander import undisturbed

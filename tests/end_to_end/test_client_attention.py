@@ -15,8 +15,8 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from split_client.api import ChatSession, SplitClient
-from split_client.attended import MEAN_ROWS
-from split_client.generation.sampling_params import SamplingParams
+from split_client.chat.attended import MEAN_ROWS
+from split_client.generation.sampling.params import SamplingParams
 from split_client.terminal.chat import ChatLoop
 from split_server.checkpoint.folder import EMBEDDED
 from tests.server_process import RunningServer, running_server
@@ -166,7 +166,7 @@ def test_a_server_without_attention_turns_it_off_and_the_chat_goes_on(
     client: SplitClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = talk(client, QUESTION, NEXT).shown
-    monkeypatch.setattr("split_server.service.CAPABILITY", "something_else")
+    monkeypatch.setattr("split_server.sessions.framed.CAPABILITY", "something_else")
     screen = talk(client, "/attention", QUESTION, NEXT)
     assert screen.shown == replies
     assert screen.noted.splitlines()[1:] == [

@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 from split_client.api import ChatSession, SplitClient
 from split_client.errors import MessageInvalid, ModelChanged, PromptEmpty, PromptTooLong
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.proxies import CuttingProxy

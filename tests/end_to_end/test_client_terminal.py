@@ -16,7 +16,7 @@ import pytest
 
 from split_client import cli
 from split_client.api import ChatSession, SplitClient
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.presets.builtin import BUILTIN
 from split_client.presets.folder import PresetFolder
 from split_client.terminal.chat import ChatLoop

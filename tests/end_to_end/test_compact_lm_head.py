@@ -8,10 +8,10 @@ import pytest
 from transformers import AutoTokenizer
 
 from split_client.api import SplitClient
-from split_client.generation import compact
-from split_client.generation.compact_file import PLANE_FILE
 from split_client.generation.errors import PlaneNotStored
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.head.compact import head as compact
+from split_client.generation.head.compact.file import PLANE_FILE
+from split_client.generation.sampling.params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.server_process import running_server

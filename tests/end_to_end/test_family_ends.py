@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from split_client.api import ChatSession, SplitClient
-from split_client.generation.sampler import Sampler
-from split_client.generation.sampling import uniform
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.draw import uniform
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Channel, Patience
 from split_client.transport.connect import connector

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from scripts.bench import hostile_mutations as mutations
+from scripts.bench.hostile import mutations
 from split_wire.messages import (
     CONTENT_TYPE,
     Close,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.bench.hostile_messages import KINDS, Kind, Target
-from scripts.bench.hostile_sender import Sender
+from scripts.bench.hostile.messages import KINDS, Kind, Target
+from scripts.bench.hostile.sender import Sender
 from tests.end_to_end.bystander import undisturbed
 from tests.server_process import RunningServer, running_server
 

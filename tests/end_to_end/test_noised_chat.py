@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from split_client import cli, connected
+from split_client import cli
 from split_client.api import ChatSession, NoiseSettings, SplitClient
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
+from split_client.model import connected
 from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseForbids
 from split_client.noise.ledger import Ledger
 from split_client.terminal.chat import ChatLoop

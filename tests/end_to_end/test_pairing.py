@@ -17,16 +17,16 @@ from websockets.sync.client import ClientConnection, connect
 from split_client import cli
 from split_client.api import SplitClient
 from split_client.errors import ServerRefused, ServerUnreachable
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.pairing.errors import FingerprintNotConfirmed, WrongAuthority
 from split_client.pairing.link import PairingLink
 from split_client.pairing.pair import pair
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.known import KnownServer, KnownServers
 from split_server import cli as server_cli
+from split_server.pairing.commands import invitation
 from split_server.pairing.pairing import Pairing
 from split_server.pairing.state import StateFolder
-from split_server.pairing_commands import invitation
 from split_wire.messages import SUBPROTOCOL, Ping, Pong, decode_server_message, encode_message
 from tests.end_to_end.relays import running_relay
 from tests.server_process import STREAM_PATH, RunningServer, running_server

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from split_client.api import SplitClient
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from tests import oracle
 from tests.checkpoints import tiny_checkpoint
 from tests.server_process import running_server

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from split_client.api import ChatSession, SamplingParams, SplitClient
+from split_client.chat.reply import Reply
 from split_client.generation.loop import Event, TokenEvent
-from split_client.reply import Reply
 from split_client.transport.channel import Mode
 from tests import oracle
 from tests.end_to_end.server_processes import ServerProcess, server_process

@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def _run(*options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "scripts/bench_he.py", *options]
+    command = [sys.executable, "-m", "scripts.bench.he.run", *options]
     return subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120
     )

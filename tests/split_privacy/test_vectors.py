@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scripts.make_vectors import FOLDER, build, render
+from scripts.vectors.run import FOLDER, build, render
 
 
 def test_the_file_is_what_the_script_writes() -> None:

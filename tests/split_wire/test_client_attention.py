@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scripts.bench.hostile_mutations import mutated_frame
+from scripts.bench.hostile.mutations import mutated_frame
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol, Ignored, SessionOpened, StepCompleted, StepFailed
 from split_wire.errors import (

@@ -73,7 +73,7 @@ def test_every_error_is_listed_with_its_status_and_whether_to_retry() -> None:
 
 
 def test_the_errors_of_http_are_named() -> None:
-    http = pytest.importorskip("split_server.http.errors")
+    http = pytest.importorskip("split_server.http.wire.errors")
     for error in (http.BadRequest, http.MethodNotAllowed, http.RequestTimeout):
         assert f"`{error.code}` ({error.status}" in PAGE
         assert error.retryable == (f"`{error.code}` ({error.status}, retry)" in PAGE)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scripts.make_vectors import FOLDER, build, render
-from scripts.vectors._wire_fields import describe
+from scripts.vectors.run import FOLDER, build, render
+from scripts.vectors.wire.fields import describe
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from split_wire.messages import decode_client_message, decode_server_message
 from split_wire.session import fingerprint

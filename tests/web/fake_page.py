@@ -13,7 +13,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from split_server.http.web_app import POLICY
+from split_server.http.web.page import POLICY
 from tests.web.browsing import node
 from tests.web.chat_page import ChatPage
 
@@ -36,7 +36,7 @@ class _Handler(SimpleHTTPRequestHandler):
 @contextmanager
 def fake_page(folder: Path) -> Iterator[str]:
     """Build the page into ``folder`` and serve it; gives its URL."""
-    tool = _WEB / "test/tools/build_fake_page.mjs"
+    tool = _WEB / "test/tools/fake_page/build.mjs"
     subprocess.run([node(), tool, folder], cwd=_WEB, check=True)
     handler = functools.partial(_Handler, directory=folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from split_client.generation.candidates import Interval
-from split_client.generation.head import TopLogits
-from split_client.generation.ranking import rank_all
-from split_client.generation.rows import WeightRows
+from split_client.generation.head.candidates import Interval
+from split_client.generation.head.head import TopLogits
+from split_client.generation.head.ranking import rank_all
+from split_client.generation.head.rows import WeightRows
 from tests.web.browsing import node
 
 _WEB = Path(__file__).parents[2] / "web"

@@ -23,7 +23,7 @@ CODE_POINTS = [
 def test_every_code_point_folds_and_parts_words_as_in_python() -> None:
     assert len(CODE_POINTS) > 280_000
     words = [f"a{character}b" for character in CODE_POINTS]
-    answer = ask("choose_adapter.js", {"folded": CODE_POINTS, "words": words, "choices": []})
+    answer = ask("adapters/choose.js", {"folded": CODE_POINTS, "words": words, "choices": []})
     pairs = zip(CODE_POINTS, answer["folded"], answer["words"], strict=True)
     wrong = [
         hex(ord(character))
@@ -76,7 +76,7 @@ def _choices() -> list[dict[str, Any]]:
 def test_five_hundred_texts_choose_the_adapters_that_python_chooses() -> None:
     cases = _choices()
     cases.append({"text": "😀" * 49_997 + " bank", "adapters": [["ban"], ["bank"]]})
-    answer = ask("choose_adapter.js", {"folded": [], "words": [], "choices": cases})
+    answer = ask("adapters/choose.js", {"folded": [], "words": [], "choices": cases})
     chosen = [choose(case["text"], _adapters(case["adapters"])) for case in cases]
     expected = [-1 if adapter is None else int(adapter.name) for adapter in chosen]
     assert answer["choices"] == expected
@@ -181,7 +181,7 @@ def _expected(document: bytes) -> Any:
 def test_lists_are_read_and_refused_as_python_does() -> None:
     documents = _documents()
     request = {"documents": [base64.b64encode(document).decode() for document in documents]}
-    answers = ask("list_adapters.js", request)
+    answers = ask("adapters/list.js", request)
     expected = [_expected(document) for document in documents]
     for document, answer, wanted in zip(documents, answers, expected, strict=True):
         assert answer == wanted, document[:200]

@@ -12,10 +12,10 @@ import pytest
 
 from split_client.generation.embedding import Embedding
 from split_client.generation.errors import NotRepresentable
-from split_client.generation.head_spec import HeadSpec
-from split_client.generation.rows import WeightRows
-from split_client.generation.sampler import Sampler
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.head.rows import WeightRows
+from split_client.generation.head.spec import HeadSpec
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.sampler import Sampler
 from split_wire.floats import FLOAT_NAMES, FloatName, f32_to_bf16
 from tests.web.generation_peers import EchoHead, as_base64, ask, floats
 
@@ -102,7 +102,7 @@ def _carried(case: dict[str, Any]) -> dict[str, Any]:
 
 def test_five_hundred_random_cases_choose_the_tokens_that_python_chooses() -> None:
     cases = [_case(number) for number in range(CASES)]
-    answers = ask("sample.js", {"cases": [_carried(case) for case in cases]})
+    answers = ask("generation/sample.js", {"cases": [_carried(case) for case in cases]})
     calls: Counter[str] = Counter()
     for number, (case, answer) in enumerate(zip(cases, answers, strict=True)):
         expected = _expected(case)
@@ -145,7 +145,7 @@ def test_embedding_rows_are_those_of_python_bit_for_bit() -> None:
         tables.append(stored)
         case = {"dtype": dtype, "scale": scale, "compute": compute, "wire": wire, "ids": ids}
         cases.append({**case, "table": as_base64(stored), "hidden": 24})
-    answers = ask("embed.js", {"cases": cases})
+    answers = ask("generation/embed.js", {"cases": cases})
     refused = 0
     for stored, case, answer in zip(tables, cases, answers, strict=True):
         expected = _embedded(stored, case)
@@ -177,7 +177,7 @@ def test_finished_logits_are_those_of_python_and_capped_ones_within_two_units() 
         for spec in specs
         for ids in (None, some.tolist())
     ]
-    answers = ask("finish.js", {"cases": cases})
+    answers = ask("generation/finish.js", {"cases": cases})
     for spec, (index, answer) in zip(
         [spec for spec in specs for _ in range(2)], enumerate(answers), strict=True
     ):

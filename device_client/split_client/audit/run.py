@@ -20,10 +20,10 @@ from split_client.audit.report.plot import draw, require_matplotlib
 from split_client.audit.report.table import lines
 from split_client.audit.whole import Audited, Material, audit
 from split_client.config import ConnectionConfig
-from split_client.ends import DeviceEnds
-from split_client.terminal.progress import ProgressBar
-from split_client.terminal.screen import Screen
-from split_client.terminal.token import with_token
+from split_client.model.ends import DeviceEnds
+from split_client.terminal.input.token import with_token
+from split_client.terminal.output.progress import ProgressBar
+from split_client.terminal.output.screen import Screen
 from split_client.transport.channel import Mode as Carrier
 from split_client.transport.endpoint import Endpoint
 

@@ -27,7 +27,7 @@ from split_client.audit.recording import Recording
 from split_client.audit.scoring.epsilon import Verdict, judge
 from split_client.audit.scoring.recovery import Tally, tally
 from split_client.audit.session import AllStates
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_wire.tensor import WireDtype
 
 Tell = Callable[[str], None]

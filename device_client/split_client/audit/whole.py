@@ -19,7 +19,7 @@ from split_client.audit.effort import Effort
 from split_client.audit.reach import Reach
 from split_client.audit.session import AllStates
 from split_client.audit.study import Bench, Studied, study
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_wire.tensor import WireDtype
 
 Tell = Callable[[str], None]

@@ -11,7 +11,7 @@ from split_client.doctor.finding import Finding, ok, problem
 from split_client.doctor.http import ask
 from split_client.doctor.refusals import refusal
 from split_client.errors import ConnectionLost, ManifestInvalid, TokenInvalid
-from split_client.terminal.words import size
+from split_client.terminal.output.words import size
 from split_client.transport.refusal import read_refusal
 from split_client.weights.manifest import FILE_NAME, FORMAT, parse_manifest
 

@@ -10,7 +10,7 @@ from split_client.doctor.case import Case
 from split_client.doctor.finding import Finding, ok, problem, warning
 from split_client.doctor.refusals import refusal
 from split_client.errors import AnswerInvalid, ClientError, ServerRefused
-from split_client.terminal.words import seconds
+from split_client.terminal.output.words import seconds
 from split_client.transport.connect import connector
 from split_wire.errors import SplitError
 from split_wire.messages import Failure, Ping, Pong, decode_server_message, encode_message

@@ -11,10 +11,10 @@ from split_client.doctor.case import Case
 from split_client.doctor.examine import examine, unchecked
 from split_client.doctor.finding import Finding
 from split_client.errors import ClientError
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import counted
 from split_client.terminal.pair import paired_token
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
-from split_client.terminal.words import counted
 from split_client.transport.channel import Mode
 
 _STATE_WIDTH = 8

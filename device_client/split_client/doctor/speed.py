@@ -11,7 +11,7 @@ from split_client.doctor.finding import Finding, ok, problem, warning
 from split_client.doctor.http import Answer, ask
 from split_client.doctor.refusals import refusal
 from split_client.errors import ConnectionLost, ServerRefused
-from split_client.terminal.words import size
+from split_client.terminal.output.words import size
 from split_client.transport.refusal import read_refusal
 from split_client.weights.manifest import FileEntry
 

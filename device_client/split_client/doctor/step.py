@@ -11,7 +11,7 @@ from split_client.doctor.finding import Finding, ok
 from split_client.doctor.refusals import refusal
 from split_client.errors import ClientError
 from split_client.generation.backend import CacheLost
-from split_client.terminal.words import seconds
+from split_client.terminal.output.words import seconds
 from split_client.transport.channel import Channel, Patience
 from split_client.transport.connect import connector
 from split_client.transport.remote import RemoteBackend

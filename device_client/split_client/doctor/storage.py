@@ -10,7 +10,7 @@ from pathlib import Path
 from split_client.doctor.case import Case
 from split_client.doctor.finding import Finding, ok, problem
 from split_client.errors import StoreFailed
-from split_client.terminal.words import size
+from split_client.terminal.output.words import size
 from split_client.weights.pull import SPARE_BYTES
 from split_client.weights.store import ModelStore, StoredModel
 

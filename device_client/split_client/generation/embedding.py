@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from split_client.generation.errors import NotRepresentable, UnknownFloat
-from split_client.generation.rows import WeightRows
+from split_client.generation.head.rows import WeightRows
 from split_wire.floats import FLOAT_NAMES, FloatName, round_to
 
 

@@ -10,8 +10,12 @@ from typing import Literal, TypeAlias
 from split_client.generation.constraint import Constraint
 from split_client.generation.detokenizer import Decoder, Detokenizer
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.logprobs import TokenLogprobs, check_top_logprobs, token_logprobs
-from split_client.generation.sampler import Sampler
+from split_client.generation.sampling.logprobs import (
+    TokenLogprobs,
+    check_top_logprobs,
+    token_logprobs,
+)
+from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Extended, Sequence
 from split_client.generation.stops import StopFilter
 from split_wire.attention import AttentionRequest, AttentionWeights

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.noise.errors import NoiseForbids
 
 

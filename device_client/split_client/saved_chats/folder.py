@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from split_client.conversation_file import (
+from split_client.errors import ConversationFileInvalid
+from split_client.owner_file import data_folder, make_folder, move_aside, reason, write_whole
+from split_client.saved_chats.document import (
     SavedConversation,
     conversation_in,
     document_of,
     read_bounded,
 )
-from split_client.errors import ConversationFileInvalid
-from split_client.owner_file import data_folder, make_folder, move_aside, reason, write_whole
 from split_client.saved_chats.errors import (
     ChatChanged,
     ChatExists,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from split_client.conversation_file import SavedConversation, load_conversation
 from split_client.errors import ConversationFileInvalid
+from split_client.saved_chats.document import SavedConversation, load_conversation
 from split_client.saved_chats.folder import ChatFile, ChatFolder
 from split_client.saved_chats.names import folded
 

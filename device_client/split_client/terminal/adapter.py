@@ -8,8 +8,8 @@ from split_client.adapters.choice import AdapterInfo
 from split_client.adapters.chooser import AUTO, NONE
 from split_client.adapters.errors import UnknownAdapter
 from split_client.api import ChatSession, SplitClient
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
 
 _IN_THE_CLEAR = "applied by the server in the clear: the server sees the name"
 _ENCRYPTED = "evaluated by the adapter host on ciphertexts under this device's key"

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from split_client.api import ChatSession, SplitClient
-from split_client.attended import MEAN_ROWS, Attended, Transcript
+from split_client.chat.attended import MEAN_ROWS, Attended, Transcript
 from split_client.errors import ServerRefused
-from split_client.terminal.brightness import legend
-from split_client.terminal.fold import columns, rows
-from split_client.terminal.heat_map import heat_map
-from split_client.terminal.interrupt import stops_reply
+from split_client.model.token_pieces import pieces_of
+from split_client.terminal.input.interrupt import stops_reply
+from split_client.terminal.output.brightness import legend
+from split_client.terminal.output.fold import columns, rows
+from split_client.terminal.output.heat_map import heat_map
+from split_client.terminal.output.sanitise import sanitise
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import counted
 from split_client.terminal.sampling import SettingInvalid
-from split_client.terminal.sanitise import sanitise
-from split_client.terminal.screen import Screen
-from split_client.terminal.words import counted
-from split_client.token_pieces import pieces_of
 from split_wire.errors import AttentionTooLarge, Unsupported
 
 # Why it makes no sense to ask again after the next reply.

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from datetime import datetime
 
 from split_client.api import ChatSession, SplitClient
+from split_client.chat.reply import Reply
 from split_client.config import ChatConfig
 from split_client.errors import ClientError, PromptTooLong
 from split_client.generation.loop import TokenEvent
 from split_client.presets.folder import PresetFolder
-from split_client.reply import Reply
 from split_client.saved_chats.folder import ChatFolder
 from split_client.terminal.adapter import AdapterView
 from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
-from split_client.terminal.interrupt import stops_reply
-from split_client.terminal.reader import PromptReader, Reader, reader_for
+from split_client.terminal.input.interrupt import stops_reply
+from split_client.terminal.input.reader import PromptReader, Reader, reader_for
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import status_line
 from split_client.terminal.sampling import sampling_from
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
-from split_client.terminal.words import status_line
 from split_wire.errors import SplitError
 
 

@@ -8,14 +8,14 @@ from typing import cast
 
 from split_client.api import SplitClient
 from split_client.config import ReplyConfig
-from split_client.generation.head import HeadKind
+from split_client.generation.head.head import HeadKind
+from split_client.terminal.input.token import with_token
 from split_client.terminal.noise import noise_from
+from split_client.terminal.output.progress import ProgressBar
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import size
 from split_client.terminal.pair import paired_token
-from split_client.terminal.progress import ProgressBar
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
-from split_client.terminal.token import with_token
-from split_client.terminal.words import size
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
 

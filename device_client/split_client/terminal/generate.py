@@ -7,16 +7,16 @@ import sys
 from dataclasses import dataclass
 
 from split_client.api import SplitClient
+from split_client.chat.reply import Reply
 from split_client.config import ReplyConfig
 from split_client.errors import PromptEmpty
 from split_client.generation.loop import TokenEvent
 from split_client.presets.folder import PresetFolder
-from split_client.reply import Reply
 from split_client.terminal.connect import connected
-from split_client.terminal.interrupt import stops_reply
+from split_client.terminal.input.interrupt import stops_reply
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import cut_line, status_line
 from split_client.terminal.sampling import SettingInvalid, sampling_from
-from split_client.terminal.screen import Screen
-from split_client.terminal.words import cut_line, status_line
 
 MAX_PROMPT_BYTES = 64 << 20
 

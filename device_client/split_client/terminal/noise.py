@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from split_client.config import ReplyConfig
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.noise.errors import NoiseSettingInvalid
 from split_client.noise.rules import require_blind_sampling
 from split_client.noise.settings import NoiseSettings

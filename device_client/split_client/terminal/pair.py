@@ -8,8 +8,8 @@ import sys
 
 from split_client.pairing.link import PairingLink
 from split_client.pairing.pair import pair
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.known import KnownServers
 

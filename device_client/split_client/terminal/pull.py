@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from split_client.config import ConnectionConfig
 from split_client.terminal.connect import announce, licence
+from split_client.terminal.input.token import with_token
+from split_client.terminal.output.progress import ProgressBar
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import size
 from split_client.terminal.pair import paired_token
-from split_client.terminal.progress import ProgressBar
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
-from split_client.terminal.token import with_token
-from split_client.terminal.words import size
 from split_client.transport.endpoint import Endpoint
 from split_client.weights.download import WeightsSource
 from split_client.weights.pull import fetch_manifest, pull

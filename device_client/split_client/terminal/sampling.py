@@ -8,7 +8,7 @@ from typing import Any
 
 from split_client.config import ReplyConfig
 from split_client.errors import ClientError
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 
 FLOATS = (
     "temperature",

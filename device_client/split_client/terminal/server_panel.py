@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from split_client.api import ClientStats
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.words import counted, size
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.words import counted, size
 from split_client.transport.endpoint import Endpoint
 
 _LONGEST_LINE = 600

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost, StepOutput
 from split_server.engine.job import Abandoned, EngineResult, Outcome
-from split_server.kv.session import Session
-from split_server.local import LocalSessions, LocalStep
+from split_server.sessions.in_process import LocalSessions, LocalStep
+from split_server.sessions.session import Session
 from split_wire.attention import AttentionRequest, weights_of
 from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
 from split_wire.tensor import Tensor, WireDtype

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_client.weights.locks import Lock
 from split_client.weights.manifest import parse_manifest
 from split_client.weights.pull import pull

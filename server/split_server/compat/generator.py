@@ -11,16 +11,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from split_client.ends import DeviceEnds
 from split_client.errors import PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Limits
+from split_client.model.ends import DeviceEnds
 from split_server.compat.backend import BUFFERED, EngineBackend
 from split_server.compat.places import Places
 from split_server.compat.request import GenerationRequest
 from split_server.compat.run import GenerationRun
 from split_server.compat.sequences import LocalSequence, SequencePool
-from split_server.engine.info import ModelInfo
-from split_server.local import LocalSessions
+from split_server.engine.model.info import ModelInfo
+from split_server.sessions.in_process import LocalSessions
 from split_wire.attention import attention_bytes
 
 __all__ = ["GenerationRequest", "Generator", "GeneratorCounters", "GeneratorLimits"]

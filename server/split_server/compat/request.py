@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from split_client.generation.constraint import Constraint
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_wire.attention import AttentionRequest
 
 

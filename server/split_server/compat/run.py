@@ -7,10 +7,10 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 
-from split_client.ends import DeviceEnds
 from split_client.errors import Cancelled
 from split_client.generation.loop import Event, Limits, TokenEvent, decode
-from split_client.generation.sampler import Sampler
+from split_client.generation.sampling.sampler import Sampler
+from split_client.model.ends import DeviceEnds
 from split_server.compat.events import EventChannel
 from split_server.compat.request import GenerationRequest
 from split_server.compat.sequences import LocalSequence

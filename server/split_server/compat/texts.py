@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 
 _T = TypeVar("_T")
 # Characters up to which a text is tokenized in a few milliseconds.

@@ -12,13 +12,13 @@ from concurrent.futures import Future
 import torch
 
 from split_server.engine.budget import RowBudget
-from split_server.engine.info import ModelInfo
 from split_server.engine.job import EngineResult, Outcome, StepJob
+from split_server.engine.model.info import ModelInfo
+from split_server.engine.model.packed import Slice
+from split_server.engine.model.runner import ModelRunner
 from split_server.engine.observer import StepObserver
 from split_server.engine.pace import Paces
-from split_server.engine.packed import Slice
 from split_server.engine.pending import PendingStep
-from split_server.engine.runner import ModelRunner
 from split_server.engine.scheduler import Plan, Scheduler
 from split_wire.errors import Overloaded, ShuttingDown
 

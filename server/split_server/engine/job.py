@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from split_server.engine.delta import Delta
+from split_server.engine.model.delta import Delta
 from split_server.kv.cache import KVCache
 from split_wire.attention import AttentionRequest, AttentionRows
 from split_wire.messages import Rows

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from split_server.engine.convert import to_wire
 from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
-from split_server.engine.packed import Slice
-from split_server.engine.tap import AttentionResult, AttentionTap
+from split_server.engine.model.convert import to_wire
+from split_server.engine.model.packed import Slice
+from split_server.engine.model.tap import AttentionResult, AttentionTap
 from split_wire.attention import AttentionRows
 
 if TYPE_CHECKING:
-    from split_server.engine.runner import ModelRunner
+    from split_server.engine.model.runner import ModelRunner
 
 # A decode token, forced tokens, a draft to verify, a short remark: somebody waits for the reply of
 # a step of so few rows, and a pass takes hardly longer with them.

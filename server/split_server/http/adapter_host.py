@@ -17,9 +17,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from split_server.adapter_host.errors import LengthRequired, WrongLength
 from split_server.adapter_host.host import AdapterHost, HostedAdapter
 from split_server.adapter_host.shapes import KEY_HEAD, QUERY_HEAD, KeyBody, QueryBody
-from split_server.http.body import Bodies
-from split_server.http.errors import BadRequest
-from split_server.http.quota import Quota
+from split_server.http.wire.body import Bodies
+from split_server.http.wire.errors import BadRequest
+from split_server.http.wire.quota import Quota
 from split_server.security.principal import principal_of
 
 PATH = "/api/v1/adapters"

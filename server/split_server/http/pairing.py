@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from split_server.http.errors import BadRequest
+from split_server.http.wire.errors import BadRequest
 from split_server.pairing.pairing import Pairing
 from split_wire.errors import FrameTooLarge, NotFound
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from split_server.noted import Form
+from split_server.error_reports import Form
 
 # Codes come from our own error classes; the bound holds whatever they are.
 _MOST_CODES = 128

@@ -24,7 +24,7 @@ from split_server.metrics.families import (
     time_families,
 )
 from split_server.metrics.steps import StepMeter
-from split_server.service import SplitService
+from split_server.sessions.framed import SplitService
 
 # The format that every Prometheus since 0.4.0 reads (prometheus.io, exposition formats).
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from split_server.noted import note_error
+from split_server.error_reports import note_error
 from split_wire.errors import SplitError
 
 _POLICY_VIOLATION = 1008

@@ -10,7 +10,7 @@ from split_client.api import SplitClient
 from split_client.audit.attacks.knowledge import PublicModel
 from split_client.audit.device.prompts import built_in_questions
 from split_client.audit.reach import Reach
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_client.transport.endpoint import Endpoint
 from tests.server_process import RunningServer, running_server
 

@@ -26,7 +26,7 @@ from split_client.audit.scoring.epsilon import Verdict
 from split_client.audit.study import play
 from split_client.audit.whole import Audited, Material, audit, laid_out
 from split_client.cli import main
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_privacy.mechanism import RowMechanism
 from tests.server_process import RunningServer
 

@@ -16,7 +16,7 @@ from split_client.audit.device.prompts import (
 )
 from split_client.audit.device.truth import PromptNotSent, truths
 from split_client.audit.errors import PromptsInvalid
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 
 
 def test_the_built_in_messages_all_hold_secrets_and_the_questions_answers() -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from split_client.generation.constraint import Constraint
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.head_spec import HeadSpec
-from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.head.exact import ExactLMHead
+from split_client.generation.head.rows import WeightRows
+from split_client.generation.head.spec import HeadSpec
 from split_client.generation.loop import Event, Finished, Limits, TokenEvent, decode
-from split_client.generation.rows import WeightRows
-from split_client.generation.sampler import Sampler
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_wire.attention import AttentionRequest
 from tests.split_client.generation.test_sequence import AttentiveBackend, ListBackend

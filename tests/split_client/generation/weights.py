@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.int8_matmul import integer_products
-from split_client.generation.rows import WeightRows
-from split_client.generation.screen import Screen
-from split_client.generation.screen_build import build_screen
-from split_client.generation.screen_file import ScreenShape, read_screen
+from split_client.generation.head.int8_matmul import integer_products
+from split_client.generation.head.rows import WeightRows
+from split_client.generation.head.screen.bounds import Screen
+from split_client.generation.head.screen.build import build_screen
+from split_client.generation.head.screen.file import ScreenShape, read_screen
 from split_wire.floats import FloatName, f32_to_bf16
 
 

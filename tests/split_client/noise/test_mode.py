@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.noise import calibration
 from split_client.noise.calibration import Calibration
 from split_client.noise.errors import BudgetExhausted, NoiseForbids, NoiseSettingInvalid

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from split_client.conversation import Message
-from split_client.conversation_file import SavedConversation
+from split_client.chat.conversation import Message
 from split_client.errors import ConversationFileInvalid
+from split_client.saved_chats.document import SavedConversation
 from split_client.saved_chats.errors import (
     ChatChanged,
     ChatExists,

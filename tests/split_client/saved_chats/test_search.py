@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from split_client.conversation import Message
-from split_client.conversation_file import SavedConversation
+from split_client.chat.conversation import Message
 from split_client.saved_chats import search
+from split_client.saved_chats.document import SavedConversation
 from split_client.saved_chats.folder import ChatFolder
 from split_client.saved_chats.search import context, look
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from split_client.terminal.screen import Screen
+from split_client.terminal.output.screen import Screen
 
 
 class FakeTty(io.StringIO):

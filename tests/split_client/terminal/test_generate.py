@@ -4,10 +4,10 @@ import io
 
 import pytest
 
+from split_client.chat.reply import Reply
 from split_client.generation.loop import Finished, FinishReason
-from split_client.reply import Reply
 from split_client.terminal.generate import print_text
-from split_client.terminal.screen import Screen
+from split_client.terminal.output.screen import Screen
 from split_client.transport.base import Traffic
 from tests.split_client.terminal.consoles import FakeTty
 

@@ -4,7 +4,7 @@ import pytest
 
 from split_client.config import ReplyConfig
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.terminal.sampling import SettingInvalid, changed, read_bias, sampling_from, whole
 
 DEFAULTS = SamplingParams(temperature=0.7, top_k=20)

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost
-from split_client.generation.head_spec import HeadSpec
-from split_client.generation.lm_head import ExactLMHead
+from split_client.generation.head.exact import ExactLMHead
+from split_client.generation.head.rows import WeightRows
+from split_client.generation.head.spec import HeadSpec
 from split_client.generation.loop import Limits, TokenEvent, decode
-from split_client.generation.rows import WeightRows
-from split_client.generation.sampler import Sampler
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
-from split_client.tokenizer import ModelTokenizer
+from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.backend import EngineBackend
-from split_server.kv.store import StoreLimits
-from split_server.service import SplitService
+from split_server.sessions.framed import SplitService
+from split_server.sessions.store import StoreLimits
 from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, ContextOverflow, ShuttingDown
 from tests import oracle
@@ -117,7 +117,7 @@ def test_attention_beyond_its_bound_is_refused_before_the_step_runs(tiny_path: P
             backend.step(0, embed(tiny_path, PROMPT), AttentionRequest())
         assert len(service.store) == 1
 
-    limit = "split_server.local.attention_bytes"
+    limit = "split_server.sessions.in_process.attention_bytes"
     with pytest.MonkeyPatch.context() as patch:
 
         def refuse(*_: Any) -> int:

@@ -15,14 +15,14 @@ import pytest
 from split_client.errors import PromptEmpty, PromptTooLong
 from split_client.generation.errors import InvalidSamplingParameter, TokenIdOutOfRange
 from split_client.generation.loop import Finished, TokenEvent
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_client.weights.store import ModelStore
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import GenerationRequest, Generator, GeneratorLimits
-from split_server.kv.store import StoreLimits
+from split_server.sessions.store import StoreLimits
 from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, CacheFull, Overloaded
 from tests import oracle

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
+from split_server.engine.model.runner import ModelRunner
 from split_server.engine.pending import PendingStep
-from split_server.engine.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_wire.errors import HiddenOverflow
 from split_wire.tensor import Tensor

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from split_server.app import Parts
-from split_server.config import ServerConfig
 from split_server.engine.engine import Engine
-from split_server.engine.runner import ModelRunner
-from split_server.http.original import OriginalProtocol
-from split_server.kv.store import SessionStore, StoreLimits
-from split_server.service import SplitService
-from split_server.startup import load_parts
+from split_server.engine.model.runner import ModelRunner
+from split_server.http.original.protocol import OriginalProtocol
+from split_server.serving.app import Parts
+from split_server.serving.config import ServerConfig
+from split_server.serving.startup import load_parts
+from split_server.sessions.framed import SplitService
+from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.client import ClientProtocol
 from tests.engines import tiny_backbone
 from tests.server_process import RunningServer, running_server

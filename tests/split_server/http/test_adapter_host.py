@@ -170,7 +170,7 @@ def test_what_a_session_is_told_is_what_the_device_needs(served: RunningHost) ->
 
 def test_the_host_starts_without_torch() -> None:
     code = (
-        "import sys, json, split_server.adapter_cli, split_server.adapter_host.ckks;"
+        "import sys, json, split_server.serving.adapter_host.cli, split_server.adapter_host.ckks;"
         "import split_server.cli;"
         "print(json.dumps([m for m in ('torch', 'transformers', 'tenseal') if m in sys.modules]))"
     )

@@ -12,8 +12,8 @@ import pytest
 import torch
 from prometheus_client.parser import text_string_to_metric_families
 
-from split_server.engine.memory_runner import PlannedRunner
-from split_server.engine.packed import Slice
+from split_server.engine.model.packed import Slice
+from split_server.memory.runner import PlannedRunner
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol
 from tests.server_process import RunningServer, running_server

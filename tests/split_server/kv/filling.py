@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from split_server.kv.buffers import BufferPool
-from split_server.kv.store import Session, SessionStore, StoreLimits
+from split_server.sessions.store import Session, SessionStore, StoreLimits
 from split_wire.session import SessionState
 
 # One layer, one head, one float32 number per key and per value.

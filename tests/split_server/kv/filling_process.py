@@ -15,7 +15,7 @@ import torch
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.capacity import capacity_for
-from split_server.kv.store import Session, SessionStore, StoreLimits
+from split_server.sessions.store import Session, SessionStore, StoreLimits
 from split_wire.errors import CacheFull
 from tests.split_server.kv.filling import state
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from split_server.error_reports import note_error, noting
 from split_server.metrics.answers import AnswerMeter
-from split_server.noted import note_error, noting
 
 
 def test_codes_beyond_the_bound_are_counted_together() -> None:

@@ -13,8 +13,8 @@ import torch
 
 from split_server.engine.engine import Engine
 from split_server.engine.job import Outcome, StepJob
-from split_server.engine.packed import Slice
-from split_server.engine.runner import ModelRunner
+from split_server.engine.model.packed import Slice
+from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_server.metrics.steps import StepMeter
 from split_wire.tensor import Tensor

@@ -1,6 +1,6 @@
 /**
  * Chats as JSON: `gatelink.conversation` version 1, which the terminal client reads and writes
- * (split_client.conversation_file). Its `messages` are the shown path; the key `tree`, which the
+ * (split_client.saved_chats.document). Its `messages` are the shown path; the key `tree`, which the
  * terminal ignores, keeps every branch. `gatelink.conversations` holds many of them.
  */
 import { ChatTooLarge, ConversationFileInvalid } from './errors.js';

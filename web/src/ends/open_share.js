@@ -1,8 +1,8 @@
 import { kernelUnavailable } from './errors.js';
 import { GpuLost, GpuRefused } from './gpu/errors.js';
 import { loadKernels, newMemory } from './kernels.js';
-import { layOut } from './layout.js';
-import { Plane } from './plane.js';
+import { layOut } from './plane/layout.js';
+import { Plane } from './plane/plane.js';
 import { ShardHead, noShortlist } from './shard_head.js';
 import { ShardTable } from './table.js';
 
@@ -32,7 +32,7 @@ import { ShardTable } from './table.js';
  * @property {GPU} [gpu] of the browser
  * @property {() => Promise<Pick<typeof import('./gpu/open.js'), 'openOnGpu'>>} [loadGpu]
  *
- * @typedef {{layout: import('./layout.js').Layout, memory: WebAssembly.Memory,
+ * @typedef {{layout: import('./plane/layout.js').Layout, memory: WebAssembly.Memory,
  *   kernels: import('./kernels.js').Kernels, name: string}} Place
  */
 

@@ -1,4 +1,4 @@
-/** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./plane/layout.js').Layout} Layout */
 /** @typedef {import('./kernels.js').Kernels} Kernels */
 /** @typedef {import('./table.js').ShardTable} ShardTable */
 /**

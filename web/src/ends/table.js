@@ -3,7 +3,7 @@ import { weightsNotFinite, weightsSizeMismatch } from './errors.js';
 
 /** @typedef {import('../../types/gatelink.js').FloatName} FloatName */
 /** @typedef {import('../../types/gatelink.js').ShardReader} ShardReader */
-/** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./plane/layout.js').Layout} Layout */
 /** @typedef {import('./kernels.js').Kernels} Kernels */
 
 /**

@@ -2,20 +2,20 @@ import { listAdapters } from '../adapters/listing.js';
 import { AppError } from '../common/errors.js';
 import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
-import { httpReader } from '../weights/http_reader.js';
+import { httpReader } from '../weights/download/http_reader.js';
 import { ModelStore } from '../weights/store.js';
-import { LatestAttention } from './attention.js';
+import { LatestAttention } from './attention/latest.js';
 import { Download, shardCount } from './download.js';
 import { ConnectSuperseded, NotReady, WeightsChanged } from './errors.js';
-import { OpenModel } from './model.js';
-import { ModelSlot } from './model_slot.js';
-import { Models } from './models.js';
+import { OpenModel } from './models/model.js';
+import { ModelSlot } from './models/slot.js';
+import { Models } from './models/store.js';
 import { Noise } from './noise.js';
-import { OneReply } from './one_reply.js';
-import { OpenChats } from './open_chats.js';
-import { makeReply } from './reply.js';
+import { OneReply } from './chat/one_reply.js';
+import { OpenChats } from './chat/open_chats.js';
+import { makeReply } from './chat/reply.js';
 import { Server } from './server.js';
-import { manifestTold, statsTold } from './told.js';
+import { manifestTold, statsTold } from './reports.js';
 
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
 /** @typedef {import('./messages.js').Connected} Connected */

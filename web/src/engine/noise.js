@@ -5,7 +5,7 @@ import { PartMissing } from './errors.js';
 /** @typedef {import('../noise/mode.js').NoiseMode} NoiseMode */
 /** @typedef {{NoiseMode: typeof import('../noise/mode.js').NoiseMode,
  *   records: import('../noise/mode.js').NoiseRecords}} Loaded */
-/** @typedef {import('./model.js').OpenModel} OpenModel */
+/** @typedef {import('./models/model.js').OpenModel} OpenModel */
 /** The noise of one chat.
  * @typedef {{mode: NoiseMode, conversation: import('../noise/conversation.js').NoisedConversation}} Noised */
 

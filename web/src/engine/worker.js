@@ -1,5 +1,5 @@
 // The engine worker: everything of a reply, off the page's thread.
-import { requireAble } from './able.js';
+import { requireAble } from './browser_support.js';
 import { Dispatcher } from './dispatcher.js';
 import { Engine, METHODS } from './engine.js';
 

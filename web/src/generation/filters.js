@@ -1,4 +1,4 @@
-// Seeded sampling, defined once for every language (device_client/split_client/generation/sampling.py,
+// Seeded sampling, defined once for every language (device_client/split_client/generation/sampling/draw.py,
 // tests/vectors/sampling.json). Candidates stand by (-logit, id), all is float64, sums run from the first to
 // the last.
 

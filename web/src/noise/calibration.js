@@ -1,8 +1,8 @@
 // How long rows of a model's table are and how far two of them can be apart, searched once and kept.
 import { asked } from './database.js';
 import { NoiseSettingInvalid } from './errors.js';
-import { digestOf } from './ledger_document.js';
-import { largestDistance, tableNorms } from './sensitivity.js';
+import { digestOf } from './ledger/document.js';
+import { largestDistance, tableNorms } from './mechanism/sensitivity.js';
 
 /** @typedef {import('./database.js').NoiseDatabase} NoiseDatabase */
 /**
@@ -55,7 +55,7 @@ function quantile(norms) {
   return norms.sort()[Math.ceil((norms.length - 1) * QUANTILE)];
 }
 
-/** @param {Table} table @returns {import('./sensitivity.js').Rows} */
+/** @param {Table} table @returns {import('./mechanism/sensitivity.js').Rows} */
 function blocksOf({ clean }) {
   return (start, stop) => clean(Array.from({ length: stop - start }, (_, i) => start + i));
 }

@@ -1,9 +1,9 @@
 // The rows of one chat, with noise, each recorded before it can leave.
 import { NoiseDtypeChanged, NoiseOverflows } from './errors.js';
-import { RowStreams, histories } from './prf.js';
+import { RowStreams, histories } from './mechanism/prf.js';
 
 /** @typedef {import('../../types/gatelink').DType} DType */
-/** @typedef {import('./prf.js').RowName} RowName */
+/** @typedef {import('./mechanism/prf.js').RowName} RowName */
 
 const LAYER = 'embedding';
 // What a wire's dtype holds; float32, bfloat16 and int8 with its scale reach a little further than this.
@@ -13,9 +13,9 @@ const FARTHEST = 40;
 
 export class NoisedConversation {
   /**
-   * @param {{mechanism: import('./mechanism.js').RowMechanism,
+   * @param {{mechanism: import('./mechanism/mechanism.js').RowMechanism,
    *   clean: (ids: number[]) => Promise<Float32Array>, model: string,
-   *   account: import('./account.js').Account, kept: import('./kept_chat.js').KeptChat}} about
+   *   account: import('./ledger/account.js').Account, kept: import('./kept_chat.js').KeptChat}} about
    */
   constructor({ mechanism, clean, model, account, kept }) {
     this._mechanism = mechanism;

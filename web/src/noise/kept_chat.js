@@ -7,16 +7,16 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { asked } from './database.js';
 import { LedgerDamaged, LedgerFailed, NoiseDtypeChanged } from './errors.js';
-import { spentIn } from './ledger_document.js';
-import { KEY_BYTES } from './prf.js';
-import { Spent } from './spent.js';
+import { spentIn } from './ledger/document.js';
+import { KEY_BYTES } from './mechanism/prf.js';
+import { Spent } from './ledger/spent.js';
 
 /** @typedef {import('./database.js').NoiseDatabase} NoiseDatabase */
 /** @typedef {import('./database.js').Stores} Stores */
 /** @typedef {import('../../types/gatelink').DType} DType */
 /**
  * `blocks`: how many runs of names are kept; `used`: milliseconds since 1970.
- * @typedef {{key: Uint8Array, dtype: DType | null, spent: import('./spent.js').Entry[], blocks: number,
+ * @typedef {{key: Uint8Array, dtype: DType | null, spent: import('./ledger/spent.js').Entry[], blocks: number,
  *   used: number}} ChatRecord
  */
 
@@ -99,7 +99,7 @@ export class KeptChat {
   /**
    * Writes what the ledger counts in the same transaction; call `written` once it is over.
    * @param {Stores} stores
-   * @param {{dtype: DType | null, kind: import('./spent.js').Kind, count: import('./spent.js').Count,
+   * @param {{dtype: DType | null, kind: import('./ledger/spent.js').Kind, count: import('./ledger/spent.js').Count,
    *   names: Uint8Array[]}} counted `names`: besides those that were not written yet
    * @throws {NoiseDtypeChanged} where another tab has sent rows in another dtype
    */
@@ -122,7 +122,7 @@ export class KeptChat {
   }
 
   /** Writes the names of rows that were sent, where nothing else is to be written.
-   * @param {import('./spent.js').Kind} kind */
+   * @param {import('./ledger/spent.js').Kind} kind */
   async flush(kind) {
     if (!this._unwritten.length) return;
     const nothing = { dtype: null, kind, count: { rows: 0, sendings: 0 }, names: [] };

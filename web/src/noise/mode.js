@@ -1,19 +1,19 @@
 // Noised mode of one model: calibrated once, one account for each chat, chats with keys of their own.
 import { AppError } from '../common/errors.js';
-import { Account } from './account.js';
+import { Account } from './ledger/account.js';
 import { calibrate } from './calibration.js';
 import { NoisedConversation } from './conversation.js';
 import { NoiseDatabase } from './database.js';
 import { NoiseDtypeChanged, NoiseSettingInvalid } from './errors.js';
 import { KeptChat } from './kept_chat.js';
-import { Ledger } from './ledger.js';
-import { RowMechanism } from './mechanism.js';
+import { Ledger } from './ledger/ledger.js';
+import { RowMechanism } from './mechanism/mechanism.js';
 import { requireBlindAdapter, requireBlindSampling, withoutPenalty } from './rules.js';
 import { IDENTITY, checkedSettings } from './settings.js';
-import { Budget } from './spent.js';
+import { Budget } from './ledger/spent.js';
 
 /** @typedef {import('./settings.js').NoiseSettings} NoiseSettings */
-/** @typedef {import('./spent.js').Spent} Spent */
+/** @typedef {import('./ledger/spent.js').Spent} Spent */
 /** @typedef {import('./calibration.js').Table} Table */
 /** @typedef {import('./calibration.js').OnProgress} OnProgress */
 /**
@@ -161,7 +161,7 @@ function lossOf(spent, delta) {
   return { rows, sendings, token: spent.tokenEpsilon(delta), whole: spent.epsilon(delta) };
 }
 
-/** @param {Budget} budget @param {Spent} spent @param {import('./spent.js').Kind} kind */
+/** @param {Budget} budget @param {Spent} spent @param {import('./ledger/spent.js').Kind} kind */
 function budgetStatus(budget, spent, kind) {
   const room = budget.room(spent, kind, MOST_ROOM);
   return { epsilon: budget.epsilon, spent: spent.epsilon(budget.delta), room };

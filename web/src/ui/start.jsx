@@ -5,7 +5,7 @@ import { InstallPrompt } from '../pwa/install.js';
 import { loadSettings, saveSettings, watchSettings } from '../settings/settings.js';
 import { App } from './components/app.jsx';
 import { App as AppState } from './state/app.js';
-import { writersHere } from './state/writers.js';
+import { writersHere } from './state/tabs/writers.js';
 import { attend } from './view/attend.js';
 import { matching } from './view/matching.js';
 import { pageStorage } from './view/page_storage.js';

@@ -1,7 +1,7 @@
 /** @import { Backend } from './types.js' */
 import { claim } from './claims.js';
 import { ModelInUse, storageError } from './errors.js';
-import { isLocked } from './opfs_files.js';
+import { isLocked } from './opfs/files.js';
 
 /**
  * Changes a model while nobody else uses it. Throws ModelInUse; failures of the browser's storage become

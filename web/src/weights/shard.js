@@ -1,9 +1,9 @@
 /** @import { ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
 import { claim } from './claims.js';
 import { storageError } from './errors.js';
-import { IndexedDbShard } from './indexeddb_shard.js';
+import { IndexedDbShard } from './indexeddb/shard.js';
 import { MemoryShard } from './memory.js';
-import { OpfsShard } from './opfs_shard.js';
+import { OpfsShard } from './opfs/shard.js';
 
 const READERS = { opfs: OpfsShard, indexeddb: IndexedDbShard };
 

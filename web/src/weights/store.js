@@ -1,15 +1,15 @@
 /** @import { Manifest } from '../../types/gatelink.js' */
-/** @import { PullOptions } from './pull.js' */
+/** @import { PullOptions } from './download/pull.js' */
 /** @import { Backend, Layout } from './types.js' */
 import { alone, told } from './access.js';
 import { StorageFull, StoreFailed } from './errors.js';
-import { IndexedDbBackend } from './indexeddb.js';
-import { Journal } from './journal.js';
+import { IndexedDbBackend } from './indexeddb/backend.js';
+import { Journal } from './download/journal.js';
 import { layoutOf } from './layout.js';
 import { parseManifest } from './manifest.js';
 import { MemoryBackend } from './memory.js';
-import { OpfsBackend } from './opfs.js';
-import { missingBytes, Puller } from './pull.js';
+import { OpfsBackend } from './opfs/backend.js';
+import { missingBytes, Puller } from './download/pull.js';
 import { StoredModel } from './stored_model.js';
 
 export { StoredModel };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeActivation } from '../../src/ends/activation.js';
+import { writeActivation } from '../../src/ends/plane/activation.js';
 import { loadKernels, newMemory } from '../../src/ends/kernels.js';
-import { layOut } from '../../src/ends/layout.js';
+import { layOut } from '../../src/ends/plane/layout.js';
 import { hasRelaxed, normal, productsOf, readModule, uniform } from './fixtures.js';
 
 /** @param {number} hidden @param {number} rows @param {'auto' | 'simd'} [choice] */

@@ -1,12 +1,12 @@
 // One browser's records and chats with noise in it, over a small table.
 import { IDBFactory, IDBKeyRange } from 'fake-indexeddb';
-import { Account } from '../../src/noise/account.js';
+import { Account } from '../../src/noise/ledger/account.js';
 import { NoisedConversation } from '../../src/noise/conversation.js';
 import { NoiseDatabase } from '../../src/noise/database.js';
 import { KeptChat } from '../../src/noise/kept_chat.js';
-import { Ledger } from '../../src/noise/ledger.js';
-import { RowMechanism } from '../../src/noise/mechanism.js';
-import { Budget } from '../../src/noise/spent.js';
+import { Ledger } from '../../src/noise/ledger/ledger.js';
+import { RowMechanism } from '../../src/noise/mechanism/mechanism.js';
+import { Budget } from '../../src/noise/ledger/spent.js';
 import { KEY, MODEL } from './vectors.js';
 
 Object.assign(globalThis, { IDBKeyRange });

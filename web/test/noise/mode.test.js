@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
 import { calibrate } from '../../src/noise/calibration.js';
 import { NoiseDatabase } from '../../src/noise/database.js';
-import { epsilonOf } from '../../src/noise/gaussian.js';
+import { epsilonOf } from '../../src/noise/mechanism/gaussian.js';
 import { NoiseMode, NoiseRecords } from '../../src/noise/mode.js';
 import './device.js';
 import { MODEL, apart, floats, vectors } from './vectors.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PromptMemory } from '../../src/text/prompts.js';
-import { ModelTokenizer } from '../../src/text/tokenizer.js';
+import { ModelTokenizer } from '../../src/text/tokenizer/tokenizer.js';
 
 const FILE = new URL('../../../server/split_server/embedded/tokenizer.json', import.meta.url);
 const TOKENIZER = ModelTokenizer.open(readFileSync(FILE, 'utf8'), 4096);

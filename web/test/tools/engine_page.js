@@ -1,4 +1,4 @@
-// The engine in a page without the app around it, driven by tests/web/engine_page.py.
+// The engine in a page without the app around it, driven by tests/web/engine/page.py.
 import { EngineClient } from '../../src/engine/client.js';
 
 const engine = new EngineClient();

@@ -3,8 +3,8 @@
 // codec, tokens, rows (base64 of f32)}], "epsilons": [{epsilon, delta, clip, sensitivity, width}]}; on stdout
 // {"rows": [base64 of what is released], "sigmas": [of each epsilon]}.
 import { readFileSync } from 'node:fs';
-import { RowMechanism } from '../../src/noise/mechanism.js';
-import { RowStreams, histories } from '../../src/noise/prf.js';
+import { RowMechanism } from '../../src/noise/mechanism/mechanism.js';
+import { RowStreams, histories } from '../../src/noise/mechanism/prf.js';
 
 /** @param {any} request */
 function released({ width, sigma, clip, key, model, codec, tokens, rows }) {

@@ -1,4 +1,4 @@
-// For tests/web/test_weights.py: a JSON list of manifests (base64) on stdin; for each what was read, or null,
+// For tests/web/weights/test_manifest.py: a JSON list of manifests (base64) on stdin; for each what was read, or null,
 // on stdout.
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../src/common/errors.js';

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 
 _BLOCK = 8192
 

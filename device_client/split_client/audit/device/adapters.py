@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from split_client.audit.attacks.knowledge import chat_frame, chat_ids
 from split_client.audit.session import AllStates
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 
 
 def query(

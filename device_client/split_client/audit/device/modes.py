@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from split_client.audit.attacks.knowledge import Mechanism
 from split_client.audit.device.rows import ClearRows, NoisedRows, RowSource
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_privacy.mechanism import RowMechanism
 from split_privacy.sensitivity import largest_distance, norms
 from split_wire.tensor import WireDtype

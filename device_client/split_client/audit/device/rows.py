@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_client.noise.account import Account
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.spent import Count, Kind

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from split_client.audit.attacks.knowledge import chat_ids
 from split_client.audit.device.prompts import Prompt
 from split_client.audit.errors import AuditError
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 
 
 class PromptNotSent(AuditError):

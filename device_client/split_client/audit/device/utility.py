@@ -17,7 +17,7 @@ from split_client.audit.device.modes import Mode
 from split_client.audit.device.prompts import Question
 from split_client.audit.device.rows import audit_key
 from split_client.audit.session import AllStates
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 
 
 @dataclass(frozen=True, slots=True)

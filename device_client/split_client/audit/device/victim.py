@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from split_client.audit.device.rows import Rows
 from split_client.audit.reach import Reach
 from split_client.audit.recording import Recorder, Recording
-from split_client.ends import DeviceEnds
 from split_client.generation.loop import Limits, TokenEvent, decode
-from split_client.generation.sampler import Sampler
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
+from split_client.model.ends import DeviceEnds
 from split_client.noise.conversation import never_plain
 from split_client.transport.channel import Channel
 from split_client.transport.remote import RemoteBackend

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from split_client.api import ChatSession, Message, SplitClient
-from split_client.conversation_file import (
+from split_client.saved_chats.document import (
     SavedConversation,
     load_conversation,
     save_conversation,
@@ -20,12 +20,12 @@ from split_client.saved_chats.names import folded, is_path, title_of
 from split_client.saved_chats.search import Found, look
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.turns import Turns
-from split_client.terminal.fold import cut, room
-from split_client.terminal.reader import PROMPT
+from split_client.terminal.input.reader import PROMPT
+from split_client.terminal.output.fold import cut, room
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import counted
 from split_client.terminal.sampling import SettingInvalid
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
-from split_client.terminal.words import counted
 
 _LISTED = 30
 _INDENT = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from split_client.terminal.commands.command import Command, Group
-from split_client.terminal.fold import room
-from split_client.terminal.screen import Screen
+from split_client.terminal.output.fold import room
+from split_client.terminal.output.screen import Screen
 
 _KEYS = (
     "Enter sends. Alt-Enter, or a backslash at the end of a line, begins a new line.",

@@ -19,8 +19,8 @@ from split_client.terminal.commands.settings import Settings
 from split_client.terminal.commands.system import System
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.commands.views import Views
+from split_client.terminal.output.screen import Screen
 from split_client.terminal.sampling import SettingInvalid
-from split_client.terminal.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)

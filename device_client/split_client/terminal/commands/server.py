@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from split_client.api import ChatSession, SplitClient
 from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import counted, traffic_line
 from split_client.terminal.sampling import SettingInvalid
-from split_client.terminal.screen import Screen
 from split_client.terminal.server_panel import Observed, panel
-from split_client.terminal.words import counted, traffic_line
 
 
 @dataclass(slots=True)

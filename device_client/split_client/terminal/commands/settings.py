@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from split_client.api import ChatSession, SplitClient
 from split_client.config import LONGEST_REPLY
 from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.theme import NAMES
 from split_client.terminal.sampling import FLOATS, WHOLE, SettingInvalid, changed, whole
-from split_client.terminal.screen import Screen
-from split_client.terminal.theme import NAMES
 
 _SWITCH = {"on": True, "off": False}
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from split_client.api import ChatSession
 from split_client.presets.folder import PresetFolder
 from split_client.terminal.commands.command import Command, Group, Next
-from split_client.terminal.fold import cut, room
+from split_client.terminal.output.fold import cut, room
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
 from split_client.terminal.sampling import SettingInvalid
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
 
 _LONGEST_LINE = 200
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from split_client.api import ChatSession
 from split_client.saved_chats.folder import Kept
 from split_client.terminal.commands.command import Command, Group, Next
-from split_client.terminal.sanitise import one_line
-from split_client.terminal.screen import Screen
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
 
 _SHORT = 60
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from split_client.terminal.markdown.emphasis import closing_run, opens, run_length
 from split_client.terminal.markdown.layout import Run
-from split_client.terminal.theme import Style
+from split_client.terminal.output.theme import Style
 
 # An opened construct that is still open after so many characters is text.
 LONGEST_HELD = 500

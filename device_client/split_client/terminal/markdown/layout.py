@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import TypeAlias
 
-from split_client.terminal.theme import Style, Theme
+from split_client.terminal.output.theme import Style, Theme
 
 Run: TypeAlias = tuple[str, Style]
 """Text in one style."""

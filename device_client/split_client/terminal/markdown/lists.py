@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from split_client.terminal.markdown.layout import Run
 from split_client.terminal.markdown.lines import Start
-from split_client.terminal.theme import Style
+from split_client.terminal.output.theme import Style
 
 _FRAME = Style("frame")
 _BAR = "│ "

@@ -11,7 +11,7 @@ from split_client.terminal.markdown.layout import Layout, Run, painted
 from split_client.terminal.markdown.lines import Start, start_of
 from split_client.terminal.markdown.lists import Lists
 from split_client.terminal.markdown.table import Table
-from split_client.terminal.theme import Style, Theme
+from split_client.terminal.output.theme import Style, Theme
 
 _LONGEST_RULE = 60
 _INDENTED = "    "

@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 from split_client.terminal.markdown.inline import code_end, parsed
 from split_client.terminal.markdown.layout import Layout, Run
-from split_client.terminal.theme import Style
+from split_client.terminal.output.theme import Style
 
 # The widths of the columns are those of so many rows; later ones are fitted in.
 _ROWS_MEASURED = 12

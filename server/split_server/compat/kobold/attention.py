@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from split_server.compat.kobold.given import Given
+from split_server.compat.kobold.fields import Given
 from split_wire.attention import MAX_TOP_K, AttentionRequest, AttentionWeights
 
 Format: TypeAlias = Literal["per_layer", "aggregated", "sparse", "viz"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from split_client.ends import DeviceEnds
+from split_client.model.ends import DeviceEnds
 from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.texts import chat_template
 from split_server.compat.kobold.attention import FORMATS
-from split_server.engine.info import ModelInfo
+from split_server.engine.model.info import ModelInfo
 
 ATTENTION_VERSION = "1.0"
 # The level of Kobold's own API that the classic paths follow, which clients compare.

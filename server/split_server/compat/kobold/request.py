@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from split_client.generation.logprobs import MAX_TOP_LOGPROBS
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
+from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.kobold.attention import AttentionOptions, attention_options
 from split_server.compat.kobold.errors import InvalidRequest
-from split_server.compat.kobold.given import Given
+from split_server.compat.kobold.fields import Given
 from split_server.compat.kobold.sampling import sampling_params
 from split_server.compat.request import GenerationRequest
-from split_server.engine.info import ModelInfo
+from split_server.engine.model.info import ModelInfo
 
 DEFAULT_MAX_TOKENS = 200
 MAX_SAMPLES = 8

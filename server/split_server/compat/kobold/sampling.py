@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from split_client.generation.sampling_params import MAX_BIASED_TOKENS, SamplingParams
+from split_client.generation.sampling.params import MAX_BIASED_TOKENS, SamplingParams
 from split_server.compat.kobold.errors import InvalidParameter, InvalidToken
-from split_server.compat.kobold.given import Given, is_number
+from split_server.compat.kobold.fields import Given, is_number
 
 _LARGEST_SEED = 2**64 - 1
 # Fields of SamplingParams by their spellings in a request.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from split_server.compat.openai.served import Served
+from split_server.compat.openai.model import Served
 
 
 @dataclass(frozen=True, slots=True)

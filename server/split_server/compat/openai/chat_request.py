@@ -8,9 +8,9 @@ from typing import Any
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
+from split_server.compat.openai.model import Served
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import JsonForm, parse_response_format
-from split_server.compat.openai.served import Served
 from split_server.compat.openai.tools import Tools, parse_tools
 
 

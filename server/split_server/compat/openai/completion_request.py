@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.model import Served
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import JsonForm, parse_response_format
-from split_server.compat.openai.served import Served
 
 MAX_PROMPTS = 32
 MAX_REPLIES = 64

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.model import Served
 from split_server.compat.openai.sampling import parse_sampling
-from split_server.compat.openai.served import Served
 
 MAX_CHOICES = 8
 MAX_TOP_LOGPROBS = 20

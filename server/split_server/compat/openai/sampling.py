@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from split_client.generation.sampling_params import MAX_BIASED_TOKENS, SamplingParams
+from split_client.generation.sampling.params import MAX_BIASED_TOKENS, SamplingParams
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_number
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from split_client.generation.detokenizer import Decoder, Detokenizer
-from split_client.generation.logprobs import TokenLogprobs
+from split_client.generation.sampling.logprobs import TokenLogprobs
 
 _CACHED = 1 << 16
 

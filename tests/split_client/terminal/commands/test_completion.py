@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from split_client.conversation_file import SavedConversation
 from split_client.presets.folder import PresetFolder
+from split_client.saved_chats.document import SavedConversation
 from split_client.saved_chats.folder import ChatFolder
 from split_client.terminal.commands.completion import Completion
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from split_client.terminal.markdown.stream import MarkdownStream
-from split_client.terminal.theme import DARK, Theme
-from split_client.terminal.width import measure
+from split_client.terminal.output.theme import DARK, Theme
+from split_client.terminal.output.width import measure
 
 SGR = re.compile(r"\x1b\[([0-9;]*)m")
 

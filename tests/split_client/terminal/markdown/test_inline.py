@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from split_client.terminal.markdown.inline import parsed
-from split_client.terminal.theme import DARK, MONO, Style
+from split_client.terminal.output.theme import DARK, MONO, Style
 
 
 def text_of(markdown: str, *, marks: bool = False) -> str:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from split_client.terminal.markdown.stream import MarkdownStream
-from split_client.terminal.sanitise import Sanitiser
-from split_client.terminal.theme import DARK, MONO
-from split_client.terminal.width import measure
+from split_client.terminal.output.sanitise import Sanitiser
+from split_client.terminal.output.theme import DARK, MONO
+from split_client.terminal.output.width import measure
 from tests.split_client.terminal.markdown.streams import cells, plain, shown, streamed, styled
 
 FRAGMENTS = st.lists(

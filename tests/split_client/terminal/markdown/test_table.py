@@ -4,8 +4,8 @@ import pytest
 
 from split_client.terminal.markdown.stream import MarkdownStream
 from split_client.terminal.markdown.table import fitted
-from split_client.terminal.theme import DARK
-from split_client.terminal.width import measure
+from split_client.terminal.output.theme import DARK
+from split_client.terminal.output.width import measure
 from tests.split_client.terminal.markdown.streams import plain, shown
 
 TABLE = "| Name | Bytes |\n|:--|--:|\n| up | 1,024 |\n| down | 東 |\n"

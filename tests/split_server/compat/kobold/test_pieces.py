@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models
 from split_client.generation.detokenizer import Detokenizer
 from split_client.generation.loop import TokenEvent, TokenTiming
 from split_client.generation.stops import StopFilter
-from split_client.tokenizer import ModelTokenizer
+from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.kobold.pieces import Settling, token_text, token_texts
 from tests.checkpoints import tiny_tokenizer
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.kobold.errors import InvalidParameter, InvalidRequest, InvalidToken
 from split_server.compat.kobold.request import (
     DEFAULT_MAX_TOKENS,
@@ -15,7 +15,7 @@ from split_server.compat.kobold.request import (
     KoboldRequest,
     kobold_request,
 )
-from split_server.engine.info import ModelInfo
+from split_server.engine.model.info import ModelInfo
 
 INFO = ModelInfo("model", "qwen2", 64, 320, 3, 4, 512, "f32", (2, 0), 768)
 OWN = SamplingParams(temperature=0.7, top_k=20)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.openai.chat_request import ChatRequest, parse_chat_request
 from split_server.compat.openai.completion_request import (
     CompletionRequest,
     parse_completion_request,
 )
 from split_server.compat.openai.fields import Fields, parse_body
-from split_server.compat.openai.served import Served
+from split_server.compat.openai.model import Served
 
 MAKERS = SamplingParams(temperature=0.7, top_k=20, top_p=0.8, repetition_penalty=1.1)
 SERVED = Served("maker/tiny", 1_700_000_000, "fp_1", 300, 512, MAKERS)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from split_client.generation.logprobs import TokenLogprobs
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
+from split_client.generation.sampling.logprobs import TokenLogprobs
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.chat_answer import ChatAnswer
 from split_server.compat.openai.completion_answer import CompletionAnswer

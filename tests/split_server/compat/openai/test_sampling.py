@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.sampling_params import SamplingParams
+from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.sampling import for_choice
 from tests.split_server.compat.openai.requests import MAKERS, chat, completion

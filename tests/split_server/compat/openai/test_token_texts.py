@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from split_client.generation.logprobs import TokenLogprobs
+from split_client.generation.sampling.logprobs import TokenLogprobs
 from split_server.compat.openai.token_texts import TokenTexts
 
 

@@ -12,7 +12,7 @@ const OPENING = 10;
 /**
  * Moves the estimates of a plane to the GPU, where that answers, is right, and is faster.
  * @param {GPU} gpu
- * @param {import('../plane.js').Plane} plane in WASM memory
+ * @param {import('../plane/plane.js').Plane} plane in WASM memory
  * @param {import('./packing.js').Place} place that memory
  * @param {object} options
  * @param {boolean} options.forced a slower one and one of software are taken too

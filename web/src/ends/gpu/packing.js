@@ -1,7 +1,7 @@
-import { BLOCK, GROUP, PLANE_HEADER, planeSize } from '../layout.js';
+import { BLOCK, GROUP, PLANE_HEADER, planeSize } from '../plane/layout.js';
 import { BLOCK_BYTES, WORKGROUP } from './shader.js';
 
-/** @typedef {import('../layout.js').Layout} Layout */
+/** @typedef {import('../plane/layout.js').Layout} Layout */
 /** @typedef {{layout: Layout, memory: WebAssembly.Memory}} Place */
 
 /** Words of 32 bits that a row's block has. */
@@ -75,7 +75,7 @@ export class PlanePacker {
 
 /**
  * The activation as the shader reads it: of each block x, the step, 8 * sum of x, and 8 bytes of nothing.
- * @param {import('../activation.js').ActivationViews} views @param {number} blocks
+ * @param {import('../plane/activation.js').ActivationViews} views @param {number} blocks
  * @returns {ArrayBuffer} [blocks * BLOCK_BYTES]
  */
 export function packActivation({ bytes, factors }, blocks) {

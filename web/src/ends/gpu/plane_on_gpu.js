@@ -1,5 +1,5 @@
-import { writeActivation } from '../activation.js';
-import { BLOCK } from '../layout.js';
+import { writeActivation } from '../plane/activation.js';
+import { BLOCK } from '../plane/layout.js';
 import { PlaneBuffers } from './buffers.js';
 import { Deadline } from './deadline.js';
 import { PlanePacker, packActivation } from './packing.js';

@@ -1,12 +1,12 @@
 import { Banners } from './banner.jsx';
-import { Chats } from './chats.jsx';
+import { Chats } from './chats/list.jsx';
 import { AppContext } from './context.jsx';
 import { Header } from './header.jsx';
 import { Lazy } from './lazy.jsx';
-import { MessageList } from './message_list.jsx';
+import { MessageList } from './chat/message_list.jsx';
 import { Modal } from './sheet.jsx';
 import { SeenSheet } from './seen_sheet.jsx';
-import { SettingsSheet } from './settings_sheet.jsx';
+import { SettingsSheet } from './settings/sheet.jsx';
 import { Toasts } from './toasts.jsx';
 
 /** @typedef {import('../state/app.js').App} AppState */
@@ -48,7 +48,7 @@ function Sheets({ app, wide }) {
     case 'settings':
       return <SettingsSheet />;
     case 'attention':
-      return <Lazy load={() => import('./attention_sheet.jsx')} onMissing={() => app.missing()} />;
+      return <Lazy load={() => import('./attention/sheet.jsx')} onMissing={() => app.missing()} />;
     case 'seen':
       return <SeenSheet />;
     case 'chats':

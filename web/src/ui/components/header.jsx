@@ -1,5 +1,5 @@
 import { useApp } from './context.jsx';
-import { IconButton } from './icon.jsx';
+import { IconButton } from './controls/icon.jsx';
 
 export function Header() {
   const app = useApp();

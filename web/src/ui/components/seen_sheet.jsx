@@ -3,11 +3,11 @@ import { counted, size } from '../words/format.js';
 import { wayInWords } from '../view/origin.js';
 import { storageIsPersistent } from '../view/persistence.js';
 import { useApp } from './context.jsx';
-import { Icon } from './icon.jsx';
+import { Icon } from './controls/icon.jsx';
 import { Lazy } from './lazy.jsx';
 import { Sheet } from './sheet.jsx';
 
-const noiseSeen = () => import('./noise_panel.jsx').then(({ NoiseSeen }) => ({ default: NoiseSeen }));
+const noiseSeen = () => import('./noise/panel.jsx').then(({ NoiseSeen }) => ({ default: NoiseSeen }));
 
 /** What the server sees of the chats, in words that claim no more than is so (docs/privacy.md). */
 export function SeenSheet() {

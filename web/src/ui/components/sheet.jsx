@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { IconButton } from './icon.jsx';
+import { IconButton } from './controls/icon.jsx';
 import { Toasts } from './toasts.jsx';
 
 /**

@@ -7,16 +7,16 @@ import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
 import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
-import { Drafts } from './drafts.js';
-import { Elsewhere } from './elsewhere.js';
-import { Library } from './library.js';
+import { Drafts } from './chats/drafts.js';
+import { Elsewhere } from './tabs/elsewhere.js';
+import { Library } from './chats/library.js';
 import { Notices } from './notices.js';
 import { Readiness } from './readiness.js';
 import { Replies } from './replies.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
 import { wishesOf } from './wishes.js';
-import { ALONE } from './writers.js';
+import { ALONE } from './tabs/writers.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
@@ -40,7 +40,7 @@ import { ALONE } from './writers.js';
  * @property {(settings: Settings) => unknown} saveSettings
  * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null} [memory]
  * @property {{frame?: (run: () => void) => unknown, now?: () => number}} [clock]
- * @property {import('./writers.js').Writers} [writers] of this browser's tabs
+ * @property {import('./tabs/writers.js').Writers} [writers] of this browser's tabs
  */
 
 const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this browser: undo and delete it again';

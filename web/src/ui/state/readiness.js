@@ -4,8 +4,8 @@ import { cannotSend, ELSEWHERE } from '../words/explain.js';
 /** Whether something can be sent in the shown chat, and its messages changed. */
 export class Readiness {
   /**
-   * @param {{connection: import('./connection.js').Connection, library: import('./library.js').Library,
-   *   replies: import('./replies.js').Replies, elsewhere: import('./elsewhere.js').Elsewhere}} needs
+   * @param {{connection: import('./connection.js').Connection, library: import('./chats/library.js').Library,
+   *   replies: import('./replies.js').Replies, elsewhere: import('./tabs/elsewhere.js').Elsewhere}} needs
    */
   constructor({ connection, library, replies, elsewhere }) {
     /** Whether the shown chat waits for its reply. */

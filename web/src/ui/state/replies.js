@@ -4,7 +4,7 @@ import { messages, reply } from '../../chats/tree.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
-import { ALONE } from './writers.js';
+import { ALONE } from './tabs/writers.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('../../engine/messages.js').Finished} Finished */
@@ -29,9 +29,9 @@ const SNAPSHOT_MS = 3000;
 /** The reply that is being made: one at a time, in whichever chat it was asked for. */
 export class Replies {
   /**
-   * @param {{connection: import('./connection.js').Connection, library: import('./library.js').Library,
+   * @param {{connection: import('./connection.js').Connection, library: import('./chats/library.js').Library,
    *   wishes: () => Wishes, announcer: import('../words/announce.js').Announcer,
-   *   writers?: import('./writers.js').Writers,
+   *   writers?: import('./tabs/writers.js').Writers,
    *   clock?: {frame?: (run: () => void) => unknown, now?: () => number}}} needs
    */
   constructor({ connection, library, wishes, announcer, writers = ALONE, clock = {} }) {

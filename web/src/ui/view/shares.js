@@ -1,4 +1,4 @@
-// One row of attention, spread over the spans of a chat; the same as split_client.attended in Python.
+// One row of attention, spread over the spans of a chat; the same as split_client.chat.attended in Python.
 
 /** @typedef {import('../../engine/messages.js').Span} Span */
 /**

@@ -1,8 +1,8 @@
 // A worker that uses ends.js as the app's engine does, over tables that it is given.
 import { Ends } from '../../../src/ends/ends.js';
-import { writeActivation } from '../../../src/ends/activation.js';
+import { writeActivation } from '../../../src/ends/plane/activation.js';
 import { loadKernels, newMemory, readBesideBundle } from '../../../src/ends/kernels.js';
-import { layOut } from '../../../src/ends/layout.js';
+import { layOut } from '../../../src/ends/plane/layout.js';
 
 /** @type {Ends} */
 let ends;

@@ -4,8 +4,8 @@ import { Deadline } from '../../../src/ends/gpu/deadline.js';
 import { requestGpuDevice } from '../../../src/ends/gpu/device.js';
 import { PlaneOnGpu } from '../../../src/ends/gpu/plane_on_gpu.js';
 import { loadKernels, newMemory, readBesideBundle } from '../../../src/ends/kernels.js';
-import { layOut } from '../../../src/ends/layout.js';
-import { Plane } from '../../../src/ends/plane.js';
+import { layOut } from '../../../src/ends/plane/layout.js';
+import { Plane } from '../../../src/ends/plane/plane.js';
 import { ShardTable } from '../../../src/ends/table.js';
 import { MemoryShard } from '../../../src/weights/memory.js';
 

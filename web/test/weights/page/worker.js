@@ -1,6 +1,6 @@
-// The store in a worker of a real browser, for tests/web/test_weights.py: each message runs one of `ACTIONS`.
+// The store in a worker of a real browser, for tests/web/weights/test_store.py: each message runs one of `ACTIONS`.
 import { describeError } from '../../../src/common/errors.js';
-import { httpReader } from '../../../src/weights/http_reader.js';
+import { httpReader } from '../../../src/weights/download/http_reader.js';
 import { sha256 } from '../../../src/weights/sha256.js';
 import { openShard } from '../../../src/weights/shard.js';
 import { ModelStore } from '../../../src/weights/store.js';

@@ -1,0 +1,1 @@
+"""Chats: conversations with a session of their own, and replies while they are made."""

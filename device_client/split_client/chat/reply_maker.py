@@ -1,0 +1,93 @@
+"""From a prompt to a reply: sampler, limits and the decode loop put together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+from split_client.chat.reply import Reply
+from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
+from split_client.generation.loop import Event, Finished, Limits, decode
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sampling.sampler import Sampler
+from split_client.generation.sequence import Sequence
+from split_client.model.ends import DeviceEnds
+from split_client.noise.rules import require_blind_sampling
+from split_client.transport.base import Traffic
+from split_wire.attention import AttentionRequest, AttentionWeights
+
+DEFAULT_MAX_TOKENS = 1024
+
+
+class ReplyMaker:
+    """Makes replies of one model; setting ``cancel`` ends the one that is being made.
+
+    ``noised``: the prompt is sent with noise, so nothing else may tell of it.
+    """
+
+    def __init__(
+        self, ends: DeviceEnds, traffic: Traffic, cancel: threading.Event, *, noised: bool = False
+    ) -> None:
+        self.ends = ends
+        self._noised = noised
+        self._traffic = traffic
+        self._cancel = cancel
+
+    def reply(
+        self,
+        sequence: Sequence,
+        prompt: list[int],
+        params: SamplingParams | None,
+        max_tokens: int,
+        stop: tuple[str, ...],
+        attention: AttentionRequest | None = None,
+    ) -> Reply:
+        """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
+
+        ``attention``: which attention the events of its tokens bring.
+
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
+        it is read the errors of the decode loop.
+        """
+        manifest = self.ends.manifest
+        if not prompt:
+            raise PromptEmpty
+        if len(prompt) > manifest.max_context:
+            raise PromptTooLong(len(prompt), manifest.max_context)
+        params = self.ends.defaults if params is None else params
+        if self._noised:
+            require_blind_sampling(params)
+        sampler = Sampler(self.ends.head, params)
+        limits = Limits(manifest.eos_token_ids, max_tokens, stop)
+        self._cancel.clear()
+        events = decode(
+            sequence,
+            sampler,
+            self.ends.tokenizer,
+            prompt,
+            limits,
+            attention=attention,
+            cancelled=self._cancel.is_set,
+        )
+        return Reply(_until_cancelled(events), len(prompt), self._traffic)
+
+    def attention(
+        self, sequence: Sequence, ids: list[int], request: AttentionRequest
+    ) -> AttentionWeights:
+        """What the last of ``ids`` attends to: one step, of one row when they are cached.
+
+        Of more ids than the model has room for the first are taken. Raises the backend's errors.
+        """
+        self._cancel.clear()
+        extended = sequence.cache(ids[: sequence.max_context], request)
+        if extended.attention is None:
+            raise RuntimeError("the backend left out the attention that it was asked for")
+        return extended.attention
+
+
+def _until_cancelled(events: Iterator[Event]) -> Iterator[Event]:
+    """A cancelled wait for the server ends a reply like a cancelled token does."""
+    try:
+        yield from events
+    except Cancelled:
+        yield Finished("cancelled", "")

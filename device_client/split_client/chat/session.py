@@ -1,0 +1,125 @@
+"""A chat with a session of its own on the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from split_client.adapters.chooser import AdapterChooser
+from split_client.chat.conversation import Conversation, Message, Prompt
+from split_client.chat.reply import Reply
+from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sequence import Sequence
+from split_client.noise.conversation import NoisedConversation
+from split_client.noise.rules import require_blind_adapter
+from split_wire.attention import AttentionRequest, AttentionWeights
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A chat that ends with a reply: ``ids`` of its prompt, ``prompt_tokens`` long, and of it."""
+
+    messages: tuple[Message, ...]
+    ids: tuple[int, ...]
+    prompt_tokens: int
+
+
+class ChatSession:
+    """A conversation whose later turns send only new tokens.
+
+    ``params`` (None: the model's own), ``max_tokens``, ``stop`` and ``attention`` (which attention
+    the events of a reply's tokens bring; None: none) may be changed at any time, and so may
+    ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None.
+    ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
+    ``noise`` has the key and the spending of a chat that is sent with noise.
+    """
+
+    def __init__(
+        self,
+        maker: ReplyMaker,
+        conversation: Conversation,
+        sequence: Sequence,
+        chooser: AdapterChooser | None = None,
+        noise: NoisedConversation | None = None,
+    ) -> None:
+        self._maker = maker
+        self._sequence = sequence
+        self._chooser = chooser
+        self.noise = noise
+        self.conversation = conversation
+        self.params: SamplingParams | None = None
+        self.max_tokens = DEFAULT_MAX_TOKENS
+        self.stop: tuple[str, ...] = ()
+        self.attention: AttentionRequest | None = None
+        self.adapter: str | None = None
+        self.adapter_used: str | None = None
+        self._last: Answered | None = None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The chat so far."""
+        return self.conversation.messages
+
+    @property
+    def cached_tokens(self) -> int:
+        """Positions that the server holds."""
+        return self._sequence.cached
+
+    @property
+    def answered(self) -> Answered | None:
+        """The last reply as long as the chat ends with it."""
+        last = self._last
+        return last if last is not None and last.messages == self.messages else None
+
+    def attend(self, ids: tuple[int, ...], request: AttentionRequest) -> AttentionWeights:
+        """What the last of ``ids``, a beginning of the chat's, attends to.
+
+        One step of the chat's own session, after which a reply goes on as it would have without.
+        Raises ServerRefused (``unsupported``, ``attention_too_large``) and the errors of a step.
+        """
+        return self._maker.attention(self._sequence, list(ids), request)
+
+    def send(self, text: str) -> Reply:
+        """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty."""
+        self.conversation.say(text)
+        return self.answer()
+
+    def answer(self) -> Reply:
+        """Reply to the last message of the user, again if need be.
+
+        ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter,
+        NoiseForbids.
+        """
+        self.conversation.drop_reply()
+        prompt = self.conversation.prompt()
+        adapter = self._choice()
+        reply = self._maker.reply(
+            self._sequence, prompt.ids, self.params, self.max_tokens, self.stop, self.attention
+        )
+        reply.adapter = self.adapter_used = adapter
+        reply.on_begin = lambda: self._use(adapter)
+        reply.on_finish = lambda: self._join(prompt, reply)
+        return reply
+
+    def close(self) -> None:
+        """End the session on the server; a later reply opens another and sends the whole chat."""
+        self._sequence.close()
+
+    def _choice(self) -> str | None:
+        if self._chooser is None:
+            return None
+        if self.noise is not None:
+            require_blind_adapter(self.adapter)
+        return self._chooser.choice(self.adapter, self.messages[-1].content)
+
+    def _use(self, adapter: str | None) -> None:
+        if self._chooser is not None:
+            self._chooser.use(adapter, self._sequence)
+
+    def _join(self, prompt: Prompt, reply: Reply) -> None:
+        # Stopped before its first token: the message stays unanswered.
+        if not reply.token_ids:
+            return
+        if self.conversation.reply(prompt, reply.text, reply.token_ids):
+            ids = (*prompt.ids, *reply.token_ids)
+            self._last = Answered(self.messages, ids, len(prompt.ids))

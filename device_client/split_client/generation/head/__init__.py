@@ -1,0 +1,1 @@
+"""LM heads: the top k logits of a hidden state."""

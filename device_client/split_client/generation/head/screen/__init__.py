@@ -1,0 +1,1 @@
+"""The screen of the exact LM head: proven bounds from int8 rows."""

@@ -1,0 +1,1 @@
+"""Sampling: penalties, filters and one seeded draw."""

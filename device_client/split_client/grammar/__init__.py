@@ -1,0 +1,1 @@
+"""Grammars that a reply must follow, token by token."""

@@ -1,0 +1,1 @@
+"""A model's ends, opened and connected to its middle."""

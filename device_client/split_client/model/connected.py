@@ -1,0 +1,144 @@
+"""A model that is connected: its ends opened here, a channel to its middle, noise if it is on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from weakref import WeakSet
+
+from split_client.generation.head.head import HeadKind
+from split_client.generation.sequence import Sequence
+from split_client.model.ends import DeviceEnds, derives
+from split_client.noise.backend import OneDtypeBackend
+from split_client.noise.calibration import Table
+from split_client.noise.conversation import NoisedConversation, bound, never_plain
+from split_client.noise.mode import NoiseMode
+from split_client.noise.rules import without_penalty
+from split_client.noise.settings import NoiseSettings
+from split_client.transport.channel import Channel, Mode, Patience, Reconnecting
+from split_client.transport.connect import connector
+from split_client.transport.endpoint import Endpoint
+from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
+from split_client.weights.download import WeightsSource
+from split_client.weights.manifest import Manifest
+from split_client.weights.pull import Progress, fetch_manifest, pull
+from split_client.weights.store import ModelStore, StoredModel
+from split_wire.limits import frame_limit
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which server, and how it is used; see :class:`split_client.api.SplitClient`."""
+
+    endpoint: Endpoint
+    token: str | None
+    mode: Mode
+    lm_head: HeadKind
+    patience: Patience
+    noise: NoiseSettings | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Who is told what while a model connects and runs; ``pause`` waits and may be cancelled."""
+
+    manifest: Callable[[Manifest, bool], None]
+    progress: Callable[[Progress], None]
+    prepare: Callable[[], None]
+    notice: Callable[[Reconnecting], None]
+    pause: Callable[[float], None]
+
+
+class ConnectedModel:
+    """Owns what is open; :meth:`close` ends the sessions of its sequences first."""
+
+    def __init__(
+        self, ends: DeviceEnds, channel: Channel, noise: NoiseMode | None, opened: ExitStack
+    ) -> None:
+        self.ends = ends
+        self.channel = channel
+        self.noise = noise
+        self._opened = opened
+        self._pause: Callable[[float], None] = lambda _: None
+        # A chat that nobody holds any more leaves its session to the server's idle limit.
+        self._sequences: WeakSet[Sequence] = WeakSet()
+
+    @classmethod
+    def open(cls, wanted: Wanted, store: ModelStore, hooks: Hooks) -> ConnectedModel:
+        """Find out which model is served, pull its ends if they are not here, open them.
+
+        Raises the errors of ``split_client.errors``, ``split_client.generation.errors`` and, with
+        noise, those of ``split_client.noise.errors``.
+        """
+        stored = _stored(wanted, store, hooks)
+        with ExitStack() as opening:
+            opening.callback(store.use(stored.manifest.digest).release)
+            if derives(stored, wanted.lm_head):
+                hooks.prepare()
+            ends = DeviceEnds.open(stored, lm_head=wanted.lm_head)
+            opening.callback(ends.close)
+            noise = None if wanted.noise is None else _noise(ends, stored, wanted.noise)
+            if noise is not None:
+                opening.callback(noise.close)
+                ends = replace(ends, defaults=without_penalty(ends.defaults))
+            if ends.chat_template is not None:
+                ends.chat_template.start()
+            channel = new_channel(wanted, stored.manifest, hooks)
+            opening.callback(channel.close)
+            model = cls(ends, channel, noise, opening.pop_all())
+        model._pause = hooks.pause
+        return model
+
+    def sequence(self) -> tuple[Sequence, NoisedConversation | None]:
+        """A session of its own, and with noise the conversation whose rows it sends."""
+        manifest = self.ends.manifest
+        kind = RemoteBackend if self.noise is None else OneDtypeBackend
+        backend = kind(
+            self.channel,
+            manifest.hidden_size,
+            manifest.digest,
+            manifest.max_context,
+            busy_patience=min(BUSY_PATIENCE, self.channel.patience.total),
+            pause=self._pause,
+        )
+        noised = None if self.noise is None else self.noise.conversation()
+        if noised is None:
+            lookup = self.ends.embedder.lookup
+            made = Sequence(backend, lambda ids: lookup(ids, backend.dtype))
+        else:
+            made = Sequence(backend, never_plain, bound(noised, lambda: backend.dtype))
+        self._sequences.add(made)
+        return made, noised
+
+    def close(self) -> None:
+        """End the sessions and the connection; safe to call twice."""
+        for sequence in self._sequences:
+            sequence.close()
+        self._sequences = WeakSet()
+        self._opened.close()
+
+
+def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
+    source = WeightsSource(wanted.endpoint, wanted.token, wanted.patience.connect)
+    try:
+        manifest, data = fetch_manifest(source)
+        stored = store.find(manifest.digest)
+        hooks.manifest(manifest, stored is not None)
+        if stored is not None:
+            return stored
+        return pull(source, store, manifest, data, progress=hooks.progress, pause=hooks.pause)
+    finally:
+        source.close()
+
+
+def new_channel(wanted: Wanted, manifest: Manifest, hooks: Hooks) -> Channel:
+    """A channel to the wanted server, not yet connected."""
+    # Answers carry one row; nothing longer is accepted unless attention is asked for.
+    connect = connector(wanted.endpoint, wanted.token, frame_limit(manifest.hidden_size, 1))
+    return Channel(connect, wanted.mode, wanted.patience, pause=hooks.pause, notify=hooks.notice)
+
+
+def _noise(ends: DeviceEnds, stored: StoredModel, settings: NoiseSettings) -> NoiseMode:
+    table = Table.of(stored, lambda ids: ends.embedder.lookup(ids, "f32"))
+    return NoiseMode.open(settings, table, stored, ends.defaults.repetition_penalty)

@@ -1,0 +1,1 @@
+"""Lines, keys and tokens that a person types."""

@@ -1,0 +1,1 @@
+"""Text and colours on a person's terminal."""

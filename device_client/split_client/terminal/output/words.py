@@ -1,0 +1,64 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from split_client.api import ClientStats
+from split_client.chat.reply import Reply
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+_REASONS = {
+    "context": "the context is full",
+    "cancelled": "stopped",
+}
+
+
+def size(count: int) -> str:
+    """Bytes in decimal units: ``640 B``, ``12.3 kB``."""
+    value = float(count)
+    for unit in _UNITS:
+        if value < 1000 or unit == _UNITS[-1]:
+            break
+        value /= 1000
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def seconds(value: float) -> str:
+    """``85 ms`` below a second, else ``1.24 s``."""
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
+
+
+def counted(count: int, thing: str) -> str:
+    """``1 message``, ``2 messages``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def traffic_line(stats: ClientStats) -> str:
+    """What travelled so far, on one line."""
+    if not stats.exchanges:
+        return "no exchanges yet"
+    over = f" over {stats.transport}" if stats.transport else ""
+    return (
+        f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)} "
+        f"in {counted(stats.exchanges, 'exchange')}{over}, {counted(stats.reconnects, 'reconnect')}"
+    )
+
+
+def cut_line(max_tokens: int) -> str:
+    """Why a reply ends in the middle."""
+    return f"cut at --max-tokens {max_tokens}"
+
+
+def status_line(reply: Reply, max_tokens: int) -> str:
+    """What a reply of at most ``max_tokens`` cost, on one line."""
+    stats = reply.stats
+    parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
+    if stats.tokens_per_second:
+        parts.append(f"{stats.tokens_per_second:.1f} tok/s")
+    parts.append(counted(stats.tokens, "token"))
+    parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
+    if reply.finish_reason == "length":
+        parts.append(cut_line(max_tokens))
+    reason = _REASONS.get(reply.finish_reason or "")
+    if reason:
+        parts.append(reason)
+    return " · ".join(parts)

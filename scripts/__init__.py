@@ -1,0 +1,1 @@
+"""Programs beside the product: benchmarks, pictures, the embedded model, test vectors."""

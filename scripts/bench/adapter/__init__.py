@@ -1,0 +1,1 @@
+"""Tokens per second with an encrypted adapter."""

@@ -1,0 +1,1 @@
+"""Worker processes of an adapter host, two against one."""

@@ -1,0 +1,1 @@
+"""Sessions that decode at the same time."""

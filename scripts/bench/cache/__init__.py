@@ -1,0 +1,1 @@
+"""One token's cost in the KV cache."""

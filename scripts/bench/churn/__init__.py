@@ -1,0 +1,1 @@
+"""Hundreds of sessions that come and go."""

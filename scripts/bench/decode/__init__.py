@@ -1,0 +1,1 @@
+"""Decode speed over loopback."""

@@ -1,0 +1,96 @@
+"""Decode speed over loopback against Hugging Face ``generate``, in interleaved pairs.
+
+One real split-server, one device client and one ``generate``, each in its own process; only one
+computes at a time. Reports tokens per second, where a token's time goes, bytes per token and the
+client's private memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from scripts.bench import options as common
+from scripts.bench.report import heading, median, spread, table
+from scripts.bench.shapes import SHAPES, random_checkpoint, weight_bytes
+from scripts.bench.workers import Worker, split_server
+
+PROMPT = "the device holds the ends of a model and the server its middle " * 4
+# Rounding logits to bfloat16 (8 bits) reorders candidates that are closer than this.
+_TOLERATED_SHORTFALL = 0.1
+
+
+def main() -> None:
+    options = _options()
+    with contextlib.ExitStack() as stack:
+        folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
+        path = random_checkpoint(options.shape, folder, options.dtype)
+        url, _ = stack.enter_context(split_server("--model", str(path), "--dtype", options.dtype))
+        client = Worker("scripts.bench.client_worker", url, str(folder / "cache"))
+        stack.callback(client.close)
+        peer = Worker("scripts.bench.peers.generate", str(path), options.dtype)
+        stack.callback(peer.close)
+        ids = client.ask(op="prepare", prompt=PROMPT)["ids"]
+        _check(client, peer, ids, options.tokens)
+        pairs = [_pair(client, peer, ids, options.tokens) for _ in range(options.pairs)]
+        private = client.ask(op="memory")["private"]
+    _report(options, path, len(ids), pairs, private)
+
+
+def _check(client: Worker, peer: Worker, ids: list[int], tokens: int) -> None:
+    """The client's choice must be the model's at every step, up to the rounding of the dtype."""
+    mine = client.ask(op="generate", prompt=PROMPT, tokens=tokens)["ids"]
+    shortfall = peer.ask(op="check", ids=ids, new=mine)["short"]
+    if not shortfall <= _TOLERATED_SHORTFALL:
+        raise SystemExit(f"the client's tokens are not the model's: {shortfall:.3f} sigma short")
+
+
+def _pair(client: Worker, peer: Worker, ids: list[int], tokens: int) -> dict[str, Any]:
+    mine = client.ask(op="generate", prompt=PROMPT, tokens=tokens)
+    theirs = peer.ask(op="generate", ids=ids, tokens=tokens)
+    return {"mine": mine, "theirs": theirs, "ratio": theirs["seconds"] / mine["seconds"]}
+
+
+def _report(
+    options: argparse.Namespace, path: Path, prompt: int, pairs: list[Any], private: int
+) -> None:
+    steps = options.tokens - 1
+    mine = [pair["mine"] for pair in pairs]
+    names = ("wire_ms", "queue_ms", "engine_ms", "device_ms")
+    parts = {name: [median(one[name]) for one in mine] for name in names}
+    item = 4 if options.dtype == "float32" else 2
+    tensors = 2 * item * SHAPES[options.shape]["hidden_size"]
+    speed = [steps / one["seconds"] for one in mine]
+    peer = [steps / pair["theirs"]["seconds"] for pair in pairs]
+    allowed = (0.6 * weight_bytes(path) + 150e6) / 1e6
+    rows = [
+        ["tokens per second, split", spread(speed, "1/s")],
+        ["tokens per second, generate", spread(peer, "1/s")],
+        ["split / generate, per pair", spread([pair["ratio"] for pair in pairs], "x", 3)],
+        ["engine step: the model", spread(parts["engine_ms"], "ms")],
+        ["engine step: its queue", spread(parts["queue_ms"], "ms", 3)],
+        ["device compute, frames included", spread(parts["device_ms"], "ms")],
+        ["everything else", spread(parts["wire_ms"], "ms", 3)],
+        ["private memory of the client", f"{private / 1e6:.0f} MB"],
+        ["0.6 x weights + 150 MB", f"{allowed:.0f} MB"],
+        ["frame bytes of a decode step", spread([one["bytes_per_step"] for one in mine], "B", 0)],
+        ["its two tensors", f"{tensors} B"],
+    ]
+    title = f"Decode, shape {options.shape}"
+    print(heading(title, options.dtype))
+    print(f"Prompt {prompt}, {options.tokens} tokens, {len(pairs)} interleaved pairs.\n")
+    print(table(["figure", "median (minimum to maximum)"], rows))
+
+
+def _options() -> argparse.Namespace:
+    parser = common.parser(__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--tokens", type=int, default=24)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A chat beside the long prompt of somebody else."""

@@ -1,0 +1,1 @@
+"""The products of an encrypted adapter."""

@@ -1,0 +1,1 @@
+"""Hostile keys and ciphertexts for an adapter host."""

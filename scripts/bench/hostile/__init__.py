@@ -1,0 +1,1 @@
+"""Hostile messages beside a chat."""

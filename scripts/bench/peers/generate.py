@@ -1,0 +1,66 @@
+"""Hugging Face ``generate`` as a worker.
+
+``python -m scripts.bench.peers.generate CHECKPOINT DTYPE``
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import torch
+import transformers
+from transformers import AutoModelForCausalLM, StoppingCriteria, StoppingCriteriaList
+
+from scripts.bench.workers import serve
+
+
+class Stopwatch(StoppingCriteria):
+    """Notes when each token is there."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def __call__(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        self.times.append(time.perf_counter())
+        return torch.zeros(input_ids.shape[0], dtype=torch.bool)
+
+
+class GenerateWorker:
+    """Answers ``generate`` and ``check`` requests with one loaded model."""
+
+    def __init__(self, path: str, dtype: str) -> None:
+        transformers.logging.set_verbosity_error()
+        model = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype))
+        self._model = model.eval()
+
+    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer one request by its ``op``."""
+        operation = getattr(self, request.pop("op"))
+        with torch.inference_mode():
+            answer: dict[str, Any] = operation(**request)
+        return answer
+
+    def generate(self, ids: list[int], tokens: int) -> dict[str, Any]:
+        """Greedy ids and the seconds from the first to the last token."""
+        prompt, watch = torch.tensor([ids]), Stopwatch()
+        out = self._model.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            max_new_tokens=tokens,
+            do_sample=False,
+            stopping_criteria=StoppingCriteriaList([watch]),
+        )
+        return {"ids": out[0, len(ids) :].tolist(), "seconds": watch.times[-1] - watch.times[0]}
+
+    def check(self, ids: list[int], new: list[int]) -> dict[str, Any]:
+        """How far an id of ``new`` falls short of the best logit, in logits' deviations."""
+        logits = self._model(torch.tensor([ids + new])).logits[0, len(ids) - 1 : -1].float()
+        chosen = logits.gather(1, torch.tensor(new)[:, None])[:, 0]
+        short = (logits.max(dim=1).values - chosen) / logits.std(dim=1)
+        return {"short": short.max().item()}
+
+
+if __name__ == "__main__":
+    serve(GenerateWorker(sys.argv[1], sys.argv[2]).handle)

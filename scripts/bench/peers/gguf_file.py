@@ -1,0 +1,103 @@
+"""A Qwen2 checkpoint as a GGUF file.
+
+``python -m scripts.bench.peers.gguf_file CHECKPOINT FILE TYPE``
+
+Runs in the environment of llama-cpp-python, so it reads safetensors with numpy alone. TYPE: f16 or
+bf16, of the matrices. The vocabulary is cut to a few rows: llama.cpp computes its head in every
+step, and a device end does that elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import gguf
+import numpy as np
+
+_VOCABULARY = 32
+_NAMES = {
+    "input_layernorm": "attn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+
+
+def write(checkpoint: Path, target: Path, kind: str) -> None:
+    """Convert the bfloat16 ``checkpoint``."""
+    config = json.loads((checkpoint / "config.json").read_text())
+    writer = gguf.GGUFWriter(target, "qwen2")
+    _describe(writer, config, kind)
+    for name, values in _tensors(checkpoint):
+        ours = _translated(name)
+        if ours is None:
+            continue
+        kept = values[:_VOCABULARY] if ours == "token_embd.weight" else values
+        if kept.ndim == 1:
+            writer.add_tensor(ours, kept)
+        elif kind == "bf16":
+            raw = gguf.quantize(kept, gguf.GGMLQuantizationType.BF16)
+            writer.add_tensor(ours, raw, raw_dtype=gguf.GGMLQuantizationType.BF16)
+        else:
+            writer.add_tensor(ours, kept.astype(np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _describe(writer: gguf.GGUFWriter, config: dict[str, object], kind: str) -> None:
+    heads = int(config["num_attention_heads"])
+    rope = config.get("rope_parameters") or config
+    writer.add_context_length(int(config["max_position_embeddings"]))
+    writer.add_embedding_length(int(config["hidden_size"]))
+    writer.add_block_count(int(config["num_hidden_layers"]))
+    writer.add_feed_forward_length(int(config["intermediate_size"]))
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(int(config["num_key_value_heads"]))
+    writer.add_rope_freq_base(float(rope["rope_theta"]))
+    writer.add_layer_norm_rms_eps(float(config["rms_norm_eps"]))
+    writer.add_vocab_size(_VOCABULARY)
+    writer.add_tokenizer_model("no_vocab")
+    file_types = {"f16": gguf.LlamaFileType.MOSTLY_F16, "bf16": gguf.LlamaFileType.MOSTLY_BF16}
+    writer.add_file_type(file_types[kind])
+
+
+def _tensors(checkpoint: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and float32 values of every bfloat16 tensor."""
+    for path in sorted(checkpoint.glob("*.safetensors")):
+        raw = np.memmap(path, np.uint8, "r")
+        size = int(raw[:8].view(np.uint64)[0])
+        header = json.loads(raw[8 : 8 + size].tobytes())
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            begin, end = (8 + size + offset for offset in entry["data_offsets"])
+            halves = np.frombuffer(raw[begin:end].tobytes(), np.uint16)
+            values = (halves.astype(np.uint32) << 16).view(np.float32)
+            yield name, values.reshape(entry["shape"])
+
+
+def _translated(name: str) -> str | None:
+    """The name in a GGUF file; None for an untied head, which is not needed."""
+    if name == "model.embed_tokens.weight":
+        return "token_embd.weight"
+    if name == "model.norm.weight":
+        return "output_norm.weight"
+    if not name.startswith("model.layers."):
+        return None
+    number, rest = name.removeprefix("model.layers.").split(".", 1)
+    part, kind = rest.rsplit(".", 1)
+    return f"blk.{number}.{_NAMES[part]}.{kind}"
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,1 @@
+"""Throughput and round trip of the relay."""

@@ -1,0 +1,1 @@
+"""Clients over bad networks, for long."""

@@ -1,0 +1,159 @@
+"""Clients that chat, drop, reconnect, fall back, edit and leave, while their server is killed.
+
+A real split-server in float32, several processes of device clients, each behind a hop that cuts,
+slows and silences connections; slow readers and half-open sockets beside them. The server is
+killed (SIGKILL) and started again on the same port, once with little memory and once with a full
+disk. Every reply is compared with the one that the same client gets alone, greedy ones with
+Hugging Face `generate`. Exit status 1: another reply, a failure without a named cause, a session
+or socket that is left, or memory that grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.bench.logged_server import logged_server
+from scripts.bench.rest import rest_of
+from scripts.bench.shapes import EMBEDDED
+from scripts.bench.soak.disk import SmallDisk, small_disk
+from scripts.bench.soak.oracle import compared
+from scripts.bench.soak.report import Soak, problems, report
+from scripts.bench.soak.servers import Servers
+from scripts.bench.soak.stages import FullDisk, kills
+from scripts.bench.soak.tally import SoakTally, together
+from scripts.bench.workers import Worker
+
+_SETTLE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """``rude``: None without bad peers."""
+
+    clients: list[Worker]
+    rude: Worker | None
+
+
+def main() -> None:
+    options = _options()
+    with contextlib.ExitStack() as stack:
+        folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        # The server keeps a copy of the ends there.
+        os.environ["SPLIT_CACHE"] = str(folder / "cache")
+        disk = stack.enter_context(small_disk(folder / "disk"))
+        soak = _soaked(stack, folder, disk, options)
+        alone = stack.enter_context(
+            logged_server(folder / "alone.log", "--model", str(EMBEDDED), "--dtype", "float32")
+        )
+        soak.verdict = compared(soak.tally, alone.url, folder / "cache", EMBEDDED)
+    report(soak, options.clients, options.minutes)
+    found = problems(soak, options.growth)
+    for problem in found:
+        print(f"failed: {problem}")
+    raise SystemExit(bool(found))
+
+
+def _soaked(
+    stack: contextlib.ExitStack,
+    folder: Path,
+    disk: SmallDisk | None,
+    options: argparse.Namespace,
+) -> Soak:
+    servers = Servers(folder, EMBEDDED, _flags(options), options.period)
+    stack.callback(servers.give_up)
+    servers.start("as usual")
+    crowd = _crowd(stack, servers.url, folder, options)
+    full = FullDisk(folder, disk)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(len(crowd.clients) + 1) as pool:
+        rude = pool.submit(_rude, crowd, servers.url, options)
+        living = [pool.submit(_live, worker, options) for worker in crowd.clients]
+        if options.kills:
+            kills(servers, full, begun, 60 * options.minutes, options.kills)
+        tallies = [SoakTally.of(one.result()) for one in living]
+        peers = rude.result()
+    servers.look_back()
+    for worker in crowd.clients:
+        worker.ask(op="leave")
+    rest = rest_of(servers.now, _SETTLE_SECONDS, options.session_ttl)
+    sessions = servers.now.gauge("split_sessions")
+    servers.end()
+    tally = together([*tallies, full.tally])
+    return Soak(tally, servers.lives, peers, full.refusals, rest, sessions, 60 * options.settled)
+
+
+def _flags(options: argparse.Namespace) -> list[str]:
+    # Sessions and sockets that nobody uses any more stay until the server notices.
+    limits = {
+        "max-sessions": 3 * options.clients + 16,
+        "max-sessions-per-principal": 3 * options.clients + 16,
+        "max-queued-steps": 2 * options.clients + 16,
+        "max-sockets": 1024,
+        "session-ttl": options.session_ttl,
+    }
+    chosen = [word for name, value in limits.items() for word in (f"--{name}", str(value))]
+    return ["--dtype", "float32", *chosen, *options.server]
+
+
+def _crowd(
+    stack: contextlib.ExitStack, url: str, folder: Path, options: argparse.Namespace
+) -> Crowd:
+    share, more = divmod(options.clients, options.processes)
+    clients = []
+    for number in range(options.processes):
+        worker = Worker("scripts.bench.soak.worker")
+        stack.callback(worker.close)
+        own = {"cache": str(folder / "cache"), "seed": f"{options.seed}/{number}"}
+        worker.ask(op="open", url=url, clients=share + (number < more), **own)
+        clients.append(worker)
+    if not options.rude:
+        return Crowd(clients, None)
+    rude = Worker("scripts.bench.soak.rude")
+    stack.callback(rude.close)
+    return Crowd(clients, rude)
+
+
+def _live(worker: Worker, options: argparse.Namespace) -> dict[str, Any]:
+    return worker.ask(op="live", seconds=60 * options.minutes, pause=options.pause)
+
+
+def _rude(crowd: Crowd, url: str, options: argparse.Namespace) -> dict[str, Any]:
+    if crowd.rude is None:
+        return {"done": {}, "put_up_with": 0.0}
+    return crowd.rude.ask(url=url, seconds=60 * options.minutes, each=options.rude)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", help="keep weights and logs here")
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--processes", type=int, default=3, help="the clients are spread over")
+    parser.add_argument("--rude", type=int, default=2, help="bad peers of each kind")
+    parser.add_argument("--kills", type=int, default=4, help="in the first 60%% of the time")
+    parser.add_argument("--no-kills", dest="kills", action="store_const", const=0)
+    parser.add_argument(
+        "--settled", type=float, default=2.0, help="minute of a life from which growth counts"
+    )
+    parser.add_argument("--growth", type=float, default=1.0, help="MB per minute that are allowed")
+    parser.add_argument("--pause", type=float, default=0.3, help="seconds between turns")
+    parser.add_argument("--session-ttl", type=float, default=20.0)
+    parser.add_argument("--period", type=float, default=5.0, help="seconds between memory samples")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--server", action="append", default=[], help="one more flag for the server: --server=--x=y"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

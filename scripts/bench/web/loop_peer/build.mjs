@@ -1,0 +1,26 @@
+// Bundles what ../head.py and ../rows.py run in the browser:  node build.mjs FOLDER
+import { build } from '../../../../web/node_modules/esbuild/lib/main.js';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KERNEL_NAMES, compileKernel } from '../../../../web/kernels.mjs';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const out = process.argv[2];
+await build({
+  absWorkingDir: HERE,
+  entryPoints: {
+    ends: '../../../../web/src/ends/worker.js',
+    engine: 'engine.js',
+    loop: 'loop.js',
+    fill: 'fill.js',
+    rows: 'rows.js',
+  },
+  outdir: out,
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  logLevel: 'warning',
+});
+for (const name of KERNEL_NAMES) await compileKernel(name, join(out, name));
+await writeFile(join(out, 'index.html'), '<!doctype html><title>bench</title>');

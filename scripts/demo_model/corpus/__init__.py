@@ -1,0 +1,1 @@
+"""Facts, conversations and documents that the embedded model is trained on."""

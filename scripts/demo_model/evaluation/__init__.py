@@ -1,0 +1,1 @@
+"""Right answers of the checkpoint and of its adapter."""

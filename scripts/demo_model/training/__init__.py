@@ -1,0 +1,1 @@
+"""From the corpus to the files of the checkpoint and its adapter."""

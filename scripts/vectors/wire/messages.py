@@ -1,0 +1,185 @@
+"""One frame of every message, and frames that only a tolerant reader takes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from scripts.vectors.wire.fields import describe
+from split_wire.attention import AttentionRequest, AttentionRows
+from split_wire.digest import PrefixChain
+from split_wire.errors import CacheFull, MalformedFrame, Overloaded, StepConflict
+from split_wire.frame import decode_frame
+from split_wire.messages import (
+    Close,
+    Closed,
+    Failure,
+    Message,
+    Open,
+    Opened,
+    Ping,
+    Pong,
+    Result,
+    Step,
+    decode_client_message,
+    decode_server_message,
+    encode_message,
+)
+from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype, align
+
+SESSION = "s_4f0c9b"
+MANIFEST = "9f" * 32
+LIMIT = 1 << 20
+CHAIN = PrefixChain(MANIFEST)
+
+
+def rows(count: int, width: int, dtype: WireDtype) -> Tensor:
+    """Small values that every dtype but i8 holds exactly: sixteenths around zero."""
+    values = (np.arange(count * width, dtype=np.float32) - 5).reshape(count, width) / np.float32(16)
+    return Tensor.from_f32(values, dtype)
+
+
+def _step(dtype: WireDtype, count: int, width: int, **options: Any) -> Step:
+    return Step(SESSION, 1, 0, CHAIN.at(0), rows(count, width, dtype), **options)
+
+
+_REQUESTS = [
+    ("the mean attention over heads", AttentionRequest("mean")),
+    ("the largest attention in half precision", AttentionRequest("all", 2, "f16")),
+    ("the largest 4096 of the maximum over heads", AttentionRequest("max", 4096)),
+]
+
+
+def _every_step() -> Step:
+    return _step("bf16", 2, 4, rows="all", adapter="bank", attention=AttentionRequest())
+
+
+def _opened_with_attention() -> Opened:
+    return Opened(SESSION, MANIFEST, "bf16", 512, 4096, 1, ("attention",), 2, 2)
+
+
+def _attention() -> list[tuple[str, AttentionRows]]:
+    """Over 4 cached positions, 2 layers, 2 heads: eighths, which every dtype holds exactly."""
+    eighths = [[[1, 5, 2, 0], [2, 2, 2, 2]], [[0, 0, 8, 0], [3, 1, 3, 1]]]
+    weights = np.array(eighths, np.float32) / np.float32(8)
+    places = np.array([[[1, 2], [0, 1]], [[2, 0], [0, 2]]], np.int32)
+    largest = np.take_along_axis(weights, places.astype(np.int64), 2).astype(np.float16)
+    return [
+        ("the attention of all heads", AttentionRows.of(weights)),
+        ("the mean attention over heads", AttentionRows.of(weights.mean(1, keepdims=True))),
+        ("the largest attention in half precision", AttentionRows.of(largest, places)),
+    ]
+
+
+def _messages() -> list[tuple[str, str, Message]]:
+    device: list[tuple[str, Message]] = [
+        ("open with nothing but the version", Open()),
+        ("open for a manifest", Open(MANIFEST)),
+        ("open with every field", Open(MANIFEST, "i8", capabilities=("attention", "later"))),
+        *[(f"step of one {dtype} row", _step(dtype, 1, 3)) for dtype in WIRE_DTYPES],
+        *[(f"step of three {dtype} rows", _step(dtype, 3, 5)) for dtype in WIRE_DTYPES],
+        ("step with every field", _every_step()),
+        *[(f"step for {name}", _step("f32", 1, 2, attention=r)) for name, r in _REQUESTS],
+        ("close", Close(SESSION)),
+        ("ping", Ping()),
+    ]
+    hidden = rows(1, 4, "bf16")
+    after = CHAIN.following(0, hidden)[-1]
+    server: list[tuple[str, Message]] = [
+        ("opened", Opened(SESSION, MANIFEST, "bf16", 512, 4096)),
+        ("opened with capabilities", Opened(SESSION, MANIFEST, "f32", 64, 99, capabilities=("a",))),
+        ("result", Result(SESSION, 1, 1, hidden)),
+        ("result with every field", Result(SESSION, 7, 1, hidden, 25000, 310, after)),
+        ("opened with attention", _opened_with_attention()),
+        *[
+            (f"result with {name}", Result(SESSION, 3, 4, hidden, attention=rows))
+            for name, rows in _attention()
+        ],
+        ("result of all rows", Result(SESSION, 2, 9, rows(3, 4, "f32"))),
+        ("closed", Closed(SESSION)),
+        ("pong", Pong()),
+        ("error without a session", Failure.of(MalformedFrame("the magic is missing"))),
+        ("error of a step", Failure.of(StepConflict(4, 3), SESSION, 4)),
+        ("error that may pass", Failure.of(Overloaded("the queue is full", 2.5), SESSION, 4)),
+        ("error without a delay", Failure.of(CacheFull(640, 4096, 0, 512), SESSION, 4)),
+    ]
+    return [(name, "server", message) for name, message in device] + [
+        (name, "device", message) for name, message in server
+    ]
+
+
+def messages() -> list[dict[str, Any]]:
+    """Frames as this implementation writes them; ``to`` names who reads them."""
+    return [_described(name, to, encode_message(message)) for name, to, message in _messages()]
+
+
+def _described(name: str, to: str, data: bytes) -> dict[str, Any]:
+    message: Message = (
+        decode_client_message(data, LIMIT) if to == "server" else decode_server_message(data, LIMIT)
+    )
+    case = {"name": name, "to": to, "frame": data.hex(), "fields": describe(message)}
+    tensors = decode_frame(data, LIMIT).tensors
+    if tensors:
+        case["offsets"] = _offsets(data, tensors)
+    return case
+
+
+def _offsets(data: bytes, tensors: Mapping[str, Tensor]) -> dict[str, list[int]]:
+    """Where each tensor of a frame starts and, for i8, its scales."""
+    (length,) = struct.unpack_from("<I", data, 4)
+    end, offsets = 8 + length, {}
+    for name, tensor in tensors.items():
+        parts = [tensor.data, tensor.scales] if tensor.dtype == "i8" else [tensor.data]
+        offsets[name] = []
+        for part in parts:
+            offsets[name].append(align(end))
+            end = align(end) + len(part)
+    return offsets
+
+
+def frame(header: dict[Any, Any] | bytes, tail: bytes = b"", length: int | None = None) -> bytes:
+    """A frame from its parts, right or wrong."""
+    packed = header if isinstance(header, bytes) else msgpack.packb(header)
+    return struct.pack("<4sI", b"SPL1", len(packed) if length is None else length) + packed + tail
+
+
+def padded(header: dict[str, Any], row: bytes, filler: bytes = b"\0") -> bytes:
+    """A frame with the raw bytes ``row`` at the next multiple of 8."""
+    head = frame(header)
+    return head + filler * (-len(head) % 8) + row
+
+
+def _asking(attention: object) -> dict[str, Any]:
+    header = {"type": "step", "session": SESSION, "step": 1, "start": 0, "prefix": CHAIN.at(0)}
+    return {**header, "attention": attention, "tensors": [["embeddings", "f32", [1, 1]]]}
+
+
+def tolerated() -> list[dict[str, Any]]:
+    """Frames of other writers that mean the same as a message without the extras."""
+    long_header = msgpack.packb({"type": "close", "session": SESSION, "x": {"y": [1, None, b"z"]}})
+    wide = b"\x82\xa4type\xa4open\xa7version\xce\x00\x00\x00\x01"
+    extra = {"type": "ping", "tensors": [["x", "f32", [1, 1]]]}
+    cases: list[tuple[str, bytes]] = [
+        ("an unknown key", frame({"type": "ping", "later": [1, 2, {"x": None}]})),
+        ("an unknown key holding a map", frame(long_header)),
+        ("an unknown key holding an extension", frame({"type": "ping", "t": msgpack.Timestamp(5)})),
+        ("optional fields that are nil", frame({"type": "open", "version": 1, "manifest": None})),
+        ("another order of keys", frame({"session": SESSION, "type": "close"})),
+        (
+            "an integer in a wider form",
+            frame(wide),
+        ),
+        ("attention that is nil", padded(_asking(None), bytes(4))),
+        ("attention that is false", padded(_asking(False), bytes(4))),
+        ("attention with an unknown key", padded(_asking({"heads": None, "x": 1}), bytes(4))),
+        ("an empty list of tensors", frame({"type": "ping", "tensors": []})),
+        (
+            "a tensor that no field asks for",
+            padded(extra, bytes(4)),
+        ),
+    ]
+    return [_described(name, "server", data) for name, data in cases]

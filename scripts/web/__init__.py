@@ -1,0 +1,1 @@
+"""Files of the web app that are made from others."""

@@ -1,0 +1,91 @@
+"""What every route of OpenAI's API needs: the model's name, prompts, readers of replies."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from split_client.generation.constraint import Constraint
+from split_client.grammar.json import GrammarInvalid, JsonGrammars
+from split_server.compat.openai.answer_head import AnswerHead
+from split_server.compat.openai.completion_request import PromptText
+from split_server.compat.openai.errors import SchemaRefused
+from split_server.compat.openai.model import Served
+from split_server.compat.openai.replies import ReplyReader
+from split_server.compat.openai.response_format import JsonForm
+from split_server.compat.openai.token_texts import TokenTexts
+from split_server.compat.openai.tool_calls import CallReader
+from split_server.compat.openai.tools import Tools
+from split_server.compat.parts import Compat
+
+# Any letter will do: what is decoded behind it is not the beginning of a text.
+_ANCHOR = "a"
+
+
+class Desk:
+    """``clock``: Unix time in seconds."""
+
+    def __init__(self, compat: Compat, clock: Callable[[], float] = time.time) -> None:
+        self.generator = compat.generator
+        self.texts = compat.texts
+        self._clock = clock
+        ends = self.generator.ends
+        self._ends = ends.manifest.eos_token_ids
+        tokenizer_json = ends.tokenizer.to_json()
+        self._grammars = JsonGrammars(tokenizer_json, ends.manifest.vocab_size, self._ends)
+        self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
+        self.served = Served(
+            ends.manifest.name,
+            int(clock()),
+            f"fp_{ends.manifest.digest[:12]}",
+            ends.manifest.vocab_size,
+            self.generator.info.max_context,
+            ends.defaults,
+        )
+
+    def head(self, kind: str) -> AnswerHead:
+        """The beginning of a new answer."""
+        return AnswerHead(new_id(f"{kind}-"), int(self._clock()), self.served)
+
+    def reader(self, calls: CallReader, scored: bool) -> ReplyReader:
+        """For one reply; ``scored``: with its tokens."""
+        scorer = self._token_texts.scorer() if scored else None
+        return ReplyReader(calls, self._ends, scorer)
+
+    async def chat_prompt(
+        self,
+        messages: Sequence[dict[str, Any]],
+        tools: Tools | None,
+        *,
+        answered: bool = True,
+    ) -> tuple[int, ...]:
+        """Ids of a chat as its template writes it, up to where the answer begins if that follows.
+
+        Raises TemplateMissing, TemplateFailed, TemplateTooCostly.
+        """
+        documents = None if tools is None else list(tools.documents)
+        text = await self.texts.render(messages, documents, add_generation_prompt=answered)
+        return tuple(await self.texts.encode(text))
+
+    async def plain_prompt(self, prompt: PromptText) -> tuple[int, ...]:
+        """Ids of a text, with what a text begins with, or the ids that were given."""
+        if isinstance(prompt, tuple):
+            return prompt
+        return tuple(await self.texts.encode(prompt, special=True))
+
+    async def constraint(self, form: JsonForm | None) -> Callable[[], Constraint] | None:
+        """What makes the state of the grammar of ``form``. Raises SchemaRefused."""
+        if form is None:
+            return None
+        try:
+            return await asyncio.to_thread(self._grammars.schema, form.schema)
+        except GrammarInvalid as error:
+            raise SchemaRefused(str(error), form.param) from None
+
+
+def new_id(prefix: str) -> str:
+    """A fresh id."""
+    return prefix + secrets.token_hex(12)

@@ -1,0 +1,1 @@
+"""Linear layers: prepacked, quantised, and the choice among them."""

@@ -1,0 +1,1 @@
+"""The model on its device: loader, packed pass, attention."""

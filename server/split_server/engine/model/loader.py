@@ -1,0 +1,156 @@
+"""Loads the middle of a model.
+
+Decoder layers and final norm, without the embedding table and head.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import transformers
+
+from split_server.checkpoint.families import family_of
+from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
+from split_server.engine.linears.choice import arrange_linears
+from split_server.engine.linears.quantize import quantize_linears
+from split_server.engine.model.convert import WIRE_NAMES
+from split_server.engine.model.info import ModelInfo, kv_bytes_per_position
+from split_server.engine.model.packed import PACKED_ATTENTION
+from split_server.engine.model.threads import choose_threads
+from split_server.errors import MalformedCheckpoint, UnusableDevice
+
+_log = logging.getLogger(__name__)
+_DTYPES = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A loaded middle.
+
+    ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
+    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept;
+    ``threads``: of one matrix product.
+    """
+
+    module: Callable[..., Any]
+    info: ModelInfo
+    dtype: torch.dtype
+    device: torch.device
+    parameters: tuple[torch.Tensor, ...] = ()
+    linears: str = "plain"
+    threads: int = 1
+
+
+def load_backbone(
+    checkpoint: Checkpoint,
+    dtype: str = "auto",
+    device: str = "auto",
+    *,
+    linears: str = "auto",
+    quantize: str = "none",
+    threads: int = 0,
+) -> Backbone:
+    """Load ``checkpoint`` for inference.
+
+    dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
+    float32 on a CPU. linears: auto, packed or plain (``arrange_linears``, raced with ``threads``,
+    0: chosen by size); quantize: none or int8, then ``linears`` does not matter.
+    Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
+    """
+    family = family_of(checkpoint.config)
+    family.ends(checkpoint.config, checkpoint.tensors)
+    target = resolve_device(device)
+    compute = resolve_dtype(checkpoint, dtype, target)
+    module = _load_module(checkpoint, compute).to(target)
+    sizes = tuple(parameter.to("meta") for parameter in module.parameters())
+    count = choose_threads(sizes, threads)
+    if quantize == "int8":
+        kept = quantize_linears(module)
+    else:
+        kept = arrange_linears(module, linears, count)
+    _log.info("linear layers: %s", kept)
+    if target.type == "cpu":
+        _own_memory(module)
+    info = _info(checkpoint, family.name, compute)
+    return Backbone(module, info, compute, target, sizes, kept, count)
+
+
+def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        module = transformers.AutoModel.from_pretrained(
+            checkpoint.path,
+            dtype=dtype,
+            attn_implementation=PACKED_ATTENTION,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise MalformedCheckpoint(f"{checkpoint.name} cannot be loaded: {error}") from error
+    # The device holds the embedding table; here it would only take memory.
+    module.set_input_embeddings(torch.nn.Identity())
+    return module.eval().requires_grad_(requires_grad=False)
+
+
+def _own_memory(module: torch.nn.Module) -> None:
+    """Copy what is still mapped from the checkpoint's files, a tensor at a time.
+
+    A file that is rewritten in place would change the model that runs, and one that is cut short
+    would end the process.
+    """
+    for tensor in (*module.parameters(), *module.buffers()):
+        tensor.data = tensor.data.clone()
+
+
+def resolve_device(name: str) -> torch.device:
+    """``auto`` is the GPU when there is one. Raises UnusableDevice."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UnusableDevice(f"device {name!r} is not usable here; try --device cpu") from error
+    return device
+
+
+def resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> torch.dtype:
+    if name != "auto":
+        if name not in _DTYPES:
+            raise UnusableDevice(f"dtype {name!r} is not one of auto, {', '.join(_DTYPES)}")
+        return _DTYPES[name]
+    if checkpoint.name == EMBEDDED_NAME:
+        return torch.float32
+    stored = checkpoint.config.get("dtype") or checkpoint.config.get("torch_dtype") or "float32"
+    dtype = _DTYPES.get(str(stored), torch.float32)
+    # CPUs have no fast float16 arithmetic, and its range overflows in some families.
+    return torch.float32 if dtype is torch.float16 and device.type == "cpu" else dtype
+
+
+def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+    config = checkpoint.config
+    try:
+        return ModelInfo(
+            name=checkpoint.name,
+            family=family,
+            hidden_size=int(config["hidden_size"]),
+            vocab_size=int(config["vocab_size"]),
+            num_layers=int(config["num_hidden_layers"]),
+            num_heads=int(config["num_attention_heads"]),
+            max_context=int(config["max_position_embeddings"]),
+            dtype=WIRE_NAMES[dtype],
+            eos_token_ids=checkpoint.eos_token_ids,
+            kv_bytes_per_position=kv_bytes_per_position(config, dtype.itemsize),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise MalformedCheckpoint(f"config.json of {checkpoint.name} lacks {error}") from error

@@ -1,0 +1,191 @@
+"""One forward pass over the new rows of several sessions.
+
+The rows of all sessions form one sequence [1, total, H] for everything that works row by row; only
+attention knows whose they are. The decoder layers are Hugging Face's own: they call the attention
+function that is registered here under :data:`PACKED_ATTENTION`, with the batch among its arguments.
+The idea of mixing requests within one iteration is that of Orca (Yu et al., OSDI 2022), that of
+mixing slices of a prefill with decode rows that of Sarathi (Agrawal et al., 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn import functional
+from transformers import AttentionInterface
+
+from split_server.engine.model.attention import Masks, attend_many, attend_one
+from split_server.engine.model.tap import AttentionTap
+from split_server.kv.cache import KVCache
+
+PACKED_ATTENTION = "split_packed"
+# Matrix kernels for a single row round otherwise than those for several, so without padding a reply
+# would depend on whether other sessions decode; and oneDNN reads a matrix fastest for four rows.
+_LEAST_ROWS = 4
+# Kernels take rows in groups, of which a started one costs about as much as a whole one; and they
+# are compiled for each number of rows and kept, so there must not be hundreds of numbers.
+_GROUP, _LARGE_GROUP, _LARGE = 8, 16, 64
+
+
+@dataclass(eq=False, slots=True)
+class Slice:
+    """New rows of one session: keep ``start`` positions of ``cache``, append ``embeddings``
+    [n, H]. ``tap`` watches the attention of the last of them.
+    """
+
+    cache: KVCache
+    start: int
+    embeddings: torch.Tensor
+    tap: AttentionTap | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many positions it appends."""
+        return self.embeddings.shape[0]
+
+    @property
+    def end(self) -> int:
+        """Positions that the cache holds afterwards."""
+        return self.start + self.rows
+
+
+class PackedBatch:
+    """Slices of different sessions, in the order in which their rows are packed.
+
+    ``rows``: of all slices; the pass may have more behind them, which belong to nobody.
+    """
+
+    def __init__(self, slices: Sequence[Slice]) -> None:
+        self.slices = slices
+        self._sizes = [part.rows for part in slices]
+        self.rows = sum(self._sizes)
+        self._padding = padded(self.rows) - self.rows
+        self._masks = Masks()
+        self._decode = all(size == 1 for size in self._sizes)
+
+    def embeddings(self) -> torch.Tensor:
+        """[1, total, H]."""
+        rows = [part.embeddings for part in self.slices]
+        packed = rows[0] if len(rows) == 1 else torch.cat(rows)
+        return functional.pad(packed, (0, 0, 0, self._padding))[None]
+
+    def positions(self, device: torch.device) -> torch.Tensor:
+        """[1, total]: each row's position within its own session."""
+        if self._decode:
+            starts = [part.start for part in self.slices] + [0] * self._padding
+            return torch.tensor([starts], device=device)
+        spans = [torch.arange(part.start, part.end, device=device) for part in self.slices]
+        return functional.pad(torch.cat(spans), (0, self._padding))[None]
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        scaling: float,
+        window: int | None,
+        softcap: float | None,
+    ) -> torch.Tensor:
+        """Append keys and values [1, kv_heads, total, D] to the sessions' caches and attend with
+        the queries [1, heads, total, D]; the result is [1, total, heads, D].
+        """
+        spec = Spec(layer, query.shape[1], keys.shape[1], scaling, window, softcap)
+        if self._padding:
+            query, keys, values = (x.narrow(2, 0, self.rows) for x in (query, keys, values))
+        parts = zip(
+            self.slices,
+            torch.split(query, self._sizes, dim=2),
+            torch.split(keys, self._sizes, dim=2),
+            torch.split(values, self._sizes, dim=2),
+            strict=True,
+        )
+        out = []
+        for part, own_query, new_keys, new_values in parts:
+            cached = part.cache.layer(layer).append(new_keys, new_values)
+            if own_query.shape[2] == 1:
+                out.append(_one_row(part, spec, own_query, *cached))
+            else:
+                out.append(self._rows(part, spec, own_query, *cached))
+        if self._padding:
+            out.append(query.new_zeros(1, self._padding, spec.heads, query.shape[3]))
+        return out[0] if len(out) == 1 else torch.cat(out, dim=1)
+
+    def _rows(
+        self,
+        part: Slice,
+        spec: Spec,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+    ) -> torch.Tensor:
+        """[1, n, heads, D] for ``query`` [1, heads, n, D]."""
+        if part.tap is not None:
+            last = spec.grouped(query[:, :, -1:])
+            part.tap.observe(spec.layer, last[0], keys, spec.scaling, spec.window, spec.softcap)
+        attended = attend_many(
+            query, keys, values, spec.scaling, spec.window, spec.softcap, self._masks
+        )
+        return attended.transpose(1, 2)
+
+
+def padded(rows: int) -> int:
+    """How many rows a pass over ``rows`` rows has."""
+    if rows <= _LEAST_ROWS:
+        return _LEAST_ROWS
+    group = _GROUP if rows <= _LARGE else _LARGE_GROUP
+    return -(-rows // group) * group
+
+
+class Spec(NamedTuple):
+    """What the slices of one layer have in common."""
+
+    layer: int
+    heads: int
+    kv_heads: int
+    scaling: float
+    window: int | None
+    softcap: float | None
+
+    def grouped(self, query: torch.Tensor) -> torch.Tensor:
+        """``query`` [1, heads, 1, D] as [1, kv_heads, rep, D]."""
+        return query.reshape(1, self.kv_heads, self.heads // self.kv_heads, query.shape[3])
+
+
+def _one_row(
+    part: Slice, spec: Spec, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
+) -> torch.Tensor:
+    """[1, 1, heads, D] for ``query`` [1, heads, 1, D]."""
+    last = spec.grouped(query)
+    if part.tap is None:
+        attended = attend_one(last, keys, values, spec.scaling, spec.window, spec.softcap)
+    else:
+        # The tap has the weights anyway; weighing the values with them beats a second kernel.
+        attended = part.tap.attend(
+            spec.layer, last[0], keys, values, spec.scaling, spec.window, spec.softcap
+        )
+    return attended.reshape(1, 1, spec.heads, query.shape[3])
+
+
+def _attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,  # noqa: ARG001
+    *,
+    scaling: float,
+    packed: PackedBatch,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    **_: Any,
+) -> tuple[torch.Tensor, None]:
+    """What a Hugging Face attention layer calls; no mask is built for it, causality is ours."""
+    attended = packed.attend(module.layer_idx, query, key, value, scaling, sliding_window, softcap)
+    return attended, None
+
+
+AttentionInterface.register(PACKED_ATTENTION, _attention)

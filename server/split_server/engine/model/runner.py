@@ -1,0 +1,78 @@
+"""One pass of the model over slices of several sessions: truncate, append, hidden states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from split_server.engine.model.convert import to_torch, to_wire
+from split_server.engine.model.loader import Backbone
+from split_server.engine.model.packed import PackedBatch, Slice
+from split_server.engine.model.tap import AttentionTap
+from split_server.kv.cache import KVCache
+from split_wire.attention import AttentionRequest
+from split_wire.tensor import Tensor
+
+
+class ModelRunner:
+    """Runs on one thread; the only place that touches tensors.
+
+    ``threads``: of one matrix product; 0 takes the backbone's.
+    """
+
+    def __init__(self, backbone: Backbone, threads: int = 0) -> None:
+        self._backbone = backbone
+        self._threads = threads or backbone.threads
+
+    def warm_up(self) -> None:
+        """Set up the calling thread and run two small passes.
+
+        Without it the first user would pay for lazy initialisation. Raises HiddenOverflow when the
+        model's hidden states are beyond its dtype.
+        """
+        torch.set_num_threads(self._threads)
+        cache = KVCache()
+        for start in (0, 2):
+            rows = torch.zeros(2, self._backbone.info.hidden_size)
+            rows = rows.to(self._backbone.device, self._backbone.dtype)
+            [hidden] = self.run([Slice(cache, start, rows)])
+            to_wire(hidden, self._backbone.info.dtype)
+
+    def load(self, embeddings: Tensor) -> torch.Tensor:
+        """Rows of the wire as [n, H] on the model's device in its dtype."""
+        return to_torch(embeddings, self._backbone.dtype, self._backbone.device)
+
+    def tap(self, request: AttentionRequest, length: int) -> AttentionTap:
+        """Takes the attention of a last position over ``length`` ones, itself included."""
+        info = self._backbone.info
+        return AttentionTap(request, info.num_layers, info.num_heads, length, self._backbone.device)
+
+    @torch.inference_mode()
+    def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
+        """The final-norm hidden states of each slice's rows, [n, H] each.
+
+        The slices are of different sessions. When it fails, every cache holds its slice's ``start``
+        positions.
+        """
+        for part in slices:
+            part.cache.truncate(part.start)
+        try:
+            hidden = self._forward(PackedBatch(slices))
+        except BaseException:
+            for part in slices:
+                part.cache.truncate(part.start)
+            raise
+        for part in slices:
+            part.cache.grown_to(part.end)
+        return list(torch.split(hidden, [part.rows for part in slices]))
+
+    def _forward(self, batch: PackedBatch) -> torch.Tensor:
+        """[total, H]."""
+        hidden: torch.Tensor = self._backbone.module(
+            inputs_embeds=batch.embeddings(),
+            position_ids=batch.positions(self._backbone.device),
+            use_cache=False,
+            packed=batch,
+        ).last_hidden_state
+        return hidden[0, : batch.rows]

@@ -1,0 +1,43 @@
+"""How many threads one matrix product may use, and what keeps them fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+
+from split_server.engine.model.cores import free_cores
+
+_T = TypeVar("_T")
+# One core multiplies a matrix of this many values by a vector in about 0.1 ms; waking a second
+# core, and above all waiting for one that another process holds, costs more.
+_WORTH_SHARING = 1 << 20
+
+
+def choose_threads(
+    parameters: Iterable[torch.Tensor], wanted: int = 0, free: Callable[[], int] = free_cores
+) -> int:
+    """``wanted`` threads, or for 0: one for small matrices, else one per free core.
+
+    More threads than free cores make each product wait for the one that gets no core.
+    """
+    if wanted:
+        return wanted
+    largest = max((parameter.numel() for parameter in parameters), default=0)
+    if largest < _WORTH_SHARING or torch.get_num_threads() == 1:
+        return 1
+    return min(torch.get_num_threads(), free())
+
+
+def on_passing_thread(work: Callable[[], _T]) -> _T:
+    """What ``work`` returns or raises, from a thread that has ended then.
+
+    OpenMP keeps a team of threads for every thread that ever computed in parallel. Once all teams
+    together have more threads than there are cores, GNU's implementation has each team sleep
+    between two products in place of waiting (``GOMP_SPINCOUNT``), and a model with many small
+    products takes half as long again. A thread that ends takes its team along.
+    """
+    with ThreadPoolExecutor(1, "setup") as thread:
+        return thread.submit(work).result()

@@ -1,0 +1,85 @@
+"""``POST /v1/chat/completions``."""
+
+from __future__ import annotations
+
+from split_server.compat.openai.chat_answer import ChatAnswer
+from split_server.compat.openai.chat_request import ChatRequest
+from split_server.compat.openai.replies import ReplyReader
+from split_server.compat.openai.sampling import for_choice
+from split_server.compat.openai.service import Desk, new_id
+from split_server.compat.openai.tool_calls import (
+    CLOSE_TAG,
+    CallReader,
+    ForcedReader,
+    FreeReader,
+    PlainReader,
+)
+from split_server.compat.openai.tools import MAX_TOOLS, Tools
+from split_server.compat.openai.usage import Usage
+from split_server.compat.request import GenerationRequest
+from split_server.http.openai.generations import Work
+from split_server.http.openai.guard import Asked
+from split_server.http.openai.sink import Sink
+
+
+class Chat:
+    """Answers chat requests."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def answer(self, asked: ChatRequest, who: Asked, sink: Sink) -> None:
+        """Raises the errors of the request, of its texts and of its generations."""
+        requests = await self._requests(asked, who)
+        options = asked.options
+        scored = asked.logprobs is not None
+        head = self._desk.head("chatcmpl")
+        work = Work(
+            requests,
+            lambda: self._reader(asked),
+            ChatAnswer(head, scored, options.include_usage),
+            Usage([who.prompt_tokens], options.choices),
+            options.stream,
+        )
+        await work.run(self._desk.generator, who.principal, sink)
+
+    async def _requests(self, asked: ChatRequest, who: Asked) -> list[GenerationRequest]:
+        desk, options = self._desk, asked.options
+        prompt = await desk.chat_prompt(asked.messages, asked.tools)
+        who.prompt_tokens = len(prompt)
+        constraint = await desk.constraint(asked.form)
+        return [
+            GenerationRequest(
+                prompt,
+                for_choice(options.params, index),
+                options.reply_tokens(len(prompt), desk.served.max_context),
+                stops=options.stops + _call_stops(asked),
+                logprobs=asked.logprobs,
+                constraint=constraint,
+            )
+            for index in range(options.choices)
+        ]
+
+    def _reader(self, asked: ChatRequest) -> ReplyReader:
+        return self._desk.reader(_call_reader(asked), asked.logprobs is not None)
+
+
+def _call_reader(asked: ChatRequest) -> CallReader:
+    if asked.tools is not None and asked.tools.forced:
+        return ForcedReader(lambda: new_id("call_"))
+    free = _free_tools(asked)
+    if free is None:
+        return PlainReader()
+    limit = MAX_TOOLS if free.parallel else 1
+    return FreeReader(free.names, limit, lambda: new_id("call_"))
+
+
+def _call_stops(asked: ChatRequest) -> tuple[str, ...]:
+    """One call at most: the reply ends with the first."""
+    free = _free_tools(asked)
+    return (CLOSE_TAG,) if free is not None and not free.parallel else ()
+
+
+def _free_tools(asked: ChatRequest) -> Tools | None:
+    """The tools that the reply may call or not; none where it must be JSON of some form."""
+    return asked.tools if asked.form is None else None

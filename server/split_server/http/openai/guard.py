@@ -1,0 +1,76 @@
+"""Reads a request of OpenAI's API, and answers whatever goes wrong with it in its shape."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from split_client.errors import ClientError
+from split_server.compat.openai.errors import OpenAIError, api_error
+from split_server.compat.openai.fields import Fields, parse_body
+from split_server.compat.openai.model import Served
+from split_server.http.openai.sink import LiveAnswer, ReaderStalled, Sink, error_answer
+from split_server.http.wire.body import Bodies
+from split_server.internal_error import internal_error
+from split_server.security.principal import principal_of
+from split_wire.errors import SplitError
+
+MAX_BODY = 4 << 20
+# Parsing more than this would hold up the event loop for milliseconds.
+_LARGE = 256 * 1024
+_T = TypeVar("_T")
+
+
+class Asked:
+    """Who asked; ``prompt_tokens`` once they are known, for what is told of an error."""
+
+    def __init__(self, principal: str) -> None:
+        self.principal = principal
+        self.prompt_tokens = 0
+
+
+def posted(
+    bodies: Bodies,
+    served: Served,
+    parse: Callable[[Fields, Served], _T],
+    answer: Callable[[_T, Asked, Sink], Awaitable[None]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint that parses a body and sends the answer to it."""
+
+    async def endpoint(request: Request) -> Response:
+        asked = Asked(principal_of(request.scope))
+        try:
+            async with bodies.taken(request, MAX_BODY) as body:
+                if len(body) < _LARGE:
+                    parsed = parse(parse_body(body), served)
+                else:
+                    parsed = await asyncio.to_thread(lambda: parse(parse_body(body), served))
+        except (OpenAIError, SplitError, ClientError) as refusal:
+            return error_answer(api_error(refusal, 0))
+        return guarded(asked, lambda sink: answer(parsed, asked, sink))
+
+    return endpoint
+
+
+def guarded(asked: Asked, work: Callable[[Sink], Awaitable[None]]) -> Response:
+    """The answer that ``work`` sends, or the error that it raises."""
+
+    async def run(sink: Sink) -> None:
+        try:
+            await work(sink)
+        except ReaderStalled:
+            raise
+        except (OpenAIError, SplitError, ClientError) as refusal:
+            error: OpenAIError | SplitError | ClientError = refusal
+        # The boundary of a request: one failure must not be another request's.
+        except Exception:  # noqa: BLE001
+            error = internal_error()
+        else:
+            return
+        await sink.fail(api_error(error, asked.prompt_tokens))
+
+    return LiveAnswer(run)

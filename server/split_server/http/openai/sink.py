@@ -1,0 +1,151 @@
+"""Where the answer to one request goes: JSON, or server-sent events (WHATWG HTML, 9.2).
+
+The work on an answer ends when its reader is gone, whether it is being streamed or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from split_server.compat.openai.errors import ApiError
+from split_server.error_reports import note_error
+from split_server.security.leases import ABORT_EXTENSION
+from split_wire.errors import ShuttingDown
+
+STALL_SECONDS = 60.0
+_JSON = "application/json"
+_EVENTS = "text/event-stream"
+_DONE = b"data: [DONE]\n\n"
+# The rest of a body that was refused unread is not worth reading.
+_BODY_UNREAD = ("request_too_large", "request_timeout")
+
+
+class Sink:
+    """Sends one answer. A reader that takes nothing for ``stall`` seconds is cut off."""
+
+    def __init__(self, scope: Scope, send: Send, stall: float = STALL_SECONDS) -> None:
+        self._scope = scope
+        self._send = send
+        self._stall = stall
+        self._streaming = False
+
+    async def json(self, document: Mapping[str, Any]) -> None:
+        """The whole answer."""
+        await self._whole(200, document, {})
+
+    async def start_events(self) -> None:
+        """Begin a stream; an error is an event from here on."""
+        self._streaming = True
+        await self._start(200, {"content-type": _EVENTS, "x-accel-buffering": "no"})
+
+    async def events(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """One event for each of ``documents``."""
+        body = b"".join(b"data: %b\n\n" % _encoded(document) for document in documents)
+        if body:
+            await self._body(body, more=True)
+
+    async def done(self) -> None:
+        """End the stream."""
+        await self._body(_DONE, more=False)
+
+    async def fail(self, error: ApiError) -> None:
+        """Tell ``error`` in whatever form is still possible."""
+        note_error(error.code)
+        if self._streaming:
+            await self.events([error.body()])
+            await self.done()
+            return
+        await self._whole(error.status, error.body(), _error_headers(error))
+
+    async def _whole(
+        self, status: int, document: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> None:
+        body = _encoded(document)
+        own = {"content-type": _JSON, "content-length": str(len(body))}
+        await self._start(status, own | dict(headers))
+        await self._body(body, more=False)
+
+    async def _start(self, status: int, headers: Mapping[str, str]) -> None:
+        named = {"cache-control": "no-store"} | dict(headers)
+        raw = [(name.encode(), value.encode()) for name, value in named.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": raw})
+
+    async def _body(self, body: bytes, more: bool) -> None:
+        try:
+            async with asyncio.timeout(self._stall):
+                await self._send({"type": "http.response.body", "body": body, "more_body": more})
+        except TimeoutError:
+            # Closing waits for a reader that may never read.
+            self._scope.get("extensions", {}).get(ABORT_EXTENSION, _nothing)()
+            raise ReaderStalled from None
+
+
+class ReaderStalled(Exception):
+    """The reader took nothing for too long; its connection is gone."""
+
+
+class LiveAnswer(Response):
+    """Runs ``work`` with the sink of the request, until its reader is gone."""
+
+    def __init__(self, work: Callable[[Sink], Awaitable[None]]) -> None:
+        super().__init__()
+        self._work = work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        work = asyncio.ensure_future(self._work(Sink(scope, send)))
+        gone = asyncio.ensure_future(_disconnected(receive))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # What has ended by itself stays as it ended.
+            left = gone.done()
+            work.cancel()
+            gone.cancel()
+            await asyncio.wait({work, gone})
+        if work.cancelled():
+            if not left:
+                raise ShuttingDown
+        elif not isinstance(work.exception(), ReaderStalled):
+            work.result()
+
+
+def error_answer(error: ApiError) -> Response:
+    """The answer to a request that was refused before any work."""
+    note_error(error.code)
+    return Response(
+        _encoded(error.body()),
+        error.status,
+        {"cache-control": "no-store"} | _error_headers(error),
+        _JSON,
+    )
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _encoded(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "replace"
+    )
+
+
+def _error_headers(error: ApiError) -> dict[str, str]:
+    headers = {}
+    if error.retry_after is not None:
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
+    if error.code in _BODY_UNREAD:
+        headers["connection"] = "close"
+    return headers
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,54 @@
+"""``GET /openapi.json``: the HTTP routes of the compatible APIs as an OpenAPI 3.1 document."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from split_server.http.openapi.kobold import KOBOLD_SCHEMAS, kobold_paths
+from split_server.http.openapi.openai import OPENAI_SCHEMAS, openai_paths
+from split_server.http.openapi.parts import JSON, Schema
+
+PATH = "/openapi.json"
+_DESCRIPTION = (
+    "Text reaches the server in these APIs. Split inference has a protocol of its own: "
+    "docs/protocol.md."
+)
+_PACKAGE = "gatelink"
+
+
+def openapi_routes(vocab_size: int) -> list[BaseRoute]:
+    """The document, put together once."""
+    content = json.dumps(openapi_document(vocab_size)).encode()
+
+    async def answer(_: Request) -> Response:
+        return Response(content, headers={"Cache-Control": "no-store"}, media_type=JSON)
+
+    return [Route(PATH, answer, methods=["GET"])]
+
+
+def openapi_document(vocab_size: int) -> Schema:
+    """The whole document; ``vocab_size``: token ids are below it."""
+    token = {"type": "integer", "minimum": 0, "maximum": vocab_size - 1}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Gatelink", "version": _version(), "description": _DESCRIPTION},
+        "paths": openai_paths() | kobold_paths(),
+        "components": {
+            "schemas": OPENAI_SCHEMAS | KOBOLD_SCHEMAS | {"TokenId": token},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+def _version() -> str:
+    try:
+        return version(_PACKAGE)
+    # From a source tree that is not installed.
+    except PackageNotFoundError:
+        return "0"

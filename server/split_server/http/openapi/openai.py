@@ -1,0 +1,162 @@
+"""Answers and paths of OpenAI's API as an OpenAPI document has them."""
+
+from __future__ import annotations
+
+from split_server.http.openapi.openai_requests import CALL, REQUEST_SCHEMAS
+from split_server.http.openapi.parts import (
+    JSON,
+    Schema,
+    got,
+    listed,
+    optional,
+    posted,
+    record,
+    refer,
+)
+
+_TEXT: Schema = {"type": "string"}
+_WHOLE: Schema = {"type": "integer", "minimum": 0}
+_ERRORS = {
+    "400": "The request is refused; `param` names what is wrong.",
+    "404": "Another model than the one that is served.",
+    "408": "The body did not arrive in time.",
+    "413": "The prompt or the body is too large.",
+    "429": "All sessions are in use.",
+    "503": "The server is full (`overloaded`) or stops; `Retry-After` says when to come back.",
+}
+_USAGE = record(
+    {
+        "prompt_tokens": _WHOLE,
+        "completion_tokens": _WHOLE,
+        "total_tokens": _WHOLE,
+        "prompt_tokens_details": record({"cached_tokens": _WHOLE}),
+    }
+)
+_SCORED = record(
+    {"token": _TEXT, "logprob": {"type": "number"}, "bytes": {"type": ["array", "null"]}}
+)
+_SCORED_TOP: Schema = {"allOf": [_SCORED, record({"top_logprobs": listed(_SCORED)})]}
+_REASON: Schema = {"enum": ["stop", "length", "tool_calls"]}
+_CHAT_CHOICE = record(
+    {
+        "index": _WHOLE,
+        "message": record(
+            {"role": {"const": "assistant"}, "content": optional("string")},
+            {"tool_calls": listed(CALL)},
+        ),
+        "logprobs": {"anyOf": [{"type": "null"}, record({"content": listed(_SCORED_TOP)})]},
+        "finish_reason": _REASON,
+    }
+)
+_TEXT_SCORES = record(
+    {
+        "tokens": listed(_TEXT),
+        "token_logprobs": listed({"type": "number"}),
+        "top_logprobs": listed({"type": "object", "additionalProperties": {"type": "number"}}),
+        "text_offset": listed(_WHOLE),
+    }
+)
+_TEXT_CHOICE = record(
+    {
+        "index": _WHOLE,
+        "text": _TEXT,
+        "logprobs": {"anyOf": [{"type": "null"}, _TEXT_SCORES]},
+        "finish_reason": _REASON,
+    }
+)
+
+
+def _completion(kind: str, choice: Schema) -> Schema:
+    head: Schema = {
+        "id": _TEXT,
+        "object": {"const": kind},
+        "created": _WHOLE,
+        "model": _TEXT,
+        "system_fingerprint": _TEXT,
+    }
+    return record(head | {"choices": listed(choice), "usage": _USAGE})
+
+
+_MODEL = record(
+    {
+        "id": _TEXT,
+        "object": {"const": "model"},
+        "created": _WHOLE,
+        "owned_by": _TEXT,
+        "context_length": _WHOLE,
+    }
+)
+OPENAI_SCHEMAS: Schema = REQUEST_SCHEMAS | {
+    "OpenAIError": record(
+        {
+            "error": record(
+                {
+                    "message": _TEXT,
+                    "type": {"enum": ["invalid_request_error", "server_error"]},
+                    "param": optional("string"),
+                    "code": _TEXT,
+                },
+                {
+                    name: optional("integer", minimum=0)
+                    for name in (
+                        "prompt_tokens",
+                        "suggested_tokens",
+                        "predicted_bytes",
+                        "free_bytes",
+                    )
+                },
+            )
+        }
+    ),
+    "Model": _MODEL,
+    "ChatAnswer": _completion("chat.completion", _CHAT_CHOICE),
+    "CompletionAnswer": _completion("text_completion", _TEXT_CHOICE),
+}
+_MODEL_ID: Schema = {"name": "id", "in": "path", "required": True, "schema": _TEXT}
+_ERROR = refer("OpenAIError")
+
+
+def _counts(*names: str) -> Schema:
+    return record(dict.fromkeys(names, _WHOLE))
+
+
+def openai_paths() -> Schema:
+    """All routes below ``/v1``."""
+    model = got("The model that is served", refer("Model"), [_MODEL_ID])
+    model["get"]["responses"]["404"] = {
+        "description": _ERRORS["404"],
+        "content": {JSON: {"schema": _ERROR}},
+    }
+    listing = record({"object": {"const": "list"}, "data": listed(refer("Model"))})
+    stats = record(
+        {
+            "model": _TEXT,
+            "generations": _counts("running", "waiting", "ended"),
+            "tokens": _counts("prompt", "cached", "completion"),
+            "sessions": _counts("idle"),
+        }
+    )
+    warmed = record({"object": {"const": "warm"}, "model": _TEXT})
+    warmed["allOf"] = [_counts("cached_tokens", "computed_tokens")]
+    return {
+        "/v1/models": got("The models that are served: one", listing),
+        "/v1/models/{id}": model,
+        "/v1/chat/completions": posted(
+            "The next message of a chat",
+            refer("ChatRequest"),
+            refer("ChatAnswer"),
+            _ERRORS,
+            _ERROR,
+            streams=True,
+        ),
+        "/v1/completions": posted(
+            "How a text goes on",
+            refer("CompletionRequest"),
+            refer("CompletionAnswer"),
+            _ERRORS,
+            _ERROR,
+            streams=True,
+        ),
+        "/v1/stats": got("What runs, and what was generated", stats),
+        "/v1/warm": posted("Compute a prompt ahead", refer("WarmRequest"), warmed, _ERRORS, _ERROR),
+    }

@@ -1,0 +1,125 @@
+"""Requests of OpenAI's API as an OpenAPI document has them."""
+
+from __future__ import annotations
+
+from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_server.compat.openai.completion_request import MAX_PROMPTS
+from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.options import (
+    MAX_CHOICES,
+    MAX_STOP,
+    MAX_STOPS,
+    MAX_TOP_LOGPROBS,
+)
+from split_server.compat.openai.tools import MAX_TOOLS
+from split_server.http.openapi.parts import Schema, listed, optional, record, refer
+
+_TEXT: Schema = {"type": "string"}
+_WHOLE: Schema = {"type": "integer", "minimum": 0}
+_IDS: Schema = listed(refer("TokenId"), minItems=1)
+_SAMPLING: Schema = {
+    "model": optional("string"),
+    "stream": optional("boolean"),
+    "stream_options": optional("object", properties={"include_usage": optional("boolean")}),
+    "n": optional("integer", minimum=1, maximum=MAX_CHOICES),
+    "max_tokens": optional("integer", minimum=1, maximum=1 << 24),
+    "max_completion_tokens": optional("integer", minimum=1, maximum=1 << 24),
+    "seed": optional("integer"),
+    "temperature": optional("number", minimum=0, maximum=100),
+    "top_p": optional("number", minimum=0, maximum=1),
+    "top_k": optional("integer", minimum=-1, maximum=2**31 - 1),
+    "min_p": optional("number", minimum=0, maximum=1),
+    "repetition_penalty": optional("number", minimum=0.01, maximum=100),
+    "presence_penalty": optional("number", minimum=-2, maximum=2),
+    "frequency_penalty": optional("number", minimum=-2, maximum=2),
+    "logit_bias": optional(
+        "object",
+        additionalProperties={"type": "number", "minimum": -100, "maximum": 100},
+        propertyNames={"pattern": "^(0|[1-9][0-9]{0,6})$"},
+        maxProperties=MAX_BIASED_TOKENS,
+    ),
+    "stop": {
+        "anyOf": [
+            optional("string", maxLength=MAX_STOP),
+            listed({"type": "string", "maxLength": MAX_STOP}, maxItems=MAX_STOPS),
+        ]
+    },
+    "response_format": {
+        "anyOf": [
+            {"type": "null"},
+            record({"type": {"enum": ["text", "json_object"]}}),
+            record(
+                {
+                    "type": {"const": "json_schema"},
+                    "json_schema": record({"schema": {"type": "object"}}, {"name": _TEXT}),
+                }
+            ),
+        ]
+    },
+}
+_CONTENT: Schema = {
+    "anyOf": [_TEXT, listed(record({"type": {"const": "text"}, "text": _TEXT}), maxItems=256)]
+}
+CALL = record(
+    {
+        "id": _TEXT,
+        "type": {"const": "function"},
+        "function": record({"name": _TEXT, "arguments": _TEXT}),
+    }
+)
+_MESSAGE: Schema = {
+    "anyOf": [
+        record(
+            {"role": {"enum": ["system", "developer", "user", "assistant"]}, "content": _CONTENT}
+        ),
+        record({"role": {"const": "assistant"}, "tool_calls": listed(CALL, minItems=1)}),
+        record({"role": {"const": "tool"}, "tool_call_id": _TEXT, "content": _CONTENT}),
+    ]
+}
+_TOOL = record(
+    {
+        "type": {"const": "function"},
+        "function": record(
+            {"name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"}},
+            {"description": _TEXT, "parameters": {"type": "object"}},
+        ),
+    }
+)
+_CHAT_ONLY: Schema = {
+    "logprobs": optional("boolean"),
+    "top_logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
+    "tools": {"anyOf": [{"type": "null"}, listed(_TOOL, maxItems=MAX_TOOLS)]},
+    "tool_choice": {
+        "anyOf": [
+            {"enum": ["none", "auto", "required", None]},
+            record({"type": {"const": "function"}, "function": record({"name": _TEXT})}),
+        ]
+    },
+    "parallel_tool_calls": optional("boolean"),
+}
+_PROMPT: Schema = {
+    "anyOf": [
+        {"type": "string", "minLength": 1},
+        _IDS,
+        listed({"type": "string", "minLength": 1}, minItems=1, maxItems=MAX_PROMPTS),
+        listed(_IDS, minItems=1, maxItems=MAX_PROMPTS),
+    ]
+}
+_TEXT_ONLY: Schema = {
+    "logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
+    "echo": optional("boolean"),
+}
+REQUEST_SCHEMAS: Schema = {
+    "Message": _MESSAGE,
+    "ChatRequest": record(
+        {"messages": listed(refer("Message"), minItems=1, maxItems=MAX_MESSAGES)},
+        _SAMPLING | _CHAT_ONLY,
+    ),
+    "CompletionRequest": record({"prompt": _PROMPT}, _SAMPLING | _TEXT_ONLY),
+    "WarmRequest": {
+        "anyOf": [
+            record({"messages": listed(refer("Message"), minItems=1)}),
+            record({"prompt": {"anyOf": [{"type": "string", "minLength": 1}, _IDS]}}),
+        ]
+    },
+}

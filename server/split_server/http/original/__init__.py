@@ -1,0 +1,1 @@
+"""Routes of the original protocol."""

@@ -1,0 +1,1 @@
+"""Routes of ``split.v1``: steps, streams, weights."""

@@ -1,0 +1,142 @@
+"""The web app over HTTP: pages, their files under a name that changes with them, and its policy."""
+
+from __future__ import annotations
+
+import json
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from split_server.http.split.ranges import Unchanged, select
+from split_server.http.web.files import LICENCES, SERVICE_WORKER, WebFile, WebFiles, web_file
+from split_server.security.public import PublicPaths
+from split_wire.errors import NotFound
+
+LIST_PATH = "/app-files.json"
+_PAGES = frozenset({"/", "/pair"})
+_FOLDERS = ("/app/", "/icons/")
+_FOREVER = "public, max-age=31536000, immutable"
+_CHECKED = "no-cache"
+# 'self' covers the WebSocket of the same host (CSP Level 3, 6.7.2.8; Safari since 15.4), and no
+# browser that is older runs the app. Scripts compile WebAssembly and nothing else at run time; the
+# one policy of Trusted Types is that of web/src/common/trusted_types.js.
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "manifest-src 'self'",
+        "font-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types default",
+    )
+)
+_NOTHING_SENSED = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer",
+        "camera",
+        "display-capture",
+        "geolocation",
+        "gyroscope",
+        "hid",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "serial",
+        "usb",
+        "xr-spatial-tracking",
+    )
+)
+# Workers go by the headers of their own script, so every file has all of them. Nothing comes from
+# another origin, so the page may be isolated, which timers and shared memory ask for.
+POLICY = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": _NOTHING_SENSED,
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class WebApp:
+    """Serves ``files``; without them there is no page, and nothing is public that was not."""
+
+    def __init__(self, files: WebFiles | None) -> None:
+        self._files = {} if files is None else {**files.by_path, LIST_PATH: _listed(files)}
+
+    @property
+    def public(self) -> PublicPaths:
+        """What needs no token. Everything below the folders does, so that an old name is 404."""
+        if not self._files:
+            return PublicPaths()
+        return PublicPaths(frozenset(self._files), _FOLDERS, _PAGES & self._files.keys())
+
+    def routes(self) -> list[Route]:
+        """GET and HEAD of every file."""
+        if not self._files:
+            return []
+        plain = [path for path in self._files if not path.startswith(_FOLDERS)]
+        below = [f"{folder}{{name:path}}" for folder in _FOLDERS]
+        return [Route(path, self._answer, methods=["GET"]) for path in (*plain, *below)]
+
+    async def _answer(self, request: Request) -> Response:
+        path: str = request.scope["path"]
+        file = self._files.get(path)
+        if file is None:
+            raise NotFound(path)
+        return _response(request, file)
+
+
+def _response(request: Request, file: WebFile) -> Response:
+    coding, content = _chosen(file, request.headers.get("accept-encoding", ""))
+    etag = f'"{file.etag}"' if coding is None else f'"{file.etag}-{coding}"'
+    headers = POLICY | {
+        "ETag": etag,
+        "Vary": "Accept-Encoding",
+        "Cache-Control": _FOREVER if file.immutable else _CHECKED,
+    }
+    known = select(request.method, request.headers, etag, len(file.content))
+    if isinstance(known, Unchanged):
+        return Response(status_code=304, headers=headers)
+    headers["Content-Type"] = file.media_type
+    if coding is not None:
+        headers["Content-Encoding"] = coding
+    return Response(content, headers=headers)
+
+
+def _chosen(file: WebFile, accepted: str) -> tuple[str | None, bytes]:
+    """The smallest form that Accept-Encoding gives a weight above zero (RFC 9110, 12.5.3)."""
+    weights: dict[str, float] = {}
+    for part in accepted.lower().split(","):
+        coding, _, parameter = part.partition(";")
+        weights[coding.strip()] = _weight(parameter.strip())
+    for coding, content in (("br", file.brotli), ("gzip", file.gzip)):
+        if content is not None and weights.get(coding, weights.get("*", 0.0)) > 0:
+            return coding, content
+    return None, file.content
+
+
+def _weight(parameter: str) -> float:
+    if not parameter:
+        return 1.0
+    try:
+        return float(parameter.removeprefix("q="))
+    except ValueError:
+        return 0.0
+
+
+def _listed(files: WebFiles) -> WebFile:
+    """What a service worker keeps so that the app opens without the server."""
+    left_out = ("/pair", f"/{SERVICE_WORKER}", f"/{LICENCES}")
+    names = [path for path in files.by_path if path not in left_out]
+    document = {"build": files.build, "files": names}
+    return web_file(json.dumps(document).encode(), "application/json")

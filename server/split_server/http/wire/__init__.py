@@ -1,0 +1,1 @@
+"""Connections: listening, limits, bodies, sockets, errors."""

@@ -1,0 +1,115 @@
+"""The uvicorn server: how it listens, its limits, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from split_server.errors import ServerError
+from split_server.http.wire.protocols import BoundedHttp, limits_of_frames
+
+MAX_CONNECTIONS = 1024
+_BACKLOG = 256
+_POLL_SECONDS = 0.1
+
+
+class CannotListen(ServerError):
+    """The address or port cannot be used."""
+
+    code = "cannot_listen"
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(
+            f"cannot listen on {host} port {port}: {reason}; choose another --port or --host"
+        )
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Listening sockets on every address of ``host``; port 0 picks a free one for all of them.
+
+    Raises CannotListen.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise CannotListen(host, port, error.strerror or "no such host") from error
+    addresses = sorted({(family, address[0]) for family, _, _, _, address in found})
+    sockets: list[socket.socket] = []
+    try:
+        for family, address in addresses:
+            sockets.append(_bind(family, str(address), port))
+            port = sockets[0].getsockname()[1]
+    except OSError as error:
+        for opened in sockets:
+            opened.close()
+        raise CannotListen(host, port, error.strerror or "in use") from error
+    return sockets
+
+
+def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
+    both = family is socket.AF_INET6 and address == "::" and socket.has_dualstack_ipv6()
+    return socket.create_server(
+        (address, port), family=family, backlog=_BACKLOG, dualstack_ipv6=both
+    )
+
+
+class GracefulServer(uvicorn.Server):
+    """Calls ``on_started`` when it serves, and on its way out waits for ``drain`` before it closes
+    connections, so that steps under way are answered."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        drain: Callable[[], Awaitable[None]],
+        on_started: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(config)
+        self._drain = drain
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        draining = asyncio.ensure_future(self._drain())
+        while not draining.done() and not self.force_exit:
+            await asyncio.wait([draining], timeout=_POLL_SECONDS)
+        draining.cancel()
+        await super().shutdown(sockets)
+
+
+def uvicorn_config(
+    app: ASGIApp,
+    max_frame_bytes: int,
+    grace_seconds: float,
+    tls: ssl.SSLContext | None = None,
+) -> uvicorn.Config:
+    """Settings for an application that does its own logging; ``tls`` None is plain HTTP.
+
+    Headers that a proxy adds are not believed, because any local process could add them.
+    """
+    return uvicorn.Config(
+        app,
+        http=BoundedHttp,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        # Its information lines hold query strings.
+        log_level="warning",
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=max(1, round(grace_seconds)),
+        ssl_context_factory=None if tls is None else lambda *_: tls,
+        **limits_of_frames(max_frame_bytes),
+    )

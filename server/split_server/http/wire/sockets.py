@@ -1,0 +1,152 @@
+"""The open WebSockets: how many a principal has, which are idle, and closing them all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from split_server.http.wire.errors import SERVICE_RESTART
+from split_server.http.wire.quota import Quota
+
+GOING_AWAY = 1001
+ABNORMAL_CLOSURE = 1006
+# Where the connection finds whom to tell how many bytes of an unfinished message it holds.
+ARRIVING_EXTENSION = "split.arriving"
+
+
+class TrackedSocket(WebSocket):
+    """A WebSocket that is busy from one message until its handler asks for the next.
+
+    It closes itself when nothing arrives for ``idle_seconds`` and when the server drains.
+    """
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, sockets: Sockets, principal: str
+    ) -> None:
+        super().__init__(scope, receive=receive, send=send)
+        self._next, self._write = receive, send
+        self._sockets = sockets
+        self._principal = principal
+        self._loop = asyncio.get_running_loop()
+        self._idle_since = self._loop.time()
+        self._timer: asyncio.TimerHandle | None = None
+        self._goodbye: asyncio.Task[None] | None = None
+        self.waiting = False
+
+    async def receive(self) -> Message:
+        """The next message; ``websocket.disconnect`` once the socket is idle or draining."""
+        if self._sockets.draining:
+            return await self._leave(SERVICE_RESTART, "shutting down")
+        if self.client_state is not WebSocketState.CONNECTED:
+            return await super().receive()
+        self.waiting, self._idle_since = True, self._loop.time()
+        try:
+            message = await self._next()
+        finally:
+            self.waiting = False
+        if message["type"] == "websocket.disconnect":
+            self.client_state = WebSocketState.DISCONNECTED
+        return message
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send one binary message. Raises WebSocketDisconnect.
+
+        Like the inherited one without its checks of the order of messages, which every token
+        would pay for.
+        """
+        try:
+            await self._write({"type": "websocket.send", "bytes": data})
+        except OSError as error:
+            raise WebSocketDisconnect(ABNORMAL_CLOSURE) from error
+
+    @contextmanager
+    def closing_when_idle(self, seconds: float) -> Iterator[None]:
+        """Close once no message has come for ``seconds`` while one was waited for.
+
+        One timer for the whole life of the socket, because a timeout for each message is a cost
+        of each token.
+        """
+        self._watch(seconds, seconds)
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _watch(self, seconds: float, rest: float) -> None:
+        self._timer = self._loop.call_later(rest, self._check_idle, seconds)
+
+    def _check_idle(self, seconds: float) -> None:
+        rest = self._idle_since + seconds - self._loop.time() if self.waiting else seconds
+        if rest > 0:
+            self._watch(seconds, rest)
+        else:
+            self._goodbye = self._loop.create_task(self.dismiss(GOING_AWAY, "idle"))
+
+    def holding(self, size: int) -> AbstractContextManager[object]:
+        """Count a message of ``size`` bytes while it is answered. Raises Overloaded."""
+        return self._sockets.message_bytes.hold(self._principal, size)
+
+    async def _leave(self, code: int, reason: str) -> Message:
+        await self.close(code, reason)
+        self.client_state = WebSocketState.DISCONNECTED
+        return {"type": "websocket.disconnect", "code": code, "reason": reason}
+
+    async def dismiss(self, code: int, reason: str) -> None:
+        """Close; its handler then receives a disconnect."""
+        if self.application_state is WebSocketState.CONNECTED:
+            await self.close(code, reason)
+
+
+class Sockets:
+    """``limit``: sockets per principal; ``idle_seconds``: how long one may say nothing;
+    ``message_bytes``: of messages that a principal may have under way, ``arriving_bytes``: of those
+    that are not whole yet.
+    """
+
+    def __init__(
+        self, limit: int, idle_seconds: float, message_bytes: Quota, arriving_bytes: Quota
+    ) -> None:
+        self._quota = Quota(limit, "sockets")
+        self._arriving = arriving_bytes
+        self.idle_seconds = idle_seconds
+        self.message_bytes = message_bytes
+        self._open: set[TrackedSocket] = set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self.draining = False
+
+    def __len__(self) -> int:
+        """Sockets that are open."""
+        return len(self._open)
+
+    @contextmanager
+    def enter(
+        self, principal: str, scope: Scope, receive: Receive, send: Send
+    ) -> Iterator[TrackedSocket]:
+        """Keep track of one socket for a while. Raises Overloaded."""
+        with self._quota.hold(principal), self._arriving.hold(principal, 0) as arriving:
+            scope["extensions"][ARRIVING_EXTENSION] = arriving.resize
+            socket = TrackedSocket(scope, receive, send, self, principal)
+            self._open.add(socket)
+            self._empty.clear()
+            try:
+                with socket.closing_when_idle(self.idle_seconds):
+                    yield socket
+            finally:
+                del scope["extensions"][ARRIVING_EXTENSION]
+                self._open.discard(socket)
+                if not self._open:
+                    self._empty.set()
+
+    async def drain(self) -> None:
+        """Close idle sockets, let busy ones send their answer, and wait until all are gone."""
+        self.draining = True
+        for socket in list(self._open):
+            if socket.waiting:
+                await socket.dismiss(SERVICE_RESTART, "shutting down")
+        await self._empty.wait()

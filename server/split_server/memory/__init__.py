@@ -1,0 +1,1 @@
+"""Memory of the process: limits, plan, measurements."""

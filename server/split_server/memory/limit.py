@@ -1,0 +1,109 @@
+"""How many bytes this process may still take, and what forbids more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import psutil
+import torch
+
+from split_server.memory.cgroup import cgroup_free
+from split_server.memory.usage import Usage, process_usage
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """``free`` bytes may still be taken; ``source`` names the limit that is nearest.
+
+    ``counts_untouched``: whether that limit has already counted memory that is allocated and not
+    written to yet. ``own``: whether it limits this process or its group, rather than all of the
+    machine.
+    """
+
+    free: int
+    source: str
+    counts_untouched: bool = False
+    own: bool = True
+
+
+Source = Callable[[], Room | None]
+
+
+class MemoryLimit:
+    """The nearest of several limits; a source without a limit returns None."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = sources
+
+    def rooms(self) -> list[Room]:
+        """What each limit leaves."""
+        return [room for source in self._sources if (room := source()) is not None]
+
+    def room(self, untouched: int = 0) -> Room:
+        """What the nearest limit leaves; every source is read.
+
+        ``untouched``: bytes that are allocated and will be written to later without a question.
+        """
+        return min((_after(room, untouched) for room in self.rooms()), key=lambda room: room.free)
+
+
+def _after(room: Room, untouched: int) -> Room:
+    return room if room.counts_untouched else replace(room, free=room.free - untouched)
+
+
+def memory_limit_of(device: torch.device, own: int = 0) -> MemoryLimit:
+    """The limits on what a process that computes on ``device`` may take for its caches.
+
+    ``own``: bytes of private memory that it may hold, 0 for no limit of its own.
+    """
+    if device.type == "cuda":
+        return MemoryLimit([lambda: _gpu(device)])
+    sources: list[Source] = [_machine, cgroup_room, *resource_limits()]
+    if own:
+        sources.append(own_limit(own))
+    return MemoryLimit(sources)
+
+
+def own_limit(limit: int, usage: Callable[[], Usage] = process_usage) -> Source:
+    """``limit`` bytes of private resident memory."""
+    return lambda: Room(limit - usage().private, "--memory-limit")
+
+
+def cgroup_room() -> Room | None:
+    """What the control groups of this process leave."""
+    free = cgroup_free()
+    return None if free is None else Room(free, "cgroup")
+
+
+def resource_limits(usage: Callable[[], Usage] = process_usage) -> list[Source]:
+    """RLIMIT_DATA and RLIMIT_AS, where the platform has them; see getrlimit(2)."""
+    try:
+        import resource
+    except ImportError:
+        return []
+
+    def limited(kind: int, name: str, held: Callable[[Usage], int]) -> Source:
+        def source() -> Room | None:
+            soft, _ = resource.getrlimit(kind)
+            if soft == resource.RLIM_INFINITY:
+                return None
+            return Room(soft - held(usage()), name, counts_untouched=True)
+
+        return source
+
+    return [
+        limited(resource.RLIMIT_DATA, "RLIMIT_DATA", lambda now: now.data),
+        limited(resource.RLIMIT_AS, "RLIMIT_AS", lambda now: now.size),
+    ]
+
+
+def _machine() -> Room:
+    return Room(int(psutil.virtual_memory().available), "machine", own=False)
+
+
+def _gpu(device: torch.device) -> Room:
+    """Free memory of the GPU and what torch holds of it without using it."""
+    free = int(torch.cuda.mem_get_info(device)[0])
+    idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return Room(free + int(idle), "GPU", counts_untouched=True, own=False)

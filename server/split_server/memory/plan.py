@@ -1,0 +1,147 @@
+"""What a model needs by its shape: the cache of a position, the workspace of a pass, the rest.
+
+The terms follow what one pass allocates (``runner``, ``packed``, ``attention``); the test of this
+room compares them with the memory that real passes take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from split_server.checkpoint.families import family_of
+from split_server.engine.model.info import kv_bytes_per_position
+from split_server.errors import MalformedCheckpoint
+from split_server.kv.capacity import capacity_for, capacity_within
+
+_F32 = 4
+# Alive at once in a decoder layer: the stream, its residual, the normed copy, the packed input.
+_STREAMS = 4
+# The gated MLP holds act(gate), up and their product: [n, I] each.
+_MLP = 3
+# Queries or keys while rotary embedding is applied: themselves, the rotated half, two products and
+# their sum; and the attended rows before and after they are joined.
+_ROTARY = 5
+# Boolean masks while the additive one is made from them: "sees" and "does not see".
+_BOOLEANS = 2
+# Where no fused kernel takes the mask, or caps scores, scores live in about three copies.
+_SCORE_COPIES = 3
+# The block of scores per query head that ``attention`` makes where a model caps them.
+_SCORES_AT_ONCE = 1 << 18
+# Rows of the wire: the frame's own bytes, the writable copy, float32 values on the way out, the
+# tensor's bytes and the reply frame.
+_WIRE_COPIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ModelShape:
+    """Widths and counts of a decoder; ``item_bytes`` of the compute dtype.
+
+    ``scores``: values of attention scores per query head that are held at once, 0 where a fused
+    kernel holds none; None where all of them are.
+    """
+
+    hidden_size: int
+    intermediate_size: int
+    num_layers: int
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
+    max_context: int
+    item_bytes: int
+    kv_bytes_per_position: int
+    windowed: bool = False
+    scores: int | None = 0
+
+
+def shape_of(config: Mapping[str, Any], item_bytes: int, device: str = "cpu") -> ModelShape:
+    """The shape in a config.json. Raises UnsupportedFamily, MalformedCheckpoint."""
+    full = family_of(config).completed(config)
+    try:
+        heads, hidden = int(full["num_attention_heads"]), int(full["hidden_size"])
+        return ModelShape(
+            hidden_size=hidden,
+            intermediate_size=int(full["intermediate_size"]),
+            num_layers=int(full["num_hidden_layers"]),
+            num_heads=heads,
+            num_kv_heads=int(full["num_key_value_heads"] or heads),
+            head_dim=int(full["head_dim"] or hidden // heads),
+            max_context=int(full["max_position_embeddings"]),
+            item_bytes=item_bytes,
+            kv_bytes_per_position=kv_bytes_per_position(config, item_bytes),
+            windowed=bool(full.get("sliding_window")),
+            scores=_scores_held(full, device),
+        )
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise MalformedCheckpoint(f"config.json lacks {error}") from error
+
+
+def _scores_held(config: Mapping[str, Any], device: str) -> int | None:
+    if config.get("attn_logit_softcapping"):
+        return _SCORES_AT_ONCE
+    # The fused kernels of CUDA take no mask beside grouped heads (torch, sdp_utils).
+    return None if device.startswith("cuda") else 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """Bytes by rows and positions; ``max_rows`` of one pass.
+
+    The scheduler ends a pass with the short step that reaches 256 rows.
+    """
+
+    shape: ModelShape
+    max_rows: int = 272
+
+    def cache_bytes(self, positions: int) -> int:
+        """The buffers of a session that holds ``positions``."""
+        return capacity_for(positions) * self.shape.kv_bytes_per_position
+
+    def row_bytes(self, positions: int) -> int:
+        """Keys and values of ``positions`` themselves, without spare room."""
+        return positions * self.shape.kv_bytes_per_position
+
+    def positions_within(self, room: int) -> int:
+        """The most positions whose buffers take at most ``room`` bytes, within the context."""
+        held = capacity_within(max(room, 0) // self.shape.kv_bytes_per_position)
+        return min(held, self.shape.max_context)
+
+    def workspace(self, rows: int, positions: int) -> int:
+        """What a pass over ``rows`` holds at once besides caches, ``positions`` being the longest
+        cache that takes part, its new rows included.
+        """
+        shape = self.shape
+        width = shape.head_dim * shape.item_bytes
+        heads = shape.num_heads + shape.num_kv_heads
+        streams = _STREAMS * rows * shape.hidden_size * max(shape.item_bytes, _F32)
+        mlp = _MLP * rows * shape.intermediate_size * shape.item_bytes
+        attention = _ROTARY * rows * heads * width + self._scores(rows, positions)
+        return streams + max(mlp, attention) + self._masks(rows, positions)
+
+    def largest_workspace(self, positions: int) -> int:
+        """:meth:`workspace` of the largest pass over sessions of up to ``positions``, while one of
+        them grows.
+        """
+        longest = max(positions, self.max_rows)
+        return self.workspace(self.max_rows, longest) + self.exchange(positions)
+
+    def exchange(self, positions: int) -> int:
+        """Buffers of one layer, which has old and new ones while its rows are copied."""
+        return self.cache_bytes(positions) // self.shape.num_layers
+
+    def wire(self, rows: int) -> int:
+        """Copies of a step's rows on their way in and out."""
+        return _WIRE_COPIES * rows * self.shape.hidden_size * _F32
+
+    def _masks(self, rows: int, positions: int) -> int:
+        if rows == 1:
+            return 0
+        kinds = 2 if self.shape.windowed else 1
+        return rows * positions * (kinds * self.shape.item_bytes + _BOOLEANS)
+
+    def _scores(self, rows: int, positions: int) -> int:
+        held = rows * positions
+        if self.shape.scores is not None:
+            held = min(held, max(self.shape.scores, positions if self.shape.scores else 0))
+        return _SCORE_COPIES * self.shape.num_heads * held * _F32

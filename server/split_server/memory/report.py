@@ -1,0 +1,50 @@
+"""The memory of the process as a document: what binds, what is held, how good predictions are."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from split_server.memory.planner import MemoryPlanner
+from split_server.memory.record import Ratios
+from split_server.memory.usage import process_usage
+from split_wire.messages import DEFAULT_MAX_ROWS
+
+
+class Caches(Protocol):
+    """Bytes of caches: ``budget`` in total, ``reserved`` for sessions."""
+
+    @property
+    def budget(self) -> int: ...
+    @property
+    def reserved(self) -> int: ...
+
+
+def memory_report(planner: MemoryPlanner, caches: Caches) -> dict[str, Any]:
+    """Sizes in bytes. Nothing in it belongs to a principal."""
+    budget, reserved = caches.budget, caches.reserved
+    room = planner.room()
+    usage = process_usage()
+    free = room.free - planner.reserve
+    within_budget = planner.plan.positions_within(budget - reserved)
+    return {
+        "limit": {"source": room.source, "free": max(room.free, 0), "kept_free": planner.reserve},
+        "held": {"private": usage.private, "caches": planner.held()},
+        "caches": {"budget": budget, "reserved": reserved, "idle": planner.pool.idle_bytes},
+        "largest_prompt": min(planner.fits(None, free, DEFAULT_MAX_ROWS), within_budget),
+        "predictions": _predictions(planner.record.ratios(), planner.record.correction),
+        "refused": planner.refused,
+        "failed": planner.failed,
+    }
+
+
+def _predictions(ratios: Ratios | None, correction: float) -> dict[str, Any]:
+    """Actual over predicted bytes of passes."""
+    document: dict[str, Any] = {"correction": round(correction, 3), "passes": 0}
+    if ratios is not None:
+        document |= {
+            "passes": ratios.count,
+            "p50": round(ratios.p50, 3),
+            "p95": round(ratios.p95, 3),
+            "max": round(ratios.most, 3),
+        }
+    return document

@@ -1,0 +1,59 @@
+"""What loading a checkpoint takes, from the sizes in its index alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from split_server.checkpoint.families import EMBEDDING, HEAD
+from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.safetensors_index import TensorSlice
+from split_server.errors import ModelTooLarge
+from split_server.memory.limit import MemoryLimit, Room
+
+_ITEM_BYTES = {"f32": 4, "f16": 2, "bf16": 2}
+# Measured beside the tensors: modules, kernels that are loaded on first use, repacked matrices.
+_BESIDES = 96 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsNeed:
+    """Bytes: ``kept`` while serving, ``peak`` while loading, ``mapped`` of files meanwhile."""
+
+    kept: int
+    peak: int
+    mapped: int
+
+    def loading(self, room: Room) -> int:
+        """What counts against ``room``: mapped files do where untouched memory does."""
+        return self.peak + (self.mapped if room.counts_untouched else 0)
+
+
+def weights_need(checkpoint: Checkpoint, item_bytes: int, *, int8: bool = False) -> WeightsNeed:
+    """Weights of the middle with ``item_bytes`` a value, ``int8`` with one.
+
+    Tensors of another dtype are converted before the embedding table is dropped; int8 matrices are
+    made from the others, one at a time.
+    """
+    tensors = checkpoint.tensors.values()
+    middle = [
+        tensor for name, tensor in checkpoint.tensors.items() if name not in (EMBEDDING, HEAD)
+    ]
+    converted = any(_ITEM_BYTES[tensor.dtype] != item_bytes for tensor in tensors)
+    kept = _bytes(middle, 1 if int8 else item_bytes)
+    loaded = _bytes(tensors, item_bytes) if converted else kept
+    largest = max((_bytes([tensor], item_bytes) for tensor in middle), default=0)
+    peak = loaded + (kept if converted and int8 else 0) + largest + _BESIDES
+    mapped = sum(file.stat().st_size for file in checkpoint.weight_files)
+    return WeightsNeed(kept, peak, mapped)
+
+
+def check_weights(name: str, need: WeightsNeed, limit: MemoryLimit) -> None:
+    """Raise ModelTooLarge when loading would exceed ``limit``."""
+    for room in limit.rooms():
+        if need.loading(room) > room.free:
+            raise ModelTooLarge(name, need.loading(room), room.free, room.source)
+
+
+def _bytes(tensors: Iterable[TensorSlice], item_bytes: int) -> int:
+    return sum(tensor.size // _ITEM_BYTES[tensor.dtype] * item_bytes for tensor in tensors)

@@ -1,0 +1,1 @@
+"""The original protocol's sessions and ends, without sockets."""

@@ -1,0 +1,1 @@
+"""Composition of the server: settings, parts, application, process."""

@@ -1,0 +1,1 @@
+"""Composition of an adapter host that runs by itself."""

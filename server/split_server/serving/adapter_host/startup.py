@@ -1,0 +1,52 @@
+"""From settings to an adapter host: folders, packings, the count of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import split_server
+from split_he.params import HE_AVAILABLE
+from split_server.adapter_host.budget import QueryBudget, StateFile
+from split_server.adapter_host.errors import HostUnusable
+from split_server.adapter_host.host import AdapterHost
+from split_server.adapter_host.limits import HostLimits
+from split_server.adapter_host.shapes import ckks_terms
+from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.folder import open_adapters
+from split_server.serving.adapter_host.config import AdapterHostConfig
+
+ACTIVATION_RMS = AdapterHostConfig().activation_rms
+EMBEDDED_ADAPTERS = Path(split_server.__file__).parent / "embedded" / "adapters"
+
+
+def open_host(config: AdapterHostConfig) -> AdapterHost:
+    """The host of the folder that ``config`` names; nothing is started yet.
+
+    Raises AdaptersNotFound, AdapterUnusable, HostUnusable, HostStateUnusable.
+    """
+    folder = config.adapters or EMBEDDED_ADAPTERS
+    adapters = open_adapters(folder.expanduser(), None)
+    if not adapters:
+        raise HostUnusable(f"there is no adapter in {folder}")
+    limits = HostLimits(
+        workers=config.workers,
+        sessions=config.max_sessions,
+        sessions_per_principal=config.max_sessions_per_principal,
+        ttl=config.session_ttl,
+    )
+    return make_host(adapters, limits, config.query_budget, config.state, config.activation_rms)
+
+
+def make_host(
+    adapters: Mapping[str, AdapterFile],
+    limits: HostLimits,
+    query_budget: int,
+    state: Path | None,
+    activation_rms: float,
+) -> AdapterHost:
+    """A host of ``adapters``. Raises HostUnusable, HostStateUnusable."""
+    if not HE_AVAILABLE:
+        raise HostUnusable("encrypted adapters need tenseal; pip install 'gatelink[he]'")
+    budget = QueryBudget(query_budget, None if state is None else StateFile(state.expanduser()))
+    return AdapterHost(adapters, lambda file: ckks_terms(file, activation_rms), budget, limits)

@@ -1,0 +1,179 @@
+"""The server's settings: flags, ``SPLIT_SERVER_*`` variables, the [server] table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig
+from split_settings import option, settings
+
+_LIMITS = "limits"
+
+
+@settings("server")
+class ModelConfig:
+    """Which model; shared by every command."""
+
+    model: str | None = option(
+        None,
+        help="checkpoint folder or Hugging Face hub id (default: the embedded model)",
+        metavar="DIR_OR_HUB_ID",
+    )
+
+
+@settings("server")
+class ComputeConfig(ModelConfig):
+    """How the model computes and within which memory; shared by ``serve`` and ``plan``."""
+
+    dtype: str = option(
+        "auto",
+        help="compute dtype; auto keeps the checkpoint's",
+        choices=("auto", "float32", "bfloat16", "float16"),
+    )
+    device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
+    quantize: str = option(
+        "none",
+        help="keep the matrices of the layers as int8: half the bytes of bfloat16, less exact",
+        choices=("none", "int8"),
+    )
+    memory_limit: int = option(
+        0,
+        help="bytes of private memory that this process may hold; 0 takes what the machine, its "
+        "control groups and resource limits leave",
+        minimum=0,
+    )
+
+
+@settings("server")
+class ServerConfig(ComputeConfig, ListenConfig):
+    """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
+
+    threads: int = option(
+        0,
+        help="threads of one matrix product; 0 chooses by the model's size and the free cores",
+        minimum=0,
+    )
+    linears: str = option(
+        "auto",
+        help="order of matrices in memory: packed for the processor, plain, or auto: measured at "
+        "the start",
+        choices=("auto", "packed", "plain"),
+    )
+    port: int = option(
+        8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK
+    )
+    lan: bool = option(
+        False,
+        help="be there for phones and laptops on the local network: every address, TLS, and a QR "
+        "code that pairs the first device",
+        group=NETWORK,
+    )
+    allow_server_tokenize: bool = option(
+        False, help="tokenize for original clients, which shows the server the text", group=ACCESS
+    )
+    adapters: Path | None = option(
+        None,
+        help="folder with one folder per adapter; default: the folder 'adapters' of the model, "
+        "if it has one",
+        metavar="DIR",
+    )
+    adapter_host: bool = option(
+        False,
+        help="also compute the adapters on ciphertexts of devices, below /adapter-host; here, "
+        "where the hidden states come from, that hides nothing",
+    )
+    query_budget: int = option(
+        0,
+        help="queries of --adapter-host that one token may make of one adapter, 0: no limit",
+        minimum=0,
+        maximum=1 << 53,
+        group=_LIMITS,
+    )
+    adapter_state: Path | None = option(
+        None,
+        help="folder where spent queries are counted over restarts",
+        metavar="DIR",
+        group=_LIMITS,
+    )
+    he: bool = option(
+        True,
+        help="encrypt what original clients want encrypted (use_he), with a key of this server's; "
+        "it hides nothing from the server, and --no-he leaves it out",
+    )
+    adapter_noise_epsilon: float = option(
+        0.0,
+        help="noise on what goes into an adapter of the original protocol: epsilon of one row at "
+        "delta 1e-5; 0 adds none. The server knows the state all the same",
+        minimum=0.0,
+        maximum=1000.0,
+    )
+    adapter_noise_clip: float = option(
+        0.5,
+        help="norm to which a row is clipped before that noise; the sensitivity is twice this",
+        minimum=1e-3,
+        maximum=1e6,
+    )
+    compat: bool = option(
+        True,
+        help="serve the OpenAI and Kobold APIs, whose requests show the server their text; "
+        "--no-compat leaves them out",
+        group=ACCESS,
+    )
+    web_root: str | None = option(
+        None,
+        help="folder of the built web app; none serves no page (default: what comes along)",
+        metavar="FOLDER|none",
+        group=ACCESS,
+    )
+    max_sessions: int = option(
+        32, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
+    )
+    max_sessions_per_principal: int = option(
+        32, help="sessions of one token", minimum=1, maximum=100_000, group=_LIMITS
+    )
+    session_ttl: float = option(
+        300.0,
+        help="seconds after which an idle session is dropped",
+        minimum=1,
+        maximum=1e7,
+        group=_LIMITS,
+    )
+    cache_bytes: int = option(
+        0,
+        help="bytes of KV cache in total; 0 takes what the memory plan leaves",
+        minimum=0,
+        group=_LIMITS,
+    )
+    cache_bytes_per_principal: int = option(
+        0,
+        help="bytes of KV cache of one token; 0 sets no limit of its own",
+        minimum=0,
+        group=_LIMITS,
+    )
+    decode_stretch: float = option(
+        1.9,
+        help="times its usual time that a running chat may need per token while somebody "
+        "else's prompt is processed",
+        minimum=1.05,
+        maximum=100,
+        group=_LIMITS,
+    )
+    max_queued_steps: int = option(
+        32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
+    )
+    max_queued_bytes: int = option(
+        0,
+        help="bytes of messages that one token may have under way; 0 takes four of the largest",
+        minimum=0,
+        group=_LIMITS,
+    )
+    max_sockets: int = option(
+        64, help="WebSockets that one token may have open", minimum=1, maximum=4096, group=_LIMITS
+    )
+    shutdown_grace: float = option(
+        20.0,
+        help="seconds that steps under way get to finish when the server stops",
+        minimum=0.1,
+        maximum=3600,
+        group=_LIMITS,
+    )

@@ -1,0 +1,99 @@
+"""How a server may be reached: address, TLS, tokens, paired devices; decided before it listens."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from split_server.pairing.certificate import LanCertificate, given_certificate, utc_now
+from split_server.pairing.local_ca import LocalAuthority
+from split_server.pairing.pairing import Pairing
+from split_server.pairing.state import StateFolder
+from split_server.security.access import (
+    AccessPolicy,
+    ConflictingAccess,
+    access_policy,
+    is_loopback,
+)
+from split_server.security.host import interface_addresses
+from split_server.serving.listen_config import ListenConfig
+
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - what --lan asks for; tokens and TLS are on then
+_LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Doorway:
+    """``tls``: None is plain HTTP. ``certificate``: of the local authority, kept up to date.
+
+    ``pairing``: None where no token is asked for, or tokens would travel in the clear.
+    """
+
+    host: str
+    policy: AccessPolicy
+    tls: ssl.SSLContext | None = None
+    certificate: LanCertificate | None = None
+    pairing: Pairing | None = None
+
+    @property
+    def scheme(self) -> str:
+        """Of its URLs."""
+        return "http" if self.tls is None else "https"
+
+    @property
+    def exposed(self) -> bool:
+        """Whether what travels beyond this machine can be read on the way."""
+        return self.tls is None and not is_loopback(self.host)
+
+
+def open_doorway(
+    config: ListenConfig,
+    *,
+    lan: bool = False,
+    addresses: Callable[[], Sequence[str]] = interface_addresses,
+) -> Doorway:
+    """The doorway of ``config``; ``lan`` takes every address in place of loopback.
+
+    Raises the errors of ``split_server.errors``.
+    """
+    if lan and config.tls == "off":
+        raise ConflictingAccess("--tls off contradicts --lan; leave one out")
+    host = EVERY_ADDRESS if lan and config.host == _LOOPBACK else config.host
+    secure = _wants_tls(config, host)
+    policy = access_policy(
+        host, token=config.token, token_file=config.token_file, auth=config.auth, guarded=secure
+    )
+    if not secure:
+        return Doorway(host, policy)
+    state = StateFolder(config.state)
+    certificate = None if config.tls_cert else _local(config, state, addresses)
+    tls = _given(config) if certificate is None else certificate.context
+    if policy.tokens is None:
+        return Doorway(host, policy, tls, certificate)
+    pairing = Pairing(state, None if certificate is None else certificate.authority)
+    return Doorway(host, replace(policy, device=pairing.principal), tls, certificate, pairing)
+
+
+def _wants_tls(config: ListenConfig, host: str) -> bool:
+    if (config.tls_cert is None) != (config.tls_key is None):
+        raise ConflictingAccess("--tls-cert and --tls-key belong together; give both")
+    if config.tls == "off":
+        if config.tls_cert is not None:
+            raise ConflictingAccess("--tls off contradicts --tls-cert; leave one out")
+        return False
+    return config.tls == "on" or config.tls_cert is not None or not is_loopback(host)
+
+
+def _given(config: ListenConfig) -> ssl.SSLContext:
+    if config.tls_cert is None or config.tls_key is None:
+        raise ConflictingAccess("--tls-cert and --tls-key belong together; give both")
+    return given_certificate(config.tls_cert, config.tls_key)
+
+
+def _local(
+    config: ListenConfig, state: StateFolder, addresses: Callable[[], Sequence[str]]
+) -> LanCertificate:
+    return LanCertificate(
+        LocalAuthority.open(state, utc_now()), state, config.allow_host, addresses
+    )

@@ -1,0 +1,274 @@
+"""Sessions by principal: who holds which cache, for how long, within which budget.
+
+Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted; one
+that is removed while busy keeps counting until its step ends, and only then are its buffers given
+to the next one. What is counted are the buffers with their spare room, not the rows in them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from split_server.kv.buffers import BufferPool
+from split_server.kv.cache import KVCache
+from split_server.kv.capacity import capacity_for, capacity_within
+from split_server.sessions.session import Session
+from split_wire.errors import CacheFull, TooManySessions, UnknownSession
+from split_wire.session import SessionState
+from split_wire.tensor import WireDtype
+
+__all__ = ["Session", "SessionStore", "StoreLimits"]
+
+_SESSION_ID_BYTES = 16
+_REMEMBERED_LOSSES = 1024
+# Enough for the buffers of the next session, too little to crowd out the caches in use.
+_IDLE_SHARE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """Counts, bytes, and seconds of idleness after which a session goes."""
+
+    max_sessions: int = 32
+    max_sessions_per_principal: int = 32
+    max_bytes: int = 4 << 30
+    max_bytes_per_principal: int = 4 << 30
+    ttl: float = 300.0
+
+
+class SessionStore:
+    """``bytes_per_position``: of keys and values over all layers; ``clock`` in seconds.
+
+    ``pool``: where the sessions' buffers come from and go to. Its idle buffers lie inside the
+    budget: they may fill what the sessions leave of it, up to the bound that the pool came with.
+    """
+
+    def __init__(
+        self,
+        limits: StoreLimits,
+        bytes_per_position: int,
+        clock: Callable[[], float] = time.monotonic,
+        new_id: Callable[[], str] = lambda: secrets.token_urlsafe(_SESSION_ID_BYTES),
+        pool: BufferPool | None = None,
+    ) -> None:
+        self._limits = limits
+        self._bytes_per_position = bytes_per_position
+        self._clock = clock
+        self._new_id = new_id
+        self._pool = pool or BufferPool(limits.max_bytes // _IDLE_SHARE)
+        self._max_idle = self._pool.max_idle
+        # Least recently used first.
+        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._lingering: set[Session] = set()
+        self._lost_names: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes set aside for all sessions, and of the buffers that wait for the next one."""
+        return self._in_use() + self._pool.idle_bytes
+
+    def open(
+        self, principal: str, state: SessionState, dtype: WireDtype, name: str | None = None
+    ) -> Session:
+        """A new session with a fresh unguessable id, or under a ``name`` that its client chose.
+
+        Raises TooManySessions when a limit is reached and the principal has no idle session to give
+        up.
+        """
+        self.sweep()
+        key = self._new_id() if name is None else _named(name)
+        if name is not None:
+            self._discard((principal, key))
+            self._lost_names.pop((principal, key), None)
+        while self._count_reached(principal):
+            self._evict_idle(principal)
+        session = Session(principal, key, state, dtype, KVCache(self._pool))
+        session.last_used = self._clock()
+        self._sessions[principal, key] = session
+        return session
+
+    def get(self, principal: str, session_id: str) -> Session:
+        """The principal's session, marked as used.
+
+        Raises UnknownSession, also for somebody else's.
+        """
+        session = None if _is_named(session_id) else self._used(principal, session_id)
+        if session is None:
+            raise UnknownSession
+        return session
+
+    def find_named(self, principal: str, name: str) -> Session | None:
+        """The session under a client's own ``name``, None when that name was never used.
+
+        Raises UnknownSession when there was one and it is lost: it must not be continued silently.
+        """
+        session = self._used(principal, _named(name))
+        if session is None and (principal, _named(name)) in self._lost_names:
+            raise UnknownSession
+        return session
+
+    def reserve(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
+        """Set the buffers for ``positions`` cached ones aside, evicting the principal's idle
+        sessions if that helps.
+
+        ``reply_bytes``: of a large reply, which is kept like the cache. Raises UnknownSession when
+        the session is gone, and CacheFull when even evicting would not make room; nothing has
+        changed then.
+        """
+        if not self._holds(session):
+            raise UnknownSession
+        wanted = max(capacity_for(positions) * self._bytes_per_position, session.reserved)
+        promised = max(0, reply_bytes - session.state.reply_bytes)
+        if wanted > session.reserved or promised:
+            self._make_room_for(session, positions, wanted - session.reserved, promised)
+            session.reserved, session.promised = wanted, promised
+            self._bound_idle()
+
+    def _make_room_for(
+        self, session: Session, positions: int, cache_bytes: int, reply_bytes: int
+    ) -> None:
+        growth = cache_bytes + reply_bytes
+        idle = self._spare(session)
+        room = max(self._free(session.principal) + sum(other.bytes for other in idle), 0)
+        if growth > room:
+            left = max(session.reserved + room - reply_bytes, 0)
+            fits = capacity_within(left // self._bytes_per_position)
+            raise CacheFull(positions, growth, room, fits)
+        for other in idle:
+            if growth <= self._free(session.principal):
+                break
+            self.lose(other)
+
+    def settle(self, session: Session) -> None:
+        """A step has ended: count what the cache really holds.
+
+        A session that is gone gives its buffers back with its last step.
+        """
+        if session.running == 0:
+            session.promised = 0
+            if not self._holds(session):
+                self._lingering.discard(session)
+                session.cache.release()
+            session.reserved = session.cache.allocated_bytes
+        if self._holds(session):
+            self._touch(session)
+        self._bound_idle()
+
+    def close(self, principal: str, session_id: str) -> None:
+        """Forget a session; nothing happens when there is none."""
+        if not _is_named(session_id):
+            self._discard((principal, session_id))
+
+    def close_named(self, principal: str, name: str) -> None:
+        """Forget a session under a client's own name."""
+        self._discard((principal, _named(name)))
+
+    def lose(self, session: Session) -> None:
+        """Drop a session that its client still counts on.
+
+        A client's own name is remembered as lost, so that it is not continued silently.
+        """
+        if not self._holds(session):
+            return
+        self._discard((session.principal, session.key))
+        if _is_named(session.key):
+            self._lost_names[session.principal, session.key] = None
+            while len(self._lost_names) > _REMEMBERED_LOSSES:
+                self._lost_names.popitem(last=False)
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Drop the sessions of principals that are ``gone``."""
+        for key in [key for key in self._sessions if gone(key[0])]:
+            self._discard(key)
+
+    def sweep(self) -> None:
+        """Drop the sessions that were idle for longer than the limit."""
+        deadline = self._clock() - self._limits.ttl
+        expired = [s for s in self._sessions.values() if s.running == 0 and s.last_used < deadline]
+        for session in expired:
+            self.lose(session)
+
+    def _all(self) -> Iterator[Session]:
+        yield from self._sessions.values()
+        yield from self._lingering
+
+    def _in_use(self) -> int:
+        return sum(session.bytes for session in self._all())
+
+    def _holds(self, session: Session) -> bool:
+        return self._sessions.get((session.principal, session.key)) is session
+
+    def _used(self, principal: str, key: str) -> Session | None:
+        self.sweep()
+        session = self._sessions.get((principal, key))
+        if session is not None:
+            self._touch(session)
+        return session
+
+    def _touch(self, session: Session) -> None:
+        session.last_used = self._clock()
+        self._sessions.move_to_end((session.principal, session.key))
+
+    def _idle(self, principal: str) -> list[Session]:
+        mine = (s for s in self._sessions.values() if s.principal == principal)
+        return [session for session in mine if session.running == 0]
+
+    def _spare(self, session: Session) -> list[Session]:
+        """The principal's idle sessions but this one that hold anything, the longest idle first.
+
+        To give up an empty one frees nothing, and its client may just wait for room.
+        """
+        others = self._idle(session.principal)
+        return [other for other in others if other is not session and other.bytes]
+
+    def _count_reached(self, principal: str) -> bool:
+        mine = sum(session.principal == principal for session in self._all())
+        total = len(self._sessions) + len(self._lingering)
+        limits = self._limits
+        return total >= limits.max_sessions or mine >= limits.max_sessions_per_principal
+
+    def _evict_idle(self, principal: str) -> None:
+        idle = self._idle(principal)
+        if not idle:
+            limits = self._limits
+            raise TooManySessions(min(limits.max_sessions, limits.max_sessions_per_principal))
+        self.lose(idle[0])
+
+    def _free(self, principal: str) -> int:
+        """Bytes that the principal's sessions may still take; idle buffers make way for them."""
+        mine = sum(session.bytes for session in self._all() if session.principal == principal)
+        limits = self._limits
+        return min(limits.max_bytes - self._in_use(), limits.max_bytes_per_principal - mine)
+
+    def _bound_idle(self) -> None:
+        """Let idle buffers have what the sessions leave."""
+        self._pool.bound(max(min(self._max_idle, self._limits.max_bytes - self._in_use()), 0))
+
+    def _discard(self, key: tuple[str, str]) -> None:
+        session = self._sessions.pop(key, None)
+        if session is None:
+            return
+        if session.running:
+            self._lingering.add(session)
+            return
+        self._bound_idle()
+        session.cache.release()
+
+
+# A server-issued id is base64url text, which has no colon; a device that sends one is refused.
+_NAME_MARK = "name:"
+
+
+def _named(name: str) -> str:
+    return _NAME_MARK + name
+
+
+def _is_named(key: str) -> bool:
+    return key.startswith(_NAME_MARK)

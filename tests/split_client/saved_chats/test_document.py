@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from split_client.chat.conversation import Message
+from split_client.errors import ConversationFileInvalid
+from split_client.saved_chats.document import (
+    SavedConversation,
+    load_conversation,
+    save_conversation,
+)
+
+SAVED = SavedConversation(
+    "tiny", (Message("system", "S"), Message("user", "Grüße \ud800"), Message("assistant", "東京"))
+)
+DOCUMENT: dict[str, Any] = {
+    "format": "gatelink.conversation",
+    "version": 1,
+    "model": "tiny",
+    "messages": [{"role": "user", "content": "Hello"}],
+}
+
+
+def test_a_saved_chat_is_loaded_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    save_conversation(path, SAVED)
+    loaded = load_conversation(path)
+    assert loaded.model == "tiny"
+    assert [message.content for message in loaded.messages] == ["S", "Grüße ?", "東京"]
+
+
+def test_only_the_owner_can_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    save_conversation(path, SAVED)
+    path.chmod(0o644)
+    save_conversation(path, SAVED)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.txt"
+    path.write_text("old")
+    with pytest.raises(ConversationFileInvalid, match="not a saved chat"):
+        save_conversation(path, SAVED)
+    assert path.read_text() == "old"
+
+
+def test_a_chat_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    folder = tmp_path / "chat.json"
+    folder.mkdir()
+    with pytest.raises(ConversationFileInvalid):
+        save_conversation(folder, SAVED)
+    with pytest.raises(ConversationFileInvalid, match="No such file"):
+        save_conversation(tmp_path / "none" / "chat.json", SAVED)
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def load(tmp_path: Path, document: object) -> SavedConversation:
+    path = tmp_path / "chat.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return load_conversation(path)
+
+
+def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "Hello", "mood": "good"}]
+    loaded = load(tmp_path, DOCUMENT | {"future": [1], "messages": messages, "model": None})
+    assert loaded == SavedConversation("", (Message("user", "Hello"),))
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ([], "not a saved chat"),
+        ({}, "not a saved chat"),
+        (DOCUMENT | {"version": 2}, "update split-client"),
+        (DOCUMENT | {"messages": {}}, "not a list"),
+        (DOCUMENT | {"messages": [1]}, "message 0"),
+        (DOCUMENT | {"messages": [{"role": "tool", "content": ""}]}, "message 0"),
+        (DOCUMENT | {"messages": [{"role": "user", "content": 5}]}, "message 0"),
+        (DOCUMENT | {"messages": [{"role": "system", "content": ""}] * 2}, "second system"),
+    ],
+)
+def test_anything_else_is_refused_with_its_reason(
+    document: object, reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConversationFileInvalid, match=reason) as caught:
+        load(tmp_path, document)
+    assert caught.value.code == "conversation_file_invalid"
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConversationFileInvalid, match=r"none\.json"):
+        load_conversation(tmp_path / "none.json")

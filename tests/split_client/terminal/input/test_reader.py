@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from split_client.terminal.input.reader import PipeReader, PromptReader
+
+
+def test_a_pipe_has_one_message_per_line() -> None:
+    reader = PipeReader(io.StringIO("one\ntwo\\\nthree\r\n\nlast\\"))
+    assert [reader.read() for _ in range(5)] == ["one", "two\nthree", "", "last", None]
+
+
+def typed(keys: str, draft: str = "") -> str | None:
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        pipe.send_text(keys)
+        return PromptReader().read(draft)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("hello\r", "hello"),
+        ("one\\\rtwo\r", "one\ntwo"),
+        ("one\x1b\rtwo\r", "one\ntwo"),
+        ("\x04", None),
+    ],
+)
+def test_enter_sends_and_alt_enter_or_a_backslash_begins_a_line(
+    keys: str, message: str | None
+) -> None:
+    assert typed(keys) == message
+
+
+def test_a_draft_is_there_to_be_edited() -> None:
+    assert typed("\x7f!\r", "hello") == "hell!"
+
+
+def test_ctrl_c_is_told_from_the_end() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        typed("abc\x03")
+
+
+def test_tab_makes_whole_commands_of_their_beginning() -> None:
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        reader = PromptReader()
+        reader.offer = lambda line: ["/chats"] if line == "/ch" else []
+        pipe.send_text("/ch\t rome\r")
+        assert reader.read() == "/chats rome"
+        pipe.send_text("ch\tx\r")
+        assert reader.read() == "chx"

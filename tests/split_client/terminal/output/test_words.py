@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from split_client.api import ClientStats
+from split_client.chat.reply import Reply
+from split_client.generation.loop import Finished, TokenEvent, TokenTiming
+from split_client.terminal.output.words import counted, seconds, size, status_line, traffic_line
+from split_client.transport.base import Traffic
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (12345, "12.3 kB"), (5 * 10**9, "5.0 GB")],
+)
+def test_sizes_are_in_decimal_units(count: int, text: str) -> None:
+    assert size(count) == text
+
+
+def test_times_are_in_milliseconds_below_a_second() -> None:
+    assert (seconds(0.0854), seconds(1.236)) == ("85 ms", "1.24 s")
+
+
+def test_the_status_line_tells_speed_size_and_why_it_ended() -> None:
+    traffic = Traffic()
+    events = [TokenEvent(token, "a", 1.0, 1, TokenTiming(0.1, 0.05, 0, 0.01)) for token in range(5)]
+    reply = Reply(iter([*events, Finished("length", "")]), 3, traffic)
+    for _ in reply.events():
+        traffic.count(1000, 500)
+    assert status_line(reply, 5) == (
+        "TTFT 100 ms · 10.0 tok/s · 5 tokens · up 5.0 kB, down 2.5 kB · cut at --max-tokens 5"
+    )
+
+
+def test_a_reply_that_never_came_has_a_line_too() -> None:
+    reply = Reply(iter([Finished("cancelled", "")]), 3, Traffic())
+    reply.read()
+    assert status_line(reply, 5) == "no reply · 0 tokens · up 0 B, down 0 B · stopped"
+
+
+def test_one_is_not_many() -> None:
+    assert [counted(n, "message") for n in range(3)] == ["0 messages", "1 message", "2 messages"]
+
+
+def test_the_traffic_line_is_true_before_the_first_exchange_too() -> None:
+    assert traffic_line(ClientStats(0, 0, 0, None, 0)) == "no exchanges yet"
+    assert traffic_line(ClientStats(10, 20, 1, "http", 2)) == (
+        "up 10 B, down 20 B in 1 exchange over http, 2 reconnects"
+    )

@@ -1,0 +1,89 @@
+"""``/v1/stats`` and ``/v1/warm``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.server_process import RunningServer, running_server
+from tests.split_server.http.openai.calls import HELLO, chat, completion, post, refused
+
+LONG = [{"role": "system", "content": "Be brief. " * 40}]
+
+
+@pytest.fixture
+def server() -> Iterator[RunningServer]:
+    with running_server() as running:
+        yield running
+
+
+def cached(answer: dict[str, Any]) -> int:
+    """Tokens of the prompt that were cached."""
+    count: int = answer["usage"]["prompt_tokens_details"]["cached_tokens"]
+    return count
+
+
+def stats(server: RunningServer) -> dict[str, Any]:
+    with server.client() as client:
+        found: dict[str, Any] = client.get("/v1/stats").json()
+    return found
+
+
+def test_a_chat_that_begins_with_what_was_warmed_computes_only_the_rest(
+    server: RunningServer,
+) -> None:
+    warmed = post(server, "/v1/warm", messages=LONG).json()
+    assert warmed["object"] == "warm"
+    assert warmed["cached_tokens"] == warmed["computed_tokens"] > 40
+    answer = chat(server, messages=LONG + HELLO, max_tokens=2)
+    assert warmed["cached_tokens"] - 2 <= cached(answer) <= warmed["cached_tokens"]
+
+
+def test_the_same_greedy_reply_comes_with_and_without_warming(server: RunningServer) -> None:
+    asked: dict[str, Any] = {"messages": LONG + HELLO, "temperature": 0, "max_tokens": 16}
+    with running_server() as cold:
+        expected = chat(cold, **asked)
+    assert cached(expected) == 0
+    post(server, "/v1/warm", messages=LONG)
+    answer = chat(server, **asked)
+    assert cached(answer) > 0
+    assert answer["choices"] == expected["choices"]
+
+
+def test_a_text_is_warmed_as_a_completion_reads_it(server: RunningServer) -> None:
+    text = "What is split inference? " * 8
+    first = post(server, "/v1/warm", prompt=text).json()
+    again = post(server, "/v1/warm", prompt=text).json()
+    assert first["computed_tokens"] == first["cached_tokens"]
+    assert again["computed_tokens"] == 1
+    assert cached(completion(server, prompt=text + " It is", max_tokens=1)) >= 40
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"prompt": "a", "messages": HELLO}, {"prompt": ["a", "b"]}, {"prompt": ""}, {"prompt": 3}],
+    ids=str,
+)
+def test_what_cannot_be_warmed_is_refused(server: RunningServer, values: dict[str, Any]) -> None:
+    assert refused(post(server, "/v1/warm", **values), 400)["param"] == "prompt"
+
+
+def test_counts_follow_what_was_generated(server: RunningServer) -> None:
+    assert stats(server)["generations"] == {"running": 0, "waiting": 0, "ended": 0}
+    usage = [completion(server, prompt="Hello", max_tokens=4)["usage"] for _ in range(2)]
+    found = stats(server)
+    assert found["model"] == "gatelink-demo"
+    assert found["generations"] == {"running": 0, "waiting": 0, "ended": 2}
+    assert found["tokens"]["prompt"] == sum(u["prompt_tokens"] for u in usage)
+    assert found["tokens"]["completion"] == sum(u["completion_tokens"] for u in usage)
+    assert found["sessions"]["idle"] >= 1
+
+
+def test_choices_after_the_first_find_the_prompt_cached(server: RunningServer) -> None:
+    prompt = "What is split inference? " * 8
+    answer = completion(server, prompt=prompt, n=3, max_tokens=2)
+    assert cached(answer) == 0
+    found = stats(server)["tokens"]
+    assert found["cached"] == 2 * (answer["usage"]["prompt_tokens"] - 1)

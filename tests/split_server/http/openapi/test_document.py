@@ -1,0 +1,119 @@
+"""The document describes the routes, and the server keeps to it whatever is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from starlette.routing import Route
+
+from split_server.compat.openai.model import ALIAS
+from split_server.http.openapi.document import openapi_document
+from tests.server_process import RunningServer, running_server
+
+OVERLOADED = 503
+EXAMPLES = 30
+# Replies are short, so that the time goes into requests.
+SHORT = ("max_tokens", "max_completion_tokens", "max_new_tokens", "max_length")
+SHORTEST = 2
+OPERATIONS = [
+    (path, method) for path, item in openapi_document(1)["paths"].items() for method in item
+]
+# Nothing can be invalid in a request without a body.
+ASKED = [
+    (path, method, valid)
+    for path, method in OPERATIONS
+    for valid in ([True, False] if method == "post" else [True])
+]
+
+
+@pytest.fixture(scope="module")
+def server(tiny_path: Path) -> Iterator[RunningServer]:
+    with running_server(tiny_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def api(server: RunningServer) -> Any:
+    import schemathesis
+
+    return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+
+
+def test_the_document_names_every_route_of_the_compatible_apis(server: RunningServer) -> None:
+    served = {
+        (route.path.replace(":path", ""), method.lower())
+        for route in server.app.asgi.router.routes
+        if isinstance(route, Route) and _is_compatible(route.path)
+        for method in route.methods or ["POST"]
+        if method != "HEAD"
+    }
+    assert served == set(OPERATIONS)
+
+
+def _is_compatible(path: str) -> bool:
+    own = ("/api/v1/split", "/api/v1/memory", "/api/v1/adapters")
+    return path.startswith(("/v1/", "/api/")) and not path.startswith(own)
+
+
+def test_the_document_is_a_valid_one(api: Any) -> None:
+    api.validate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "method", "valid"), ASKED, ids=str)
+def test_whatever_is_sent_is_answered_as_described(
+    api: Any, path: str, method: str, valid: bool
+) -> None:
+    from schemathesis import GenerationMode
+
+    operation = api[path][method]
+    mode = GenerationMode.POSITIVE if valid else GenerationMode.NEGATIVE
+
+    @seed(7)
+    @settings(
+        max_examples=EXAMPLES if method == "post" else 5,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def ask(case: Any) -> None:
+        if isinstance(case.body, dict):
+            _shorten(case.body)
+            # Any other name is a 404, whatever else is in the request.
+            if valid:
+                case.body["model"] = ALIAS
+        answer = case.call()
+        if answer.status_code == OVERLOADED:
+            assert "retry-after" in answer.headers
+        else:
+            case.validate_response(answer, checks=_checks())
+
+    ask()
+
+
+def _shorten(body: dict[str, Any]) -> None:
+    for name in SHORT:
+        value = body.get(name)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is None or (whole and value > SHORTEST):
+            body[name] = SHORTEST
+
+
+@cache
+def _checks() -> list[Any]:
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
+    return [
+        not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_schema_conformance,
+    ]

@@ -1,0 +1,63 @@
+"""The server's settings from flags, variables and a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from split_server.serving.config import ServerConfig
+from split_settings import BadValue, add_arguments, resolve
+
+
+def _config(*flags: str, **environ: str) -> ServerConfig:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, ServerConfig)
+    return resolve(ServerConfig, parser.parse_args(flags), environ, {})
+
+
+def test_the_defaults_are_the_documented_ones() -> None:
+    config = _config()
+    assert (config.model, config.host, config.port) == (None, "127.0.0.1", 8095)
+    assert (config.dtype, config.device) == ("auto", "auto")
+    assert (config.linears, config.quantize) == ("auto", "none")
+    assert (config.max_sessions, config.session_ttl) == (32, 300.0)
+    assert config.auth
+    assert not config.allow_server_tokenize
+
+
+def test_origins_are_kept_in_the_spelling_of_browsers() -> None:
+    config = _config(
+        "--allow-origin", "HTTPS://Chat.Example.org:443/", "--allow-origin", "http://a:8080"
+    )
+    assert config.allow_origin == ("https://chat.example.org", "http://a:8080")
+
+
+@pytest.mark.parametrize("origin", ["*", "null", "chat.example.org", "https://a/b", ""])
+def test_what_is_not_an_origin_is_refused(origin: str) -> None:
+    with pytest.raises(BadValue, match="--allow-origin"):
+        _config("--allow-origin", origin)
+
+
+@pytest.mark.parametrize("host", ["https://a", "a:80", "a b", "*"])
+def test_what_is_not_a_host_name_is_refused(host: str) -> None:
+    with pytest.raises(BadValue, match="--allow-host"):
+        _config("--allow-host", host)
+
+
+def test_no_auth_is_a_flag_and_a_variable() -> None:
+    assert not _config("--no-auth").auth
+    assert not _config(SPLIT_SERVER_AUTH="false").auth
+
+
+def test_a_token_is_never_shown() -> None:
+    config = _config("--token", "a-token-of-enough-length", "--token-file", "tokens")
+    assert "a-token-of-enough-length" not in repr(config)
+    assert config.token_file == Path("tokens")
+
+
+@pytest.mark.parametrize("flag", ["--linears", "--quantize"])
+def test_an_unknown_way_to_keep_matrices_is_refused(flag: str) -> None:
+    with pytest.raises((SystemExit, BadValue)):
+        _config(flag, "int3")

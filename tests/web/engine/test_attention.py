@@ -1,0 +1,245 @@
+"""What each token of a reply attends to, in Chromium against a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, expect
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from split_client.api import AttentionRequest, SplitClient
+from split_client.chat.attended import Transcript
+from split_client.generation.sampling.params import SamplingParams
+from split_client.model.token_pieces import pieces_of
+from split_server.checkpoint.folder import EMBEDDED
+from tests.proxies import CuttingProxy
+from tests.server_process import RunningServer, running_server
+from tests.web.chat_page import ChatPage
+from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
+
+COUNT = 40
+MESSAGES = [
+    {"role": "system", "content": "Be brief, please ☺️."},
+    {"role": "user", "content": "What is split inference? 👩‍🚀 naïve"},
+]
+_ROWS = AttentionRequest(heads="mean")
+_QUESTION = "What is split inference?"
+
+
+@pytest.fixture(scope="module")
+def server(web_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    folder = engine_folder(web_root, tmp_path_factory.mktemp("engine") / "page")
+    with running_server(web_root=str(web_root)) as running:
+        serve_engine_page(running, folder)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(
+    server: RunningServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SplitClient]:
+    with SplitClient(server.url, cache=tmp_path_factory.mktemp("cache")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def wanted(client: SplitClient) -> tuple[list[int], list[Any]]:
+    """Ids of the Python client's reply, and its rows as the page keeps them."""
+    events = client.chat(MESSAGES, SamplingParams(), max_tokens=COUNT, attention=_ROWS).events()
+    told = [(event.token, event.attention) for event in events if hasattr(event, "attention")]
+    means = [
+        attention.values.mean(axis=(0, 1), dtype=np.float64).astype(np.float32)
+        for _, attention in told
+        if attention is not None
+    ]
+    return [token for token, _ in told], means
+
+
+def eager_means(ids: list[int]) -> Any:
+    """What every position attends to: the mean over layers and heads, [len(ids), len(ids)]."""
+    model = AutoModelForCausalLM.from_pretrained(
+        EMBEDDED, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
+    with torch.inference_mode():
+        layers = model(torch.tensor([ids]), output_attentions=True).attentions
+    return torch.stack(layers).double().mean((0, 1, 2)).numpy()
+
+
+def prompt_ids() -> list[int]:
+    tokenizer: Any = AutoTokenizer.from_pretrained(EMBEDDED)
+    return list(
+        tokenizer.apply_chat_template(MESSAGES, add_generation_prompt=True, return_dict=False)
+    )
+
+
+def attended(page: EnginePage, known: int = 0) -> Any:
+    return page.page.evaluate("(from) => engine.attended('chat', from)", known)
+
+
+def row(page: EnginePage, token: int | None) -> Any:
+    """A row as the page has it."""
+    values = page.page.evaluate(
+        "async (token) => Array.from(await engine.attention('chat', token) ?? [])", token
+    )
+    return np.asarray(values, np.float32)
+
+
+def same_rows(page: EnginePage, rows: list[Any]) -> None:
+    told = attended(page)
+    assert (told["first"], told["end"]) == (0, len(rows))
+    for token, expected in enumerate(rows):
+        np.testing.assert_array_equal(row(page, token), expected)
+
+
+@pytest.mark.parametrize("transport", ["websocket", "http"])
+def test_rows_are_those_of_the_python_client(
+    chromium: Browser,
+    server: RunningServer,
+    wanted: tuple[list[int], list[Any]],
+    transport: str,
+) -> None:
+    ids, rows = wanted
+    with opened(chromium, server) as page:
+        page.ready(server.url, transport=transport)
+        answer = page.reply(MESSAGES, maxTokens=COUNT, attention=True)
+        assert answer["ids"] == ids
+        same_rows(page, rows)
+        assert row(page, COUNT).size == 0
+        width = len(rows[-1])
+        padded = np.stack(
+            [np.pad(each.astype(np.float64), (0, width - len(each))) for each in rows]
+        )
+        np.testing.assert_array_equal(row(page, None), padded.mean(0).astype(np.float32))
+
+
+def test_rows_are_those_of_eager_attention(wanted: tuple[list[int], list[Any]]) -> None:
+    """With the test before: those of the page are."""
+    ids, rows = wanted
+    prompt = prompt_ids()
+    eager = eager_means(prompt + ids)
+    for place, row in enumerate(rows, len(prompt)):
+        np.testing.assert_allclose(row, eager[place - 1, :place], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("transport", ["websocket", pytest.param("http", marks=pytest.mark.slow)])
+def test_cut_connections_neither_shift_nor_repeat_a_row(
+    chromium: Browser,
+    server: RunningServer,
+    wanted: tuple[list[int], list[Any]],
+    transport: str,
+) -> None:
+    ids, rows = wanted
+    with CuttingProxy(server.port) as way, opened(chromium, server, way.url) as page:
+        page.ready(way.url, transport=transport)
+        page.begin("reply", MESSAGES, maxTokens=COUNT, attention=True)
+        for tokens in (3, 9, 15):
+            page.page.wait_for_function("(n) => tokensOf('reply').length >= n", arg=tokens)
+            way.cut_after(300)
+        assert page.finished("reply")["ids"] == ids
+        assert way.cuts >= 1
+        same_rows(page, rows)
+
+
+def test_a_session_that_the_server_dropped_brings_the_same_rows(
+    chromium: Browser, server: RunningServer, wanted: tuple[list[int], list[Any]]
+) -> None:
+    ids, rows = wanted
+    with opened(chromium, server) as page:
+        page.ready(server.url)
+        page.begin("reply", MESSAGES, maxTokens=COUNT, attention=True)
+        page.page.wait_for_function("() => tokensOf('reply').length >= 5")
+        store = server.parts.service.store
+        before = set(store._sessions)
+        store.forget(lambda _: True)
+        assert page.finished("reply")["ids"] == ids
+        assert set(store._sessions) - before
+        # Of a prompt that is sent again in one pass, rounding differs.
+        for token, expected in enumerate(rows):
+            np.testing.assert_allclose(row(page, token), expected, rtol=0, atol=1e-6)
+
+
+def test_the_text_is_cut_into_the_same_pieces_as_by_the_python_client(
+    chromium: Browser, server: RunningServer, client: SplitClient
+) -> None:
+    with opened(chromium, server) as page:
+        page.ready(server.url)
+        answer = page.reply(MESSAGES, maxTokens=COUNT, attention=True)
+        told = attended(page)
+        assert attended(page, 3)["spans"] == told["spans"][3:]
+    prompt = prompt_ids()
+    pieces = pieces_of(client.ends.tokenizer, prompt + answer["ids"])
+    spans = told["spans"]
+    assert [(span["start"], span["stop"]) for span in spans] == [
+        (piece.start, piece.stop) for piece in pieces
+    ]
+    texts = ["" if span["kind"] == "control" else span["text"] for span in spans]
+    assert texts == [piece.text for piece in pieces]
+    for message in MESSAGES:
+        own = [span["text"] for span in spans if span["kind"] == message["role"]]
+        assert "".join(own) == message["content"]
+    said = [span["text"] for span in spans if span["kind"] == "assistant"]
+    assert "".join(said) == answer["text"]
+
+
+def test_without_the_capability_the_reply_is_the_same_and_brings_no_rows(
+    chromium: Browser,
+    server: RunningServer,
+    wanted: tuple[list[int], list[Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("split_server.sessions.framed.CAPABILITY", "something_else")
+    with opened(chromium, server) as page:
+        page.ready(server.url)
+        answer = page.reply(MESSAGES, maxTokens=COUNT, attention=True)
+        assert answer["ids"] == wanted[0]
+        told = attended(page)
+        assert (told["first"], told["end"], told["tokens"]) == (0, 0, len(wanted[0]))
+        notices = page.page.evaluate("notices")
+        assert notices == [{"type": "no_attention", "code": "unsupported"}]
+
+
+def test_the_page_names_what_the_terminal_names(
+    chromium: Browser, server: RunningServer, client: SplitClient
+) -> None:
+    """The tokens with the largest shares, and those shares, for tokens all over the reply."""
+    session = client.conversation()
+    session.params = SamplingParams()
+    session.send(_QUESTION).read()
+    answered = session.answered
+    assert answered is not None
+    pieces = pieces_of(client.ends.tokenizer, answered.ids)
+    transcript = Transcript(pieces, answered.prompt_tokens, answered.messages)
+    context = chromium.new_context()
+    chat = ChatPage(context.new_page(), touch=False)
+    page = chat.page
+    page.goto(server.url)
+    chat.download()
+    chat.set_number("Temperature", "0")
+    chat.press("Settings")
+    page.get_by_label("Show what each token looked at").check()
+    page.keyboard.press("Escape")
+    chat.write(_QUESTION)
+    chat.whole_reply(0)
+    chat.press("What it looked at")
+    slider = page.get_by_role("slider")
+    page.get_by_role("radio", name="One token").check(force=True)
+    for token in (0, 1, 7, 20):
+        weights = session.attend(answered.ids[: answered.prompt_tokens + token], _ROWS)
+        wanted = transcript.attended(weights)
+        slider.fill(str(token))
+        name = pieces[answered.prompt_tokens + token].text.strip()
+        expect(page.locator("caption")).to_have_text(f"To choose “{name}”, it looked at")
+        cells = page.locator(".shares :is(th, .number)").all_inner_texts()
+        assert cells == [
+            cell for text, share in wanted.most(5) for cell in (f"“{text.strip()}”", f"{share:.1%}")
+        ]
+        expect(page.get_by_text("on the chat template")).to_have_text(
+            f"{wanted.first:.1%} on the first position, {wanted.template:.1%} on the chat template."
+        )
+    assert chat.errors == []
+    context.close()

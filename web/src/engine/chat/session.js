@@ -1,0 +1,92 @@
+import { AppError, PromptEmpty } from '../../common/errors.js';
+import { OneDtypeBackend } from '../../noise/backend.js';
+import { RemoteBackend } from '../../session/remote.js';
+import { Sequence } from '../../session/sequence.js';
+import { PromptMemory } from '../../text/prompts.js';
+import { TemplateMissing } from '../errors.js';
+
+/** @typedef {import('../models/model.js').OpenModel} OpenModel */
+/** @typedef {import('../noise.js').Noised} Noised */
+/** @typedef {import('../../../types/gatelink.d.ts').Message} Message */
+
+/** One chat's session on the server, and the token ids that its texts became. */
+export class ChatSession {
+  /**
+   * @param {OpenModel} model
+   * @param {import('../../transport/channel.js').Channel} channel
+   * @param {Noised | null} [noised] null: rows are sent as they are
+   */
+  constructor(model, channel, noised = null) {
+    const { digest, hiddenSize, maxContext } = model.manifest;
+    this._model = model;
+    this.noised = noised;
+    const about = { manifest: digest, hiddenSize, maxContext, dtype: noised?.conversation.dtype ?? null };
+    this._backend = noised
+      ? new OneDtypeBackend(channel, about, noised.mode.otherDtype)
+      : new RemoteBackend(channel, about);
+    this.sequence = new Sequence(this._backend, (tokens, start, stop) =>
+      noised
+        ? noised.conversation.rows(tokens, start, stop, this._backend.dtype)
+        : model.rows(tokens.slice(start, stop), this._backend.dtype),
+    );
+    this._prompts = model.template && new PromptMemory(model.template, model.tokenizer);
+  }
+
+  /** What hidden states travel in; null before the session is open. */
+  get dtype() {
+    return this._backend.dtype ?? null;
+  }
+
+  /**
+   * Token ids that a reply continues. Throws TemplateMissing, PromptEmpty and what a template throws.
+   * @param {Message[]} messages
+   * @param {'chat' | 'plain'} mode
+   * @returns {Promise<number[]>}
+   */
+  async prompt(messages, mode) {
+    const last = messages.at(-1);
+    if (last === undefined) throw new PromptEmpty();
+    const ids = mode === 'plain' ? this._plain(last.content) : await this._rendered(messages);
+    if (ids.length === 0) throw new PromptEmpty();
+    return ids;
+  }
+
+  /**
+   * Keeps the ids of a reply as they were generated, for the next prompt.
+   * @param {number[]} promptIds @param {string} text @param {number[]} ids
+   */
+  remember(promptIds, text, ids) {
+    this._prompts?.remember(promptIds, text, ids);
+  }
+
+  /** A reply has ended: what noise had recorded ahead is given back. */
+  async settle() {
+    // Where the ledger fails it goes on counting more than was sent.
+    await quietly(this.noised?.conversation.close());
+  }
+
+  /** Frees the server's cache; the connection may be gone already. */
+  async close() {
+    await quietly(this.sequence.close());
+  }
+
+  /** @param {string} text */
+  _plain(text) {
+    return this._model.tokenizer.encode(text, { addSpecialTokens: true });
+  }
+
+  /** @param {Message[]} messages */
+  _rendered(messages) {
+    if (this._prompts === null) throw new TemplateMissing();
+    return this._prompts.prompt(messages);
+  }
+}
+
+/** @param {Promise<unknown> | undefined} work of which a failure changes nothing */
+async function quietly(work) {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+}

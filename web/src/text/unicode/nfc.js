@@ -1,0 +1,50 @@
+// NFC with the Unicode version of the `tokenizers` library.
+import { classSource } from './code_points.js';
+import { TextRefused } from '../errors.js';
+
+// Code points whose decomposition, composition or combining class came after the library's table
+// (Unicode 12). It takes them for starters that combine with nothing, so text on both sides of
+// one normalises by itself.
+/** @type {import('./code_points.js').Range[]} */
+const UNKNOWN =
+  /* prettier-ignore */ [
+  [0x7fd, 0x7fd], [0x897, 0x89f], [0x8ca, 0x8d3], [0x9fe, 0x9fe], [0xc3c, 0xc3c], [0xd3b, 0xd3c],
+  [0xeba, 0xeba], [0x1715, 0x1715], [0x1abf, 0x1add], [0x1ae0, 0x1aeb], [0x1df6, 0x1dfa], [0xa82c, 0xa82c],
+  [0x105c9, 0x105c9], [0x105d2, 0x105d2], [0x105da, 0x105da], [0x105e4, 0x105e4], [0x10d24, 0x10d27],
+  [0x10d69, 0x10d6d], [0x10eab, 0x10eac], [0x10efa, 0x10efb], [0x10efd, 0x10eff], [0x10f46, 0x10f50],
+  [0x10f82, 0x10f85], [0x11070, 0x11070], [0x1133b, 0x1133b], [0x11382, 0x11385], [0x1138b, 0x1138b],
+  [0x1138e, 0x1138e], [0x11390, 0x11390], [0x11391, 0x11391], [0x113b8, 0x113b8], [0x113bb, 0x113bb],
+  [0x113c2, 0x113c2], [0x113c5, 0x113c5], [0x113c7, 0x113c9], [0x113ce, 0x113d0], [0x1145e, 0x1145e],
+  [0x11839, 0x1183a], [0x11930, 0x11930], [0x11935, 0x11935], [0x11938, 0x11938], [0x1193d, 0x1193e],
+  [0x11943, 0x11943], [0x119e0, 0x119e0], [0x11a34, 0x11a34], [0x11a47, 0x11a47], [0x11a99, 0x11a99],
+  [0x11d42, 0x11d42], [0x11d44, 0x11d45], [0x11d97, 0x11d97], [0x11f41, 0x11f42], [0x1611e, 0x16129],
+  [0x1612f, 0x1612f], [0x16d63, 0x16d63], [0x16d67, 0x16d6a], [0x16ff0, 0x16ff1], [0x1e08f, 0x1e08f],
+  [0x1e130, 0x1e136], [0x1e2ae, 0x1e2ae], [0x1e2ec, 0x1e2ef], [0x1e4ec, 0x1e4ef], [0x1e5ee, 0x1e5ef],
+  [0x1e6e3, 0x1e6e3], [0x1e6e6, 0x1e6e6], [0x1e6ee, 0x1e6ef], [0x1e6f5, 0x1e6f5],
+];
+
+const PIECES = new RegExp(`${classSource(UNKNOWN)}+`, 'gu');
+const ASCII = /^[\0-\x7f]*$/;
+
+const MARKS = /\p{M}+/gu;
+// Browsers put marks in order by insertion, in steps that grow with the square of their number.
+const MAX_MARKS = 1024;
+
+/**
+ * @param {string} text
+ * @returns {string}
+ * @throws {TextRefused}
+ */
+export function nfc(text) {
+  if (ASCII.test(text)) return text;
+  for (const [marks] of text.matchAll(MARKS)) {
+    if (marks.length > MAX_MARKS) throw new TextRefused(`more than ${MAX_MARKS} combining marks in a row`);
+  }
+  let normalised = '';
+  let done = 0;
+  for (const match of text.matchAll(PIECES)) {
+    normalised += text.slice(done, match.index).normalize('NFC') + match[0];
+    done = match.index + match[0].length;
+  }
+  return normalised + text.slice(done).normalize('NFC');
+}

@@ -1,0 +1,69 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { fit } from '../../view/fit.js';
+import { sends } from '../../view/shortcuts.js';
+import { useApp } from '../context.jsx';
+import { IconButton } from '../controls/icon.jsx';
+import { StatusLine } from './status_line.jsx';
+
+const WITH_KEYBOARD = '(hover: hover) and (pointer: fine)';
+
+/** Where a message is written; it grows with it. */
+export function Composer() {
+  const app = useApp();
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  const draft = app.draft.value;
+  const hindrance = app.hindrance.value;
+  const id = app.library.chat.value.id;
+  useLayoutEffect(() => fit(field.current), [draft]);
+  useLayoutEffect(() => {
+    // On a phone the keyboard would cover half of the page that was just opened.
+    if (matchMedia(WITH_KEYBOARD).matches) field.current?.focus({ preventScroll: true });
+  }, [id]);
+  const send = () => {
+    app.send(draft);
+    field.current?.focus({ preventScroll: true });
+  };
+  const pressed = (/** @type {KeyboardEvent} */ event) => {
+    if (!sends(event, app.settings.value.enterSends)) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <div class="foot-in">
+      <div class="composer">
+        <textarea
+          ref={field}
+          id="composer"
+          rows={1}
+          aria-label="Message"
+          dir="auto"
+          aria-describedby="status"
+          placeholder="Message"
+          enterkeyhint={app.settings.value.enterSends ? 'send' : 'enter'}
+          autocomplete="off"
+          value={draft}
+          onInput={(event) => (app.draft.value = event.currentTarget.value)}
+          onKeyDown={pressed}
+        />
+        {app.busyHere.value ? (
+          <IconButton
+            class="primary"
+            icon="stop"
+            label="Stop the reply"
+            disabled={app.replies.running.value?.stopping}
+            onClick={() => app.replies.stop()}
+          />
+        ) : (
+          <IconButton
+            class="primary"
+            icon="send"
+            label="Send"
+            disabled={hindrance !== null || !draft.trim()}
+            onClick={send}
+          />
+        )}
+      </div>
+      <StatusLine />
+    </div>
+  );
+}

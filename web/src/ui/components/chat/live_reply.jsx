@@ -1,0 +1,28 @@
+import { parseMarkdown } from '../../../markdown/markdown.js';
+import { useApp } from '../context.jsx';
+import { LookedButton } from '../attention/button.jsx';
+import { Markdown } from './markdown.jsx';
+
+/** The reply while it is made; nothing but this is drawn for a new token. */
+export function LiveReply() {
+  const app = useApp();
+  const live = app.replies.live.value;
+  const text = live?.text ?? '';
+  return (
+    <article class="message from-model" aria-label="Reply" aria-busy="true">
+      {text ? (
+        <Markdown blocks={parseMarkdown(text, { streaming: true })} />
+      ) : (
+        <p class="thinking">
+          <span class="unseen">Waiting for the first token</span>
+          <i />
+          <i />
+          <i />
+        </p>
+      )}
+      <div class="actions">
+        <LookedButton node={null} />
+      </div>
+    </article>
+  );
+}

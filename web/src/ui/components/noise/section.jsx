@@ -1,0 +1,42 @@
+import { FIRST_NOISE } from '../../../settings/noise.js';
+import { useApp } from '../context.jsx';
+import { Lazy } from '../lazy.jsx';
+
+const settings = () => import('./panel.jsx').then(({ NoiseSettings }) => ({ default: NoiseSettings }));
+
+/** Whether rows of the shown chat are noised before they leave. */
+export function NoiseSection() {
+  const app = useApp();
+  const { noise, roots } = app.library.chat.value;
+  const on = noise?.on === true;
+  const begun = roots.length > 0;
+  const turn = (/** @type {boolean} */ next) => app.changeNoise({ ...(noise ?? FIRST_NOISE), on: next });
+  return (
+    <section class="section" aria-labelledby="noise">
+      <h3 id="noise">Noise</h3>
+      <div class="field">
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={on}
+            disabled={app.fixed.value}
+            aria-describedby="noise-hint"
+            onChange={(event) => turn(event.currentTarget.checked)}
+          />
+          Add noise to what this chat sends
+        </label>
+        <p class="hint" id="noise-hint">
+          It gives the epsilon that is shown, and nothing more. There is no comfortable setting: noise that
+          protects the prompt of a small model also ruins its replies.
+        </p>
+        {on && begun && (
+          <p class="hint">What this chat sent before noise was switched on, the server knows.</p>
+        )}
+        {noise && !on && begun && (
+          <p class="problem">Off: the next message sends this whole chat to the server without noise.</p>
+        )}
+      </div>
+      {on && <Lazy load={settings} onMissing={() => app.missing()} />}
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { presets } from '../../../presets/presets.js';
+import { AdapterChoice } from './adapter_choice.jsx';
+import { AttentionSwitch } from '../attention/switch.jsx';
+import { useApp } from '../context.jsx';
+
+/** The system prompt, the adapter and the attention of the shown chat. */
+export function ThisChat() {
+  const app = useApp();
+  const chat = app.library.chat.value;
+  const draft = useRef(/** @type {string | null} */ (null));
+  const changed = (/** @type {string} */ system) => {
+    draft.current = null;
+    app.changeChat({ system });
+    // What is written for a chat that has not begun is meant for the next ones too.
+    if (!app.library.chat.value.roots.length) app.change({ system });
+  };
+  // A chat is written to the disk once for a text, not for each of its letters: when the field is left.
+  const left = () => {
+    if (draft.current !== null) changed(draft.current);
+  };
+  useEffect(() => left, []);
+  return (
+    <section class="section" aria-labelledby="this-chat">
+      <h3 id="this-chat">This chat</h3>
+      {app.fixed.value && <p class="hint">What is grey can be changed once the reply is written.</p>}
+      <div class="field">
+        <label for="system">System prompt</label>
+        <textarea
+          id="system"
+          class="text-field"
+          aria-describedby="system-hint"
+          dir="auto"
+          value={draft.current ?? chat.system}
+          disabled={app.fixed.value}
+          onInput={(event) => (draft.current = event.currentTarget.value)}
+          onBlur={left}
+        />
+        <Presets text={chat.system} disabled={app.fixed.value} onChoice={changed} />
+        <p class="hint" id="system-hint">
+          Goes before the first message, and to the server with it. Empty: none.
+        </p>
+      </div>
+      <AdapterChoice />
+      <AttentionSwitch />
+    </section>
+  );
+}
+
+/** @param {{text: string, disabled: boolean, onChoice: (text: string) => void}} props */
+function Presets({ text, disabled, onChoice }) {
+  const all = presets();
+  const current = text === '' ? '' : (all.find((preset) => preset.text === text)?.name ?? 'own');
+  const chosen = (/** @type {string} */ name) => {
+    const preset = all.find((each) => each.name === name);
+    if (preset || name === '') onChoice(preset?.text ?? '');
+  };
+  return (
+    <select
+      class="text-field"
+      aria-label="Preset of the system prompt"
+      value={current}
+      disabled={disabled}
+      onChange={(event) => chosen(event.currentTarget.value)}
+    >
+      <option value="">No system prompt</option>
+      {current === 'own' && <option value="own">Your own</option>}
+      {all.map(({ name }) => (
+        <option key={name} value={name}>
+          Preset: {name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,58 @@
+import { sentence } from '../../words/explain.js';
+import { useApp } from '../context.jsx';
+import { DownloadCard } from './download_card.jsx';
+import { PairingCard } from './pairing_card.jsx';
+
+/** What stands between the page and its first reply. */
+export function SetupCard() {
+  const app = useApp();
+  const phase = app.connection.phase.value;
+  switch (phase.name) {
+    case 'needs_token':
+      return <PairingCard problem={phase.problem} />;
+    case 'needs_download':
+    case 'downloading':
+      return <DownloadCard />;
+    case 'offline':
+      return (
+        <section class="card" aria-labelledby="setup">
+          <h2 id="setup">The server cannot be reached</h2>
+          <p>{sentence(phase.problem?.message ?? '')}</p>
+          <p class="hint">The page tries again by itself; saved chats can be read meanwhile.</p>
+          <div class="row">
+            <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
+              Try now
+            </button>
+          </div>
+        </section>
+      );
+    case 'failed':
+      return <Failed problem={phase.problem} />;
+    default:
+      return null;
+  }
+}
+
+/** @param {{problem: import('../../machine/phase.js').Problem | null}} props */
+function Failed({ problem }) {
+  const app = useApp();
+  const digest = app.connection.phase.value.server?.manifest.digest;
+  const damaged = digest && /weights|damaged|checksum|plane|tokenizer/.test(problem?.code ?? '');
+  return (
+    <section class="card" aria-labelledby="setup">
+      <h2 id="setup">That did not work</h2>
+      <p>{sentence(problem?.message ?? '')}</p>
+      <p class="hint">Code: {problem?.code}</p>
+      <div class="row">
+        <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
+          Try again
+        </button>
+        {damaged && (
+          <button type="button" class="button danger" onClick={() => void app.connection.remove(digest)}>
+            Delete the model here
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,258 @@
+import { signal } from '@preact/signals';
+import { describeError } from '../../../common/errors.js';
+import { exportAll, exportChat, importChats, readDocument } from '../../../chats/documents.js';
+import { copyOf, newChat, rename } from '../../../chats/tree.js';
+import { sentence } from '../../words/explain.js';
+import { Saver } from './saver.js';
+import { Search } from './search.js';
+
+/** @typedef {import('../../../../types/gatelink').NoiseChoice} NoiseChoice */
+/** @typedef {import('../../../chats/types').Chat} Chat */
+/** @typedef {import('../../../chats/types').ChatSummary} ChatSummary */
+/** @typedef {import('../../../chats/store.js').ChatStore} ChatStore */
+
+const LAST_OPEN = 'gatelink.chat';
+
+/** The saved chats of this browser, and the one that is shown. */
+export class Library {
+  /**
+   * @param {{open: () => Promise<ChatStore>, toasts: import('../toasts.js').Toasts,
+   *   defaults: () => {system: string, adapter: string | null, noise?: NoiseChoice | null},
+   *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null}} needs
+   *   `defaults` of a new chat; `memory` keeps which chat was open
+   */
+  constructor({ open, toasts, defaults, memory = null }) {
+    this._open = open;
+    this._toasts = toasts;
+    this._defaults = defaults;
+    this._memory = memory;
+    /** @type {ChatStore | null} */
+    this._store = null;
+    this._search = new Search(() => this._store, toasts);
+    /** @type {(id: string) => boolean} */
+    this._kept = () => false;
+    /** Chats that are newer here than on the disk may be: the shown one, and one that is replied to. */
+    /** @type {Map<string, Chat>} */
+    this._here = new Map();
+    /** Chats that are being deleted: nothing is written for them. @type {Set<string>} */
+    this._leaving = new Set();
+    this._saver = new Saver(
+      (chat) => this._write(chat),
+      (error, chat) => this._notSaved(error, chat),
+    );
+    /** @type {import('@preact/signals').Signal<ChatSummary[]>} */
+    this.list = signal([]);
+    /** @type {import('@preact/signals').Signal<Chat>} */
+    this.chat = signal(newChat(defaults()));
+    this.found = this._search.found;
+    /** @type {import('@preact/signals').Signal<'opening' | 'indexeddb' | 'memory'>} */
+    this.kind = signal('opening');
+  }
+
+  /** Reads the list, and the chat that was open last. */
+  async start() {
+    this._store = await this._open();
+    this._store.onChange = (ids) => void this._changedElsewhere(ids);
+    this.kind.value = this._store.kind;
+    await this.refresh();
+    const last = this._memory?.getItem(LAST_OPEN);
+    if (last && !this.chat.value.roots.length) await this.select(last).catch(() => {});
+  }
+
+  async refresh() {
+    if (this._store) this.list.value = await this._store.list();
+  }
+
+  /** A new chat, which is saved with its first message. */
+  fresh() {
+    this._show(newChat(this._defaults()));
+  }
+
+  /** @param {string} id */
+  async select(id) {
+    const chat = this._here.get(id) ?? (await this._store?.load(id));
+    if (chat) this._show(chat);
+  }
+
+  /** The newest state of a chat that is in use. @param {string} id @returns {Chat | undefined} */
+  get(id) {
+    return this.chat.value.id === id ? this.chat.value : this._here.get(id);
+  }
+
+  /**
+   * A chat has changed: show it where it is the shown one, and save it.
+   * @param {Chat} chat
+   */
+  put(chat) {
+    if (this._leaving.has(chat.id)) return;
+    this._here.set(chat.id, chat);
+    const shown = this.chat.value.id === chat.id;
+    if (shown) this.chat.value = chat;
+    if (!chat.roots.length) return;
+    if (shown) this._opened(chat.id);
+    void this._saver.put(chat);
+  }
+
+  /** Saves a state that is not shown: a reply that is not over. @param {Chat} chat */
+  snapshot(chat) {
+    if (!this._leaving.has(chat.id)) void this._saver.put(chat);
+  }
+
+  /** @param {string} id @param {string} title */
+  rename(id, title) {
+    return this.change(id, (chat) => rename(chat, title));
+  }
+
+  /**
+   * Changes a chat that need not be the shown one.
+   * @param {string} id @param {(chat: Chat) => Chat} step
+   */
+  async change(id, step) {
+    const chat = this.get(id) ?? (await this._store?.load(id));
+    if (!chat) return;
+    this.put(step(chat));
+    void this.release(id);
+  }
+
+  /**
+   * Deletes a chat; while the toast stands it can be had back.
+   * @param {string} id @returns {Promise<Chat | undefined>} the chat, if there was one
+   */
+  async remove(id) {
+    const chat = this.get(id) ?? (await this._store?.load(id));
+    if (!chat) return undefined;
+    await this._erase(id);
+    const shown = this.chat.value.id === id;
+    if (shown) this.fresh();
+    await this.refresh();
+    const run = () => (shown ? this._restore(chat) : this.put(chat));
+    this._toasts.show(`Deleted “${chat.title || 'New chat'}”`, { label: 'Undo', run });
+    return chat;
+  }
+
+  /** @param {string} id */
+  async _erase(id) {
+    this._leaving.add(id);
+    try {
+      this._saver.forget(id);
+      await this._saver.idle();
+      await this._store?.remove(id);
+      this._here.delete(id);
+    } finally {
+      this._leaving.delete(id);
+    }
+  }
+
+  /** @param {string} words none: the whole list again */
+  search(words) {
+    return this._search.run(words);
+  }
+
+  /** One chat as a file. @param {string} id @returns {Promise<{name: string, blob: Blob} | null>} */
+  async document(id) {
+    const chat = this.get(id) ?? (await this._store?.load(id));
+    if (!chat) return null;
+    const blob = new Blob([exportChat(chat)], { type: 'application/json' });
+    return { name: fileName(chat.title), blob };
+  }
+
+  /** All chats as one file. @returns {Promise<{name: string, blob: Blob} | null>} */
+  async allDocuments() {
+    await this._saver.idle();
+    return this._store ? { name: 'gatelink-chats.json', blob: await exportAll(this._store) } : null;
+  }
+
+  /** Takes in the chats of files of this app or of the terminal. @param {Blob[]} files */
+  async take(files) {
+    const texts = await Promise.all(files.map(readDocument));
+    const chats = texts.flatMap((text) => importChats(text));
+    await this._store?.saveAll(chats);
+    await this.refresh();
+    if (chats.length) this._show(chats[chats.length - 1]);
+    this._toasts.show(chats.length === 1 ? 'Imported 1 chat' : `Imported ${chats.length} chats`);
+  }
+
+  /**
+   * The page was away: what another tab has made of the shown chat may not have reached this one, and a chat
+   * that has noise there would be sent plain here.
+   */
+  async wake() {
+    const { id } = this.chat.value;
+    await this._saver.idle();
+    if (await this._store?.isChangedElsewhere(id)) await this._changedElsewhere([id]);
+  }
+
+  /** When everything is written. */
+  idle() {
+    return this._saver.idle();
+  }
+
+  /**
+   * A chat is not worked on any more: once written it leaves memory, unless it is shown.
+   * @param {string} id
+   */
+  async release(id) {
+    await this._saver.idle();
+    if (this.chat.value.id !== id && !this._kept(id)) this._here.delete(id);
+  }
+
+  /** @param {Chat} chat */
+  _show(chat) {
+    const before = this.chat.value.id;
+    this.chat.value = chat;
+    this._here.set(chat.id, chat);
+    this._opened(chat.id);
+    void this.release(before);
+  }
+
+  /** Which chat a page that is opened again shows. @param {string} id */
+  _opened(id) {
+    try {
+      this._memory?.setItem(LAST_OPEN, id);
+    } catch {
+      // A storage that is full, or withheld: the page begins with a new chat then.
+    }
+  }
+
+  /** Chats that stay in memory though another one is shown. @param {(id: string) => boolean} kept */
+  keep(kept) {
+    this._kept = kept;
+  }
+
+  /** @param {Chat} chat */
+  async _write(chat) {
+    await this._store?.save(chat);
+    await this.refresh();
+  }
+
+  /** @param {unknown} error @param {Chat} chat */
+  _notSaved(error, chat) {
+    const { code, message } = describeError(error);
+    const copy = () => this._restore(copyOf(this.get(chat.id) ?? chat));
+    this._toasts.show(sentence(message), code === 'chat_changed' ? { label: 'Keep as a copy', run: copy } : undefined);
+  }
+
+  /** @param {Chat} chat */
+  _restore(chat) {
+    this.put(chat);
+    this._show(chat);
+  }
+
+  /** Another tab has saved or removed chats. @param {string[]} ids */
+  async _changedElsewhere(ids) {
+    await this.refresh();
+    const before = this.chat.value;
+    const { id } = before;
+    // A reply that is made here is not thrown away for what another tab did; its save tells of it.
+    if (!ids.includes(id) || this._kept(id)) return;
+    const chat = await this._store?.load(id).catch(() => null);
+    // Nor is a message that was written while the other tab's state was read.
+    if (chat && this.chat.value === before) this._show(chat);
+  }
+}
+
+/** @param {string} title @returns {string} fit for every file system */
+export function fileName(title) {
+  const letters = title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '');
+  return `${letters.slice(0, 60) || 'chat'}.json`;
+}

@@ -1,8 +1,0 @@
-// The template worker in a thread of Node.js, which has no `self`.
-import { parentPort } from 'node:worker_threads';
-
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-const scope = /** @type {any} */ (globalThis);
-scope.self = { postMessage: (/** @type {unknown} */ data) => port.postMessage(data) };
-await import('../../src/text/template_worker.js');
-port.on('message', (data) => scope.self.onmessage({ data }));

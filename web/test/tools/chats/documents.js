@@ -1,0 +1,33 @@
+// Imports and exports chats on request of another language. JSON on stdin:
+// {"documents": [text], "contents": [[content]]}; on stdout, for each document, the messages, the title and the
+// chat exported again (or the code of the error), and for each list of contents the export of a chat that was
+// talked, edited and undone with them.
+import { readFileSync } from 'node:fs';
+import { exportChat, importChat } from '../../../src/chats/documents.js';
+import { AppError } from '../../../src/common/errors.js';
+import { editMessage, messages, newChat, path, reply, say, undo } from '../../../src/chats/tree.js';
+
+/** @param {string} text */
+function imported(text) {
+  try {
+    const chat = importChat(text);
+    return { messages: messages(chat), title: chat.title, model: chat.model, exported: exportChat(chat) };
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code };
+    throw error;
+  }
+}
+
+/** @param {string[]} contents */
+function grown([system, ...contents]) {
+  let chat = newChat({ system, model: 'tiny' });
+  for (const content of contents) {
+    chat = reply(say(chat, content), `${content} (answered)`, { reason: 'eos', stats: { tokens: 3 } });
+    chat = reply(editMessage(chat, path(chat)[0].id, `${content} (edited)`), `${content} (again)`);
+    chat = undo(reply(say(chat, 'undone'), 'gone'));
+  }
+  return { messages: messages(chat), exported: exportChat(chat) };
+}
+
+const { documents, contents } = JSON.parse(readFileSync(0, 'utf8'));
+process.stdout.write(JSON.stringify({ documents: documents.map(imported), grown: contents.map(grown) }));

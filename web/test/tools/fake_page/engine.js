@@ -1,0 +1,187 @@
+// An engine without a model, for tests of the page: it has the methods of EngineClient and answers by itself.
+import { AppError } from '../../../src/common/errors.js';
+import { FakeLooked } from './attention.js';
+
+const REPLY = `Split inference cuts a model in two places. Your **device** holds the ends:
+
+1. the tokenizer and the embedding table,
+2. the LM head and the sampler.
+
+The server computes what lies *between* them. In code:
+
+\`\`\`python
+for token in decode(prompt, adapter=None, temperature=0.7, top_p=0.95, seed=11):
+    print(token, end="", flush=True)
+\`\`\`
+
+| part | where | size |
+| --- | --- | ---: |
+| ends | here | 8.4 MB |
+| middle | server | 21 MB |
+
+- [x] streamed
+- [ ] <img src=x onerror="document.title='broken'"> and <script>document.title = 'broken'</script> stay text
+
+> Assume that the server can recover what you write.
+
+See [the documentation](https://example.org/docs).`;
+
+const SERVER = {
+  manifest: {
+    digest: 'd1',
+    name: 'gatelink-embedded-2m',
+    family: 'llama',
+    licence: 'Apache-2.0',
+    maxContext: 2048,
+    generation: { temperature: 0.7, top_p: 0.95 },
+    size: 8_400_000,
+    hasTemplate: true,
+    layers: 4,
+  },
+  stored: true,
+  doneBytes: 8_400_000,
+  storage: 'opfs',
+  freeBytes: 12_000_000_000,
+  adapters: [
+    { name: 'banking', description: 'Questions about accounts and cards.', rank: 8, hiddenSize: 64, scale: 1,
+      keywords: ['account'], encrypted: false },
+  ],
+};
+
+const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, no_attention. */
+export class FakeEngine {
+  constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
+    this.kind = kind;
+    this.onNotice = (/** @type {any} */ _notice) => {};
+    this._stats = { bytesUp: 0, bytesDown: 0, exchanges: 0, transport: 'websocket', reconnects: 0,
+      cachedTokens: 0, dtype: 'f16' };
+    this._done = 0;
+    this._paused = false;
+    /** @type {FakeLooked | null} */
+    this._looked = null;
+  }
+
+  /** @param {any} where */
+  async connect({ token }) {
+    await pause(20);
+    const known = token && !token.startsWith('not-');
+    if (this.kind === 'needs_token' && !known) throw new AppError('unauthorized', 'a token is needed');
+    if (this.kind === 'revoked') throw new AppError('device_revoked', 'this device was revoked');
+    if (this.kind === 'offline') throw new AppError('server_unreachable', 'the server does not answer');
+    if (this.kind === 'failed') throw new AppError('manifest_invalid', 'the manifest of this server is damaged');
+    const stored = this.kind !== 'needs_download' || this._done === SERVER.manifest.size;
+    return { ...SERVER, stored, doneBytes: stored ? SERVER.manifest.size : this._done };
+  }
+
+  /** @param {any} options */
+  async pull({ onProgress }) {
+    this._paused = false;
+    const total = SERVER.manifest.size;
+    while (this._done < total) {
+      await pause(60);
+      if (this._paused) throw new AppError('paused', 'the download is paused');
+      this._done = Math.min(total, this._done + 150_000);
+      onProgress({ done: this._done, total });
+    }
+  }
+
+  async pause() {
+    this._paused = true;
+  }
+
+  async models() {
+    const { digest, name, size } = SERVER.manifest;
+    return [{ digest, name, complete: true, bytes: size }];
+  }
+
+  async remove() {
+    this._done = 0;
+    this.kind = 'needs_download';
+  }
+
+  /** @param {any} options */
+  async prepare({ onPrepare }) {
+    onPrepare(1);
+    return { kernel: 'simd', workers: 2 };
+  }
+
+  /** @param {any} request @param {any} options */
+  reply(request, { onToken }) {
+    let stopped = false;
+    const times = this.kind === 'long' ? 12 : 1;
+    const pieces = Array(times).fill(REPLY).join('\n\n').match(/\s*\S+/g) ?? [];
+    const done = this._speak(pieces, onToken, () => stopped, request);
+    return { done, stop: () => (stopped = true) };
+  }
+
+  /** @param {string[]} pieces @param {any} onToken @param {() => boolean} isStopped @param {any} request */
+  async _speak(pieces, onToken, isStopped, request) {
+    const start = performance.now();
+    this._looked = request.attention && this.kind !== 'no_attention' ? new FakeLooked(request.messages) : null;
+    if (request.attention && !this._looked) this.onNotice({ type: 'no_attention', code: 'unsupported' });
+    let text = '';
+    let index = 0;
+    await pause(120);
+    const ttft = (performance.now() - start) / 1000;
+    for (const piece of pieces) {
+      if (isStopped()) break;
+      await pause(this.kind === 'long' ? 6 : 12);
+      if (this.kind === 'lost' && index === 30) await this._lose();
+      text += piece;
+      this._looked?.push(piece);
+      this._stats.bytesUp += 212;
+      this._stats.bytesDown += 188;
+      this._stats.exchanges += 1;
+      this._stats.cachedTokens += 1;
+      onToken({ text: piece, probability: 0.8, rows: 1, index: index++,
+        timing: { total: 0.012, engine: 0.004, queue: 0, wire: 0.002, device: 0.006 } });
+    }
+    return { reason: isStopped() ? 'cancelled' : 'eos', text, tokens: index, promptTokens: 20, promptSent: 20,
+      seed: '11', adapter: request.adapter, ttft,
+      tokensPerSecond: (index - 1) / ((performance.now() - start) / 1000 - ttft) };
+  }
+
+  async _lose() {
+    this.onNotice({ type: 'reconnecting', reason: 'the network went away', attempt: 1, delay: 2 });
+    await pause(1500);
+    if (new URLSearchParams(location.search).has('breaks')) {
+      throw new AppError('connection_lost', 'the connection was lost: the network went away');
+    }
+    this.onNotice({ type: 'reconnected' });
+  }
+
+  async stats() {
+    return { ...this._stats };
+  }
+
+  /** @param {string} _chat @param {number} from */
+  async attended(_chat, from) {
+    return this._looked?.told(from) ?? null;
+  }
+
+  /** @param {string} _chat @param {number | null} token */
+  async attention(_chat, token) {
+    return this._looked?.row(token) ?? null;
+  }
+
+  wake() {}
+
+  /** @param {string} _chat @param {any} settings */
+  async noise(_chat, { epsilon, sigma, delta, clip, budget }) {
+    await pause(20);
+    if (clip === 99) throw new AppError('ledger_failed', 'the noise ledger of this browser cannot be used');
+    const rows = this._stats.cachedTokens;
+    const loss = { rows, sendings: rows && 1, token: rows ? 8 : 0, whole: rows ? 512.344 : 0 };
+    return { delta, clip: clip ?? 3.352, sigma: sigma ?? 1.613, width: 192, sensitivity: 4.871, exact: true,
+      token: epsilon ?? 3.2, chat: loss, all: { ...loss, rows: rows + 120, sendings: 3, token: 14.2, whole: Infinity },
+      budget: budget && { epsilon: budget, spent: 12.3, room: 17 }, ownPenalty: 1.1 };
+  }
+
+  async forgetNoise() {}
+
+  async closeChat() {}
+
+  close() {}
+}

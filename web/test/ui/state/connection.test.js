@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/common/errors.js';
+import { Retry } from '../../../src/ui/machine/retry.js';
+import { Connection } from '../../../src/ui/state/connection.js';
+import { SERVER, ScriptedEngine, settled } from '../scripted.js';
+
+function harness() {
+  /** @type {ScriptedEngine[]} */
+  const engines = [];
+  const spawn = () => /** @type {any} */ (engines[engines.push(new ScriptedEngine()) - 1]);
+  /** @type {{run: (() => void) | null}} */
+  const timer = { run: null };
+  const timers = {
+    set: (/** @type {() => void} */ run) => (timer.run = run),
+    clear: () => void (timer.run = null),
+  };
+  /** @type {Connection} */
+  const connection = new Connection({
+    spawn, url: 'http://host', token: () => 'secret-token', transport: () => 'auto', now: () => 0,
+    retry: new Retry(() => void connection.connect(), timers),
+  });
+  return { engines, connection, timer };
+}
+
+/** @param {ReturnType<typeof harness>} all @param {object} [server] */
+async function ready({ engines, connection }, server = {}) {
+  void connection.connect();
+  engines[0].last('connect').resolve({ ...SERVER, ...server });
+  await settled();
+  engines[0].last('prepare')?.resolve({ kernel: 'simd', workers: 2 });
+  await settled();
+}
+
+test('connecting to a model that is here prepares it and is ready', async () => {
+  const all = harness();
+  await ready(all);
+  const [where] = all.engines[0].last('connect').args;
+  assert.deepEqual(where, { url: 'http://host', token: 'secret-token', transport: 'auto' });
+  assert.equal(all.connection.phase.value.name, 'ready');
+  assert.deepEqual(all.connection.ends.value, { kernel: 'simd', workers: 2 });
+});
+
+test('no engine is started before it is needed', () => {
+  const { engines, connection } = harness();
+  connection.wake();
+  assert.equal(engines.length, 0);
+});
+
+test('a download shows its progress, pauses and goes on', async () => {
+  const all = harness();
+  const { connection, engines } = all;
+  await ready(all, { stored: false, doneBytes: 0 });
+  void connection.download();
+  engines[0].last('pull').args[0].onProgress({ done: 40, total: 100 });
+  assert.deepEqual(connection.progress.value, { done: 40, total: 100, perSecond: null });
+  engines[0].last('pull').reject(new AppError('paused', 'paused'));
+  await settled();
+  assert.deepEqual([connection.phase.value.name, connection.phase.value.doneBytes], ['needs_download', 40]);
+  void connection.download();
+  engines[0].last('pull').resolve();
+  await settled();
+  assert.equal(connection.phase.value.name, 'preparing');
+});
+
+test('a download that finds another model served asks the server anew', async () => {
+  const all = harness();
+  const { connection, engines } = all;
+  await ready(all, { stored: false, doneBytes: 0 });
+  void connection.download();
+  const asked = engines[0].calls.filter((call) => call.name === 'connect').length;
+  engines[0].last('pull').reject(new AppError('weights_changed', 'another model'));
+  await settled();
+  assert.equal(engines[0].calls.filter((call) => call.name === 'connect').length, asked + 1);
+  assert.equal(connection.phase.value.name, 'connecting');
+});
+
+test('a server that does not answer is tried again until it does', async () => {
+  const all = harness();
+  const { engines, connection, timer } = all;
+  void connection.connect();
+  engines[0].last('connect').reject(new AppError('server_unreachable', 'no answer'));
+  await settled();
+  assert.equal(connection.phase.value.name, 'offline');
+  timer.run?.();
+  assert.equal(connection.phase.value.name, 'connecting');
+  engines[0].last('connect').resolve(SERVER);
+  await settled();
+  assert.deepEqual([connection.phase.value.name, timer.run], ['preparing', null]);
+});
+
+test('waking tries at once', async () => {
+  const { engines, connection } = harness();
+  void connection.connect();
+  engines[0].last('connect').reject(new AppError('server_unreachable', 'no answer'));
+  await settled();
+  connection.wake();
+  assert.equal(engines[0].calls.filter(({ name }) => name === 'connect').length, 2);
+  assert.equal(engines[0].woken, 1);
+});
+
+test('the answer to an older attempt changes nothing', async () => {
+  const { engines, connection } = harness();
+  void connection.connect();
+  const older = engines[0].last('connect');
+  void connection.connect();
+  engines[0].last('connect').reject(new AppError('unauthorized', 'token'));
+  await settled();
+  older.resolve(SERVER);
+  await settled();
+  assert.equal(connection.phase.value.name, 'needs_token');
+});
+
+test('an engine that died is replaced at the next try', async () => {
+  const { engines, connection } = harness();
+  void connection.connect();
+  engines[0].last('connect').reject(new AppError('engine_failed', 'out of memory'));
+  await settled();
+  assert.deepEqual([connection.phase.value.name, engines[0].closed], ['failed', true]);
+  void connection.connect();
+  assert.equal(engines.length, 2);
+});
+
+test('a reply’s error moves the page only where it concerns it', async () => {
+  const all = harness();
+  await ready(all);
+  all.connection.replyFailed(new AppError('prompt_too_long', 'too long'));
+  assert.equal(all.connection.phase.value.name, 'ready');
+  all.connection.replyFailed(new AppError('device_revoked', 'revoked'));
+  assert.equal(all.connection.phase.value.name, 'needs_token');
+});
+
+test('deleting the model that is served asks the server anew', async () => {
+  const all = harness();
+  await ready(all);
+  void all.connection.remove('d');
+  all.engines[0].last('remove').resolve();
+  await settled();
+  assert.equal(all.connection.phase.value.name, 'connecting');
+  all.engines[0].last('connect').resolve({ ...SERVER, stored: false, doneBytes: 0 });
+  await settled();
+  assert.equal(all.connection.phase.value.name, 'needs_download');
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ago, counted, duration, rate, size } from '../../../src/ui/words/format.js';
+
+test('sizes have three digits or fewer and decimal units', () => {
+  const shown = [0, 999, 1000, 8_400_000, 99_960_000, 271_000_000, 12e9].map(size);
+  assert.deepEqual(shown, ['0 B', '999 B', '1.0 kB', '8.4 MB', '100 MB', '271 MB', '12.0 GB']);
+});
+
+test('no size reads as a thousand of a smaller unit', () => {
+  assert.equal(size(999_600), '1.0 MB');
+});
+
+test('durations keep to the unit that matters', () => {
+  assert.deepEqual([0.121, 1.26, 42.4, 300, 7500].map(duration), ['121 ms', '1.3 s', '42 s', '5 min', '2 h']);
+});
+
+test('rates lose their fraction where it says nothing', () => {
+  assert.deepEqual([2.34, 9.96, 61.2].map(rate), ['2.3 tok/s', '10 tok/s', '61 tok/s']);
+});
+
+test('things are counted in the singular and the plural', () => {
+  assert.deepEqual([counted(1, 'token'), counted(1234, 'token')], ['1 token', '1,234 tokens']);
+});
+
+test('times are said from now to a date', () => {
+  const now = Date.UTC(2026, 5, 30, 12);
+  const minute = 60_000;
+  const past = [0, 5, 3 * 60, 26 * 60, 9 * 1440];
+  const shown = past.map((minutes) => ago(now - minutes * minute, now));
+  assert.deepEqual(shown, ['just now', '5 min ago', '3 h ago', '1 day ago', '2026-06-21']);
+});
