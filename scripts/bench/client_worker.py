@@ -11,23 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from scripts.bench.report import private_bytes
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 from split_client.api import ChatSession, Reply, SamplingParams, SplitClient
 
 _GREEDY = SamplingParams(temperature=0.0, seed=0)
 
 
-class ClientWorker:
+class ClientWorker(Operations):
     """Answers the requests with one connected client."""
 
     def __init__(self, client: SplitClient) -> None:
         self._client = client
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def prepare(self, prompt: str) -> dict[str, Any]:
         """Token ids of a prompt."""

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 CHUNK = 1 << 16
+
+
+class Ends(NamedTuple):
+    """A connection: ``reader`` and ``writer`` of the client's, ``inner`` and ``outer`` of the
+    server's.
+    """
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    inner: asyncio.StreamReader
+    outer: asyncio.StreamWriter
 
 
 class Hop:
@@ -40,26 +52,18 @@ class Hop:
         except OSError:
             writer.transport.abort()
             return
-        ends = {writer, outer}
-        self._open |= ends
+        writers = {writer, outer}
+        self._open |= writers
         try:
-            await self._between(reader, writer, inner, outer)
+            await self._between(Ends(reader, writer, inner, outer))
         finally:
-            self._open -= ends
-            for end in ends:
+            self._open -= writers
+            for end in writers:
                 end.close()
 
-    async def _between(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        inner: asyncio.StreamReader,
-        outer: asyncio.StreamWriter,
-    ) -> None:
-        """Carry what the client sends from ``reader`` to ``outer``, answers from ``inner`` to
-        ``writer``.
-        """
-        await asyncio.gather(pump(reader, outer), pump(inner, writer))
+    async def _between(self, ends: Ends) -> None:
+        """Carry what the client sends, and the answers."""
+        await asyncio.gather(pump(ends.reader, ends.outer), pump(ends.inner, ends.writer))
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

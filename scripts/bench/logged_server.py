@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -53,6 +55,19 @@ class LoggedServer:
         """Errors in its log."""
         lines = self.log.read_text().splitlines()
         return [line for line in lines if re.search(r"Traceback| ERROR | CRITICAL ", line)]
+
+
+def server_folder(stack: contextlib.ExitStack, given: str | None) -> Path:
+    """The folder ``given``, or one that goes with ``stack``; servers keep their ends in it."""
+    folder = Path(given or stack.enter_context(tempfile.TemporaryDirectory()))
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["SPLIT_CACHE"] = str(folder / "cache")
+    return folder
+
+
+def flags(limits: Mapping[str, object]) -> list[str]:
+    """Limits by name as arguments of the server."""
+    return [word for name, value in limits.items() for word in (f"--{name}", str(value))]
 
 
 def start_server(

@@ -16,6 +16,13 @@ def parser(description: str) -> argparse.ArgumentParser:
     return made
 
 
+def add_server_option(parser: argparse.ArgumentParser) -> None:
+    """--server, once for every flag that is passed on."""
+    parser.add_argument(
+        "--server", action="append", default=[], help="one more flag for the server: --server=--x=y"
+    )
+
+
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """--linears, --quantize and --threads of our side."""
     parser.add_argument("--linears", choices=["auto", "packed", "plain"], default="auto")

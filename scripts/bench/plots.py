@@ -20,31 +20,11 @@ from matplotlib.ticker import ScalarFormatter
 from scripts.bench.report import median
 from scripts.bench.step.programs import INT8, PACKED, STOCK
 from scripts.bench.step.report import bandwidth, bytes_of, series
+from split_client.audit.report.style import BLUE, GREEN, GREY, ORANGE, STYLE
 
-_STYLE = {
-    "svg.fonttype": "none",
-    # Element ids come from this instead of a random number, so that equal figures are equal files.
-    "svg.hashsalt": "gatelink",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#8a8f98",
-    "axes.labelcolor": "#30343b",
-    "axes.titlelocation": "left",
-    "axes.titlesize": 12,
-    "axes.titlepad": 12,
-    "xtick.color": "#5b616b",
-    "ytick.color": "#5b616b",
-    "text.color": "#30343b",
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.color": "#e4e6ea",
-    "lines.linewidth": 2,
-}
+_STYLE = STYLE | {"axes.grid.axis": "y", "lines.linewidth": 2}
 _SIZE = (7.2, 4.6)
-_BLUE, _ORANGE, _GREEN, _GREY = "#2563a8", "#d1651a", "#2f8f5b", "#8a8f98"
-_COLOURS = (_BLUE, _ORANGE, _GREEN)
+_COLOURS = (BLUE, ORANGE, GREEN)
 
 
 def throughput(saved: list[dict[str, Any]], target: Path) -> None:
@@ -69,7 +49,7 @@ def step_time(figures: dict[str, Any], target: Path) -> None:
     with pyplot.rc_context(_STYLE):
         figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
         contexts = figures["contexts"]
-        for name, colour in ((STOCK, _GREY), (PACKED, _BLUE), (INT8, _ORANGE)):
+        for name, colour in ((STOCK, GREY), (PACKED, BLUE), (INT8, ORANGE)):
             times = [median(series(figures, name, f"context {c}")) for c in contexts]
             axes.plot(contexts, times, "o-", color=colour, label=name, markersize=4)
             if name != STOCK:

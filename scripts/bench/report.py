@@ -7,8 +7,9 @@ import importlib.metadata
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 _PACKAGES = ("torch", "transformers", "onnxruntime", "numpy", "websockets", "uvicorn")
 
@@ -36,6 +37,18 @@ def spread(values: Sequence[float], unit: str, digits: int = 2) -> str:
     middle = median(ordered)
     low, high = ordered[0], ordered[-1]
     return f"{middle:.{digits}f} {unit} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def counted(counts: Iterable[tuple[str, int]]) -> str:
+    """How many of each."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts)
+
+
+def finish(problems: Sequence[str]) -> NoReturn:
+    """Print them and end the program; its exit status is 1 where there is one."""
+    for problem in problems:
+        print(f"failed: {problem}")
+    raise SystemExit(bool(problems))
 
 
 def median(values: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""What a reply is when nobody else is there: ``python -m scripts.bench.solo URL CACHE [TOKEN]``.
+"""A reply when nobody else is there: ``python -m scripts.bench.solo URL CACHE [TOKEN]``.
 
 Requests: ``reply`` to prompt ids, over a session of its own, on a connection that nothing disturbs.
 """
@@ -10,9 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.soak.client import MAX_TOKENS, sampling
 from scripts.bench.workers import serve
-from split_client.api import SplitClient
+from split_client.api import SamplingParams, SplitClient
 from split_client.chat.reply_maker import ReplyMaker
 from split_client.generation.sequence import Sequence
 from split_client.transport.base import Traffic
@@ -21,6 +20,15 @@ from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import RemoteBackend
 from split_wire.limits import frame_limit
+
+MAX_TOKENS = 48
+
+
+def sampling(seed: int | None) -> SamplingParams:
+    """Greedy without a seed."""
+    if seed is None:
+        return SamplingParams()
+    return SamplingParams(temperature=1.2, top_p=0.95, repetition_penalty=1.1, seed=seed)
 
 
 class Solo:

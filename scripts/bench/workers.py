@@ -5,19 +5,15 @@ A worker module defines ``def handle(request: dict) -> dict`` and runs :func:`se
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from scripts.paths import ROOT
 
-_BIN = Path(sys.executable).parent
 _ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
 
@@ -60,28 +56,17 @@ class Worker:
         self._process.wait(timeout=30)
 
 
+class Operations:
+    """Answers requests with the method that each names as its ``op``."""
+
+    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer one request."""
+        operation = getattr(self, request.pop("op"))
+        answer: dict[str, Any] = operation(**request)
+        return answer
+
+
 def serve(handle: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Answer requests from standard input until it ends."""
     for line in sys.stdin:
         print(json.dumps(handle(json.loads(line))), flush=True)
-
-
-@contextlib.contextmanager
-def split_server(*arguments: str) -> Iterator[tuple[str, int]]:
-    """A real ``split-server serve`` on a free port: its URL and process id."""
-    with contextlib.ExitStack() as stack:
-        process = subprocess.Popen(
-            [str(_BIN / "split-server"), "serve", "--port", "0", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=_ENVIRONMENT,
-        )
-        stack.callback(process.wait)
-        stack.callback(process.terminate)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if found := re.match(r"listening on (\S+)", line):
-                yield found[1], process.pid
-                return
-        raise RuntimeError("the server ended before it listened")

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from scripts.bench.hostile import mutations
+from scripts.bench.websocket_frame import websocket_frame
 from split_wire.messages import (
     CONTENT_TYPE,
     Close,
@@ -226,9 +227,3 @@ def test_damaged_websocket_frames(server: RunningServer) -> None:
         begun = time.monotonic()
         exchange(server, HANDSHAKE, mutations.mutated_bytes(rng, 2 * ping))
         assert time.monotonic() - begun < SECONDS
-
-
-def websocket_frame(payload: bytes) -> bytes:
-    """A masked binary frame (RFC 6455, 5.2) of at most 125 bytes."""
-    masked = bytes(byte ^ b"mask"[index % 4] for index, byte in enumerate(payload))
-    return bytes([0x82, 0x80 | len(payload)]) + b"mask" + masked

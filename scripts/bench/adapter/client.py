@@ -10,23 +10,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 from split_client.api import SamplingParams, SplitClient
 
 
-class AdapterWorker:
+class AdapterWorker(Operations):
     """Answers requests with one connected client."""
 
     def __init__(self, client: SplitClient) -> None:
         self._client = client
         # A reply of a fixed length: nothing ends it early.
         self._params = SamplingParams(banned=frozenset(client.manifest.eos_token_ids))
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def reply(self, text: str, tokens: int, adapter: str) -> dict[str, Any]:
         """Tokens per second after the first, and this process's CPU milliseconds per token."""

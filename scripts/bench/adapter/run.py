@@ -9,12 +9,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import re
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +20,9 @@ from safetensors.numpy import save_file
 
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.shapes import SHAPES, served_checkpoint
-from scripts.bench.workers import Worker, split_server
+from scripts.bench.workers import Worker
+from scripts.listening import listening
 
-_BIN = Path(sys.executable).parent
 _NAME = "made"
 _TEXT = "What is split inference, and what does a device hold of a model?"
 
@@ -39,11 +35,12 @@ def main() -> None:
         hidden = json.loads((path / "config.json").read_text())["hidden_size"]
         adapters = _made_adapter(folder / f"adapters-{hidden}-{options.rank}", hidden, options.rank)
         arguments = ["--model", str(path), "--no-compat"]
-        url, _ = stack.enter_context(split_server(*arguments))
-        host, process = stack.enter_context(_adapter_host(adapters, options.workers))
+        url, _ = stack.enter_context(listening("serve", *arguments))
+        flags = ("--adapters", str(adapters), "--workers", str(options.workers))
+        host, pid = stack.enter_context(listening("adapters", *flags, errors=None))
         client = Worker("scripts.bench.adapter.client", url, host, str(folder / "cache"))
         stack.callback(client.close)
-        pairs = _measured(client, process, options)
+        pairs = _measured(client, psutil.Process(pid), options)
     _report(options, hidden, pairs)
 
 
@@ -94,27 +91,6 @@ def _made_adapter(folder: Path, hidden: int, rank: int) -> Path:
     }
     (target / "adapter.json").write_text(json.dumps(about))
     return folder
-
-
-@contextlib.contextmanager
-def _adapter_host(adapters: Path, workers: int) -> Iterator[tuple[str, psutil.Process]]:
-    command = [str(_BIN / "split-server"), "adapters", "--port", "0", "--adapters", str(adapters)]
-    process = subprocess.Popen(
-        [*command, "--workers", str(workers)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if found := re.match(r"listening on (\S+)", line):
-                yield found[1], psutil.Process(process.pid)
-                return
-        raise SystemExit("the adapter host did not start")
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
 
 
 def _report(

@@ -20,25 +20,19 @@ import numpy as np
 import psutil
 
 from scripts.bench.token_streams import Received, event_tokens, socket_tokens
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 
 Form: TypeAlias = Literal["plain", "binary", "events"]
 # Of float32 weights that were summed in another order.
 _SUM_TOLERANCE = 1e-5
 
 
-class AttentionClient:
+class AttentionClient(Operations):
     """Answers the requests; ``server`` is whose processor time is read."""
 
     def __init__(self, url: str, server: int) -> None:
         self._url = url
         self._server = psutil.Process(server)
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def model(self) -> dict[str, Any]:
         """What the server says of its model."""

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import tempfile
-from pathlib import Path
 
 from scripts.bench.attention.report import beside_specification, costs
 from scripts.bench.attention.rounds import Lengths, Round, measured, prompt_ids
-from scripts.bench.logged_server import logged_server
-from scripts.bench.report import heading
+from scripts.bench.logged_server import logged_server, server_folder
+from scripts.bench.options import add_server_option
+from scripts.bench.report import finish, heading
 from scripts.bench.shapes import SHAPES, served_checkpoint
 from scripts.bench.workers import Worker
 
@@ -27,13 +25,10 @@ def main() -> None:
     options = _options()
     lengths = Lengths(options.tokens, min(options.event_tokens, options.tokens))
     with contextlib.ExitStack() as stack:
-        folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        folder.mkdir(parents=True, exist_ok=True)
-        # The server keeps a copy of the ends there.
-        os.environ["SPLIT_CACHE"] = str(folder / "cache")
+        folder = server_folder(stack, options.folder)
         path = served_checkpoint(options.shape, folder, options.dtype)
-        flags = ("--model", str(path), "--dtype", options.dtype, *options.server)
-        server = stack.enter_context(logged_server(folder / "server.log", *flags))
+        arguments = ("--model", str(path), "--dtype", options.dtype, *options.server)
+        server = stack.enter_context(logged_server(folder / "server.log", *arguments))
         client = Worker("scripts.bench.attention.client", server.url, str(server.process.pid))
         stack.callback(client.close)
         model = client.ask(op="model")
@@ -58,9 +53,7 @@ def main() -> None:
         faults = server.faults()
     furthest = max(one["furthest_sum"] for one in checked)
     _report(options, lengths, heads, rounds, furthest)
-    for fault in faults:
-        print(f"failed: the server's log: {fault}")
-    raise SystemExit(bool(faults))
+    finish([f"the server's log: {fault}" for fault in faults])
 
 
 def _report(
@@ -98,9 +91,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--event-tokens", type=int, default=64, help="of a reply over events")
     parser.add_argument("--contexts", type=int, nargs="+", default=[500, 1000, 2000])
     parser.add_argument("--checked", type=int, default=16, help="tokens whose rows are checked")
-    parser.add_argument(
-        "--server", action="append", default=[], help="one more flag for the server: --server=--x=y"
-    )
+    add_server_option(parser)
     options = parser.parse_args()
     if options.dtype is None:
         options.dtype = "float32" if options.shape == "embedded" else "bfloat16"

@@ -19,7 +19,7 @@ from safetensors import safe_open
 
 from scripts.bench.inputs import embedding_rows
 from scripts.bench.timing import timed
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.engine import Engine
 from split_server.engine.job import StepJob
@@ -47,7 +47,7 @@ class CountingRunner(ModelRunner):
         return super().run(slices)
 
 
-class EngineWorker:
+class EngineWorker(Operations):
     """Answers the requests with one running engine."""
 
     def __init__(self, path: Path, dtype: str, options: dict[str, Any]) -> None:
@@ -62,12 +62,6 @@ class EngineWorker:
         self._context = 0
         # The backbone does not keep them; loaded here, once, because sessions are threads.
         self._table, self._head = _ends(path, self._backbone.dtype)
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def facts(self) -> dict[str, Any]:
         """What the linear layers are."""

@@ -19,24 +19,18 @@ from scripts.bench.churn.device import Device
 from scripts.bench.churn.link import Link, LinkFailed
 from scripts.bench.churn.tally import Tally
 from scripts.bench.churn.user import Habits, User
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 from split_client.api import SplitClient
 from split_wire.client import ClientProtocol
 from split_wire.messages import Close, encode_message
 
 
-class ChurnClient:
+class ChurnClient(Operations):
     """Answers the requests; the ends are opened once and shared by all users."""
 
     def __init__(self) -> None:
         self._url = ""
         self._client: SplitClient | None = None
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def open(self, url: str, cache: str) -> dict[str, Any]:
         """Pull or find the ends of the served model."""

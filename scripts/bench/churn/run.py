@@ -18,9 +18,9 @@ from typing import Any
 
 from scripts.bench.churn.plot import plot
 from scripts.bench.churn.tally import Tally
-from scripts.bench.logged_server import LoggedServer, logged_server
+from scripts.bench.logged_server import LoggedServer, flags, logged_server
 from scripts.bench.process_memory import MB, MemoryWatch, Sample, slope
-from scripts.bench.report import heading, table
+from scripts.bench.report import finish, heading, table
 from scripts.bench.shapes import SHAPES, served_checkpoint
 from scripts.bench.workers import Worker
 
@@ -48,10 +48,7 @@ def main() -> None:
     if options.plot and not plot(lasted, 60 * options.settled, growth, options.plot):
         print("no plot: matplotlib is not installed", file=sys.stderr)
     _report(options, tally, samples, growth, memory, verdicts)
-    problems = _problems(tally, faults, growth, memory, verdicts)
-    for problem in problems:
-        print(f"failed: {problem}")
-    raise SystemExit(bool(problems))
+    finish(_problems(tally, faults, growth, memory, verdicts))
 
 
 def _flags(options: argparse.Namespace, model: Path) -> list[str]:
@@ -63,8 +60,7 @@ def _flags(options: argparse.Namespace, model: Path) -> list[str]:
         "max-sockets": 2 * options.sessions,
         "session-ttl": 60,
     }
-    chosen = [word for name, value in limits.items() for word in (f"--{name}", str(value))]
-    return ["--model", str(model), "--dtype", "float32", *chosen, *options.server]
+    return ["--model", str(model), "--dtype", "float32", *flags(limits), *options.server]
 
 
 def _client(stack: contextlib.ExitStack, server: LoggedServer, folder: Path) -> Worker:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scripts.bench.clients.probe import Probed
 from scripts.bench.clients.tally import Tally
 from scripts.bench.process_memory import MB, Sample, slope
-from scripts.bench.report import table
+from scripts.bench.report import counted, table
 from scripts.bench.rest import Rest
 
 _PERCENTILES = (50, 99)
@@ -73,7 +73,7 @@ def by_kind(tallies: Mapping[str, Tally]) -> str:
 
 def figures(mixed: Mixed, total: Tally) -> str:
     """Everything that is not of one kind."""
-    causes = ", ".join(f"{count:,} {code}" for code, count in total.failures.most_common())
+    causes = counted(total.failures.most_common())
     rest, probed, growth = mixed.rest, mixed.probed, mixed.growth
     minute = next((one for one in mixed.samples if one.seconds >= _MINUTE), mixed.samples[0])
     tokenized = [f"p{share} {probed.percentile_ms(share):.1f} ms" for share in _PERCENTILES]

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,9 +19,10 @@ from scripts.bench.clients.probe import TokenizeProbe
 from scripts.bench.clients.prompts import KINDS, Kind, chats
 from scripts.bench.clients.report import Bars, Mixed, by_kind, figures, problems
 from scripts.bench.clients.tally import Tally, together
-from scripts.bench.logged_server import LoggedServer, logged_server
+from scripts.bench.logged_server import LoggedServer, flags, logged_server, server_folder
+from scripts.bench.options import add_server_option
 from scripts.bench.process_memory import MemoryWatch
-from scripts.bench.report import heading
+from scripts.bench.report import finish, heading
 from scripts.bench.rest import rest_of
 from scripts.bench.shapes import SHAPES, served_checkpoint
 from scripts.bench.workers import Worker
@@ -36,19 +35,13 @@ _SETTLE_SECONDS = 30.0
 def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
-        folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        folder.mkdir(parents=True, exist_ok=True)
-        # The server keeps a copy of the ends there.
-        os.environ["SPLIT_CACHE"] = str(folder / "cache")
+        folder = server_folder(stack, options.folder)
         model = served_checkpoint(options.shape, folder, options.dtype)
         server = stack.enter_context(logged_server(folder / "server.log", *_flags(options, model)))
         mixed = _mixed(server, _workers(stack, server, folder, options), options)
     total = together(mixed.tallies.values())
     _report(options, mixed, total)
-    found = problems(mixed, total, _bars(options))
-    for problem in found:
-        print(f"failed: {problem}")
-    raise SystemExit(bool(found))
+    finish(problems(mixed, total, _bars(options)))
 
 
 def _flags(options: argparse.Namespace, model: Path) -> list[str]:
@@ -57,8 +50,7 @@ def _flags(options: argparse.Namespace, model: Path) -> list[str]:
         "max-sessions-per-principal": _SESSIONS,
         "session-ttl": options.session_ttl,
     }
-    chosen = [word for name, value in limits.items() for word in (f"--{name}", str(value))]
-    return ["--model", str(model), "--dtype", options.dtype, *chosen, *options.server]
+    return ["--model", str(model), "--dtype", options.dtype, *flags(limits), *options.server]
 
 
 def _workers(
@@ -170,9 +162,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--growth", type=float, default=1.0, help="MB per minute that are allowed")
     parser.add_argument("--period", type=float, default=10.0, help="seconds between memory samples")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--server", action="append", default=[], help="one more flag for the server: --server=--x=y"
-    )
+    add_server_option(parser)
     options = parser.parse_args()
     if options.clients < len(KINDS):
         parser.error(f"at least {len(KINDS)} clients")

@@ -16,7 +16,8 @@ from typing import Any
 from scripts.bench import options as common
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.shapes import SHAPES, random_checkpoint, weight_bytes
-from scripts.bench.workers import Worker, split_server
+from scripts.bench.workers import Worker
+from scripts.listening import listening
 
 PROMPT = "the device holds the ends of a model and the server its middle " * 4
 # Rounding logits to bfloat16 (8 bits) reorders candidates that are closer than this.
@@ -28,7 +29,9 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = random_checkpoint(options.shape, folder, options.dtype)
-        url, _ = stack.enter_context(split_server("--model", str(path), "--dtype", options.dtype))
+        url, _ = stack.enter_context(
+            listening("serve", "--model", str(path), "--dtype", options.dtype)
+        )
         client = Worker("scripts.bench.client_worker", url, str(folder / "cache"))
         stack.callback(client.close)
         peer = Worker("scripts.bench.peers.generate", str(path), options.dtype)

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 from split_client.api import Reply, SamplingParams, SplitClient
 from split_client.generation.loop import TokenEvent
 
@@ -26,18 +26,12 @@ _VARIED = SamplingParams(temperature=0.0, seed=0, repetition_penalty=1.5)
 _WORDS = ("the ", "server ", "keeps ", "one ", "cache ", "and ", "device ", "sends ", "what ")
 
 
-class FairnessClient:
+class FairnessClient(Operations):
     """Answers the requests with one connected client."""
 
     def __init__(self, client: SplitClient) -> None:
         self._client = client
         self._text = ""
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def compose(self, tokens: int) -> dict[str, Any]:
         """Make a text of about ``tokens`` tokens, the chat template included."""

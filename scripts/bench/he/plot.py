@@ -9,21 +9,10 @@ from typing import Any
 from scripts.bench.he import coefficients, mm, slots
 from scripts.bench.he.inputs import Measured
 from scripts.bench.he.report import Run
+from split_client.audit.report.style import BASE, BLUE, GREY, ORANGE
 
-_COLOURS = {coefficients.NAME: "#2563a8", slots.NAME: "#8a8f98", mm.NAME: "#d1651a"}
-_STYLE = {
-    "svg.fonttype": "none",
-    # Element ids come from this instead of a random number, so that equal figures are equal files.
-    "svg.hashsalt": "gatelink",
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.color": "#e4e6ea",
-}
+_COLOURS = {coefficients.NAME: BLUE, slots.NAME: GREY, mm.NAME: ORANGE}
+_STYLE = BASE | {"axes.axisbelow": True, "axes.grid.axis": "y"}
 _WIDTH = 0.26
 
 

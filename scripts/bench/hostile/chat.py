@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scripts.bench.shapes import EMBEDDED
-from scripts.bench.soak.client import MAX_TOKENS
+from scripts.bench.solo import MAX_TOKENS
 from scripts.bench.workers import Worker
 from split_client.api import SplitClient
 

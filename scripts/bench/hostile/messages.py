@@ -13,6 +13,7 @@ import httpx
 import numpy as np
 
 from scripts.bench.hostile import mutations
+from scripts.bench.websocket_frame import websocket_frame
 from split_wire.digest import PrefixChain
 from split_wire.messages import (
     CONTENT_TYPE,
@@ -223,12 +224,6 @@ def socket_bytes(rng: random.Random, count: int) -> Iterator[bytes]:
     ping = websocket_frame(encode_message(Ping()))
     for _ in range(count):
         yield mutations.mutated_bytes(rng, 2 * ping)
-
-
-def websocket_frame(payload: bytes) -> bytes:
-    """A masked binary frame (RFC 6455, 5.2) of at most 125 bytes."""
-    masked = bytes(byte ^ b"mask"[index % 4] for index, byte in enumerate(payload))
-    return bytes([0x82, 0x80 | len(payload)]) + b"mask" + masked
 
 
 def _rows(target: Target, count: int) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 from scripts.bench.hostile.chat import Chatted
 from scripts.bench.hostile.messages import Kind
 from scripts.bench.process_memory import MB
-from scripts.bench.report import heading, table
+from scripts.bench.report import counted, heading, table
 
 _MOST_CODES = 12
 
@@ -97,6 +97,5 @@ def _figures(siege: Siege) -> list[list[object]]:
 
 def _codes(answers: Mapping[str, Any]) -> str:
     codes = answers["codes"].most_common()
-    told = [f"{count:,} {code}" for code, count in codes[:_MOST_CODES]]
     rest = sum(count for _, count in codes[_MOST_CODES:])
-    return ", ".join([*told, *([f"{rest:,} others"] if rest else [])])
+    return counted([*codes[:_MOST_CODES], *([("others", rest)] if rest else [])])

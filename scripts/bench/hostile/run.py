@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import secrets
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -25,8 +23,10 @@ from typing import Any
 from scripts.bench.hostile.chat import Chat
 from scripts.bench.hostile.messages import KINDS, Kind, Target
 from scripts.bench.hostile.report import Siege, problems, report
-from scripts.bench.logged_server import LoggedServer, logged_server
+from scripts.bench.logged_server import LoggedServer, logged_server, server_folder
+from scripts.bench.options import add_server_option
 from scripts.bench.process_memory import unique_bytes
+from scripts.bench.report import finish
 from scripts.bench.shapes import EMBEDDED
 from scripts.bench.workers import Worker
 from split_client.api import SplitClient
@@ -40,17 +40,12 @@ _POLL_SECONDS = 0.5
 def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
-        folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        folder.mkdir(parents=True, exist_ok=True)
-        os.environ["SPLIT_CACHE"] = str(folder / "cache")
+        folder = server_folder(stack, options.folder)
         tokens = {name: secrets.token_hex(16) for name in _NAMES}
         server = stack.enter_context(_server(folder, tokens, options))
         siege = _besieged(stack, server, folder, tokens, options)
     report(siege, options.seed)
-    found = problems(siege, options.hang, options.growth)
-    for problem in found:
-        print(f"failed: {problem}")
-    raise SystemExit(bool(found))
+    finish(problems(siege, options.hang, options.growth))
 
 
 @contextlib.contextmanager
@@ -177,9 +172,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--growth", type=float, default=10.0, help="MB that memory may have grown")
     parser.add_argument("--session-ttl", type=float, default=15.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--server", action="append", default=[], help="one more flag for the server: --server=--x=y"
-    )
+    add_server_option(parser)
     return parser.parse_args()
 
 

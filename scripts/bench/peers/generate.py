@@ -13,7 +13,7 @@ import torch
 import transformers
 from transformers import AutoModelForCausalLM, StoppingCriteria, StoppingCriteriaList
 
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 
 
 class Stopwatch(StoppingCriteria):
@@ -27,7 +27,7 @@ class Stopwatch(StoppingCriteria):
         return torch.zeros(input_ids.shape[0], dtype=torch.bool)
 
 
-class GenerateWorker:
+class GenerateWorker(Operations):
     """Answers ``generate`` and ``check`` requests with one loaded model."""
 
     def __init__(self, path: str, dtype: str) -> None:
@@ -36,11 +36,9 @@ class GenerateWorker:
         self._model = model.eval()
 
     def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
+        """Answer one request."""
         with torch.inference_mode():
-            answer: dict[str, Any] = operation(**request)
-        return answer
+            return super().handle(request)
 
     def generate(self, ids: list[int], tokens: int) -> dict[str, Any]:
         """Greedy ids and the seconds from the first to the last token."""

@@ -16,14 +16,14 @@ import numpy as np
 
 from scripts.bench.inputs import embedding_rows
 from scripts.bench.timing import Lap, timed
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 
 _ROWS_AT_ONCE = 512
 # Positions of a stream come in multiples of this.
 _PADDING = 256
 
 
-class LlamaWorker:
+class LlamaWorker(Operations):
     """Answers the requests with one context, whose sequences have a cache each."""
 
     def __init__(self, path: str, threads: int, context: int, sessions: int) -> None:
@@ -40,12 +40,6 @@ class LlamaWorker:
         self._memory = llama_cpp.llama_get_memory(self._llama)
         self._batch = llama_cpp.llama_batch_init(_ROWS_AT_ONCE, self._width, 1)
         self._filled = 0
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def facts(self) -> dict[str, Any]:
         """The version and the processor features that it was built for."""

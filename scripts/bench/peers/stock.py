@@ -18,10 +18,10 @@ from transformers import AutoModelForCausalLM, DynamicCache
 from scripts.bench.inputs import embedding_rows
 from scripts.bench.keys_values import random_keys_values
 from scripts.bench.timing import Lap, timed
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 
 
-class StockWorker:
+class StockWorker(Operations):
     """Answers the requests with one unmodified model."""
 
     def __init__(self, path: str, dtype: str, device: str, threads: int) -> None:
@@ -36,11 +36,9 @@ class StockWorker:
         self._sessions: list[DynamicCache] = []
 
     def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
+        """Answer one request."""
         with torch.inference_mode():
-            answer: dict[str, Any] = operation(**request)
-        return answer
+            return super().handle(request)
 
     def hidden(self, rows: int, steps: int) -> dict[str, Any]:
         """Hidden states of the last ``steps`` of ``rows`` positions, each in a step of its own."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from scripts.bench.soak.dialogues import DIALOGUES, Dialogue
 from scripts.bench.soak.hop import ChaosHop
 from scripts.bench.soak.tally import Asked, Heard, SoakTally, Wait
-from split_client.api import ChatSession, SamplingParams, SplitClient
+from scripts.bench.solo import MAX_TOKENS, sampling
+from split_client.api import ChatSession, SplitClient
 from split_client.chat.reply import Reply
 from split_client.errors import ClientError
 from split_client.generation.loop import TokenEvent
@@ -18,7 +19,6 @@ from split_client.transport.channel import Mode, Patience
 from split_wire.errors import SplitError
 
 SEEDS = (None, 7, 8)
-MAX_TOKENS = 48
 # A server that starts again must be back within ``total``.
 PATIENCE = Patience(connect=5.0, exchange=25.0, total=150.0)
 _GIVE_UP = 300.0
@@ -27,13 +27,6 @@ _MODES: tuple[Mode, ...] = ("auto", "auto", "websocket", "http")
 
 class GaveUp(Exception):
     """A reply did not come about, however often it was asked for."""
-
-
-def sampling(seed: int | None) -> SamplingParams:
-    """Greedy without a seed."""
-    if seed is None:
-        return SamplingParams()
-    return SamplingParams(temperature=1.2, top_p=0.95, repetition_penalty=1.1, seed=seed)
 
 
 class SoakClient:

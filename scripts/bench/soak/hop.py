@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 
-from scripts.bench.hop import CHUNK, Hop, pump
+from scripts.bench.hop import CHUNK, Ends, Hop, pump
 
 _REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _SLOW_CHUNK, _SLOW_PAUSE = 256, 0.02
@@ -45,29 +45,23 @@ class ChaosHop(Hop):
         for writer in self._forgotten:
             writer.transport.abort()
 
-    async def _between(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        inner: asyncio.StreamReader,
-        outer: asyncio.StreamWriter,
-    ) -> None:
+    async def _between(self, ends: Ends) -> None:
         if self.weather.gone:
-            writer.transport.abort()
+            ends.writer.transport.abort()
             return
-        first = await _first_of(reader)
+        first = await _first_of(ends.reader)
         if self.weather.no_upgrades and b"upgrade: websocket" in first.lower():
             self.refused_upgrades += 1
-            writer.write(_REFUSED)
+            ends.writer.write(_REFUSED)
             return
-        outer.write(first)
-        upwards = asyncio.ensure_future(pump(reader, outer))
+        ends.outer.write(first)
+        upwards = asyncio.ensure_future(pump(ends.reader, ends.outer))
         try:
-            vanished = await self._answers(inner, writer)
+            vanished = await self._answers(ends.inner, ends.writer)
         finally:
             upwards.cancel()
         if vanished:
-            await self._forget(inner, outer, writer)
+            await self._forget(ends)
 
     async def _answers(self, inner: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Carry answers; True when the connection has fallen silent."""
@@ -98,18 +92,16 @@ class ChaosHop(Hop):
         self.cuts += 1
         return True
 
-    async def _forget(
-        self, inner: asyncio.StreamReader, outer: asyncio.StreamWriter, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _forget(self, ends: Ends) -> None:
         """Hold both ends open and carry nothing, until the server or the bench ends it."""
-        self._open.discard(outer)
-        self._forgotten.append(outer)
+        self._open.discard(ends.outer)
+        self._forgotten.append(ends.outer)
         if len(self._forgotten) > _MOST_FORGOTTEN:
             self._forgotten.pop(0).transport.abort()
         with suppress(OSError):
-            while await inner.read(CHUNK):
+            while await ends.inner.read(CHUNK):
                 pass
-        writer.transport.abort()
+        ends.writer.transport.abort()
 
 
 async def _first_of(reader: asyncio.StreamReader) -> bytes:

@@ -13,9 +13,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.soak.client import MAX_TOKENS, PATIENCE, sampling
+from scripts.bench.soak.client import PATIENCE
 from scripts.bench.soak.dialogues import DIALOGUES
 from scripts.bench.soak.disk import no_file_grows
+from scripts.bench.solo import MAX_TOKENS, sampling
 from scripts.bench.workers import serve
 from split_client.api import SplitClient
 from split_client.errors import ClientError

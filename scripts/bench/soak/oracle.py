@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scripts.bench.soak.client import MAX_TOKENS
 from scripts.bench.soak.tally import Asked, Heard, SoakTally
+from scripts.bench.solo import MAX_TOKENS
 from scripts.bench.workers import Worker
 
 

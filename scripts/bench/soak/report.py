@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scripts.bench.process_memory import MB
-from scripts.bench.report import heading, table
+from scripts.bench.report import counted, heading, table
 from scripts.bench.rest import Rest
 from scripts.bench.soak.oracle import Verdict
 from scripts.bench.soak.servers import Life
@@ -81,13 +81,13 @@ def _figures(soak: Soak) -> list[list[object]]:
     return [
         ["replies compared", _compared(verdict)],
         ["other than alone, or than `generate`", len(verdict.wrong)],
-        ["done", _counted(done)],
-        ["failures of which a user is told", _counted(tally.failures) or "none"],
+        ["done", counted(done.most_common())],
+        ["failures of which a user is told", counted(tally.failures.most_common()) or "none"],
         ["failures without a named cause", len(tally.unnamed)],
         ["waits of 1 s or more for a token", f"{len(tally.waits):,}"],
         ["longest wait for a token", _wait(longest)],
         ["longest without fault of network or kill", _wait(quiet)],
-        ["bad peers", _counted(Counter(soak.peers["done"])) or "none"],
+        ["bad peers", counted(Counter(soak.peers["done"]).most_common()) or "none"],
         ["longest that a mute peer was put up with", f"{soak.peers['put_up_with']:.0f} s"],
         ["newcomers without room, then with", ", ".join(soak.refusals) or "none"],
         ["sessions, cache afterwards", f"{soak.sessions}, {rest.reserved / MB:.1f} MB"],
@@ -118,7 +118,7 @@ def _life(life: Life, settled: float) -> list[object]:
         f"{caches:.0f} MB",
         _rate(grown),
         _rate(beside),
-        _counted(life.told) or "none",
+        counted(life.told.most_common()) or "none",
     ]
 
 
@@ -135,7 +135,3 @@ def _wait(wait: Wait | None) -> str:
     if wait is None:
         return "below 1 s"
     return f"{wait.seconds:.1f} s" + (f" ({wait.fault})" if wait.fault else "")
-
-
-def _counted(counter: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counter.most_common())

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from scripts.bench.hostile.messages import websocket_frame
+from scripts.bench.websocket_frame import websocket_frame
 from scripts.bench.workers import serve
 from split_wire.messages import SUBPROTOCOL, Ping, encode_message
 

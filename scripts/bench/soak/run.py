@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.logged_server import logged_server
+from scripts.bench.logged_server import flags, logged_server, server_folder
+from scripts.bench.options import add_server_option
+from scripts.bench.report import finish
 from scripts.bench.rest import rest_of
 from scripts.bench.shapes import EMBEDDED
 from scripts.bench.soak.disk import SmallDisk, small_disk
@@ -45,10 +45,7 @@ class Crowd:
 def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
-        folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        folder.mkdir(parents=True, exist_ok=True)
-        # The server keeps a copy of the ends there.
-        os.environ["SPLIT_CACHE"] = str(folder / "cache")
+        folder = server_folder(stack, options.folder)
         disk = stack.enter_context(small_disk(folder / "disk"))
         soak = _soaked(stack, folder, disk, options)
         alone = stack.enter_context(
@@ -56,10 +53,7 @@ def main() -> None:
         )
         soak.verdict = compared(soak.tally, alone.url, folder / "cache", EMBEDDED)
     report(soak, options.clients, options.minutes)
-    found = problems(soak, options.growth)
-    for problem in found:
-        print(f"failed: {problem}")
-    raise SystemExit(bool(found))
+    finish(problems(soak, options.growth))
 
 
 def _soaked(
@@ -100,8 +94,7 @@ def _flags(options: argparse.Namespace) -> list[str]:
         "max-sockets": 1024,
         "session-ttl": options.session_ttl,
     }
-    chosen = [word for name, value in limits.items() for word in (f"--{name}", str(value))]
-    return ["--dtype", "float32", *chosen, *options.server]
+    return ["--dtype", "float32", *flags(limits), *options.server]
 
 
 def _crowd(
@@ -149,9 +142,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--session-ttl", type=float, default=20.0)
     parser.add_argument("--period", type=float, default=5.0, help="seconds between memory samples")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--server", action="append", default=[], help="one more flag for the server: --server=--x=y"
-    )
+    add_server_option(parser)
     return parser.parse_args()
 
 

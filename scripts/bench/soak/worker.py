@@ -18,12 +18,12 @@ from typing import Any
 from scripts.bench.soak.client import SoakClient
 from scripts.bench.soak.hop import ChaosHop
 from scripts.bench.soak.tally import together
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 
 _STACK_BYTES = 1 << 20
 
 
-class SoakWorker:
+class SoakWorker(Operations):
     """Answers the requests; all hops live on one event loop."""
 
     def __init__(self) -> None:
@@ -31,12 +31,6 @@ class SoakWorker:
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._clients: list[SoakClient] = []
         self._hops: list[ChaosHop] = []
-
-    def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
-        answer: dict[str, Any] = operation(**request)
-        return answer
 
     def open(self, url: str, cache: str, clients: int, seed: str) -> dict[str, Any]:
         """Make ``clients`` of them, each behind a hop of its own; nothing connects yet."""

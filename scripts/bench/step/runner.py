@@ -18,7 +18,7 @@ from scripts.bench.inputs import embedding_rows
 from scripts.bench.keys_values import random_keys_values
 from scripts.bench.step.bandwidth import read_bandwidth
 from scripts.bench.timing import Lap, timed
-from scripts.bench.workers import serve
+from scripts.bench.workers import Operations, serve
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model import packed
 from split_server.engine.model.loader import load_backbone
@@ -29,7 +29,7 @@ from split_server.kv.cache import KVCache
 _ROWS_AT_ONCE = 256
 
 
-class RunnerWorker:
+class RunnerWorker(Operations):
     """Answers the requests with one loaded backbone."""
 
     def __init__(self, path: Path, dtype: str, options: dict[str, Any]) -> None:
@@ -41,11 +41,9 @@ class RunnerWorker:
         self._clock = _AttentionClock()
 
     def handle(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request by its ``op``."""
-        operation = getattr(self, request.pop("op"))
+        """Answer one request."""
         with torch.inference_mode():
-            answer: dict[str, Any] = operation(**request)
-        return answer
+            return super().handle(request)
 
     def hidden(self, rows: int, steps: int) -> dict[str, Any]:
         """Hidden states of the last ``steps`` of ``rows`` positions, each in a step of its own."""

@@ -15,7 +15,8 @@ from typing import Any
 from scripts.bench import options as common
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.shapes import random_checkpoint
-from scripts.bench.workers import Worker, split_server
+from scripts.bench.workers import Worker
+from scripts.listening import listening
 
 _WORDS = (
     "the",
@@ -38,7 +39,9 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = random_checkpoint(options.shape, folder, options.dtype)
-        url, _ = stack.enter_context(split_server("--model", str(path), "--dtype", options.dtype))
+        url, _ = stack.enter_context(
+            listening("serve", "--model", str(path), "--dtype", options.dtype)
+        )
         client = Worker("scripts.bench.client_worker", url, str(folder / "cache"))
         stack.callback(client.close)
         text = _text(client, options.turn_tokens)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.demo_model.chat import Chat
@@ -22,6 +19,7 @@ from scripts.demo_model.evaluation.adapter import expert_cases
 from scripts.demo_model.evaluation.cases import Case
 from scripts.demo_model.evaluation.reference import adapted_tokens
 from scripts.demo_model.training.adapter import load_adapter
+from scripts.listening import listening
 from split_client.api import SplitClient
 
 _TOKENS = 110
@@ -33,7 +31,9 @@ def main() -> None:
     chat, adapter = Chat(EMBEDDED), load_adapter(EMBEDDED / ADAPTER)
     equal, right = 0, 0
     with contextlib.ExitStack() as stack:
-        server, host = stack.enter_context(_run("serve")), stack.enter_context(_run("adapters"))
+        quiet = subprocess.DEVNULL
+        server, _ = stack.enter_context(listening("serve", errors=quiet))
+        host, _ = stack.enter_context(listening("adapters", errors=quiet))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         client = stack.enter_context(
             SplitClient(server, cache=folder, adapter="banking", adapter_host=host)
@@ -58,28 +58,6 @@ def _prompt(chat: Chat, case: Case) -> list[int]:
         case.messages(), add_generation_prompt=True, tokenize=True, return_dict=False
     )
     return ids
-
-
-@contextlib.contextmanager
-def _run(command: str) -> Iterator[str]:
-    """The address of a ``split-server`` command on a free port."""
-    process = subprocess.Popen(
-        [str(Path(sys.executable).parent / "split-server"), command, "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if found := re.match(r"listening on (\S+)", line):
-                yield found[1]
-                return
-        raise SystemExit(f"split-server {command} did not start")
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
 
 
 def _options() -> argparse.Namespace:

@@ -6,32 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from split_client.audit.errors import OutputFailed, PlotUnavailable
+from split_client.audit.report.style import BLUE, GREY, ORANGE, STYLE
 
-_STYLE = {
-    "svg.fonttype": "none",
-    # Element ids come from this instead of a random number, so that equal figures are equal files.
-    "svg.hashsalt": "gatelink",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#8a8f98",
-    "axes.labelcolor": "#30343b",
-    "axes.titlelocation": "left",
-    "axes.titlesize": 12,
-    "axes.titlepad": 12,
-    "xtick.color": "#5b616b",
-    "ytick.color": "#5b616b",
-    "text.color": "#30343b",
-    "axes.grid": True,
-    "grid.color": "#e4e6ea",
-}
 _SIZE = (7.6, 5.0)
 # Around the full marker of one conversation, where both are as good.
 _HOLLOW = {"fmt": "s", "markerfacecolor": "none", "markersize": 9}
 # Percent; closer than this, labels would lie upon each other.
 _NEAR, _MIDDLE = 4.0, 50.0
-_ONE, _MANY, _PRIOR = "#2563a8", "#d1651a", "#8a8f98"
+_ONE, _MANY, _PRIOR = BLUE, ORANGE, GREY
 
 
 def require_matplotlib() -> None:
@@ -50,7 +32,7 @@ def draw(made: dict[str, Any], target: Path) -> None:
     mpl.use("svg")
     from matplotlib import pyplot
 
-    with pyplot.rc_context(_STYLE):
+    with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
         _points(axes, made["modes"])
         axes.set_xlabel("use: held-out questions answered exactly (%)")

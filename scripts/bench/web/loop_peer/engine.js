@@ -2,20 +2,14 @@
 import { Ends } from '../../../../web/src/ends/ends.js';
 import { paramsFrom } from '../../../../web/src/generation/params.js';
 import { Sampler } from '../../../../web/src/generation/sampler.js';
+import { answer } from './jobs.js';
 import { normal } from './random.js';
 
 /** @type {Ends} */
 let ends;
 let width = 0;
 
-const jobs = { open, top, head, reply, logits, close };
-self.onmessage = async ({ data: { job, ...options } }) => {
-  try {
-    self.postMessage({ result: await jobs[job](options) });
-  } catch (error) {
-    self.postMessage({ error: `${error.code ?? error}` });
-  }
-};
+answer({ open, top, head, reply, logits, close }, (error) => `${error.code ?? error}`);
 
 async function open({ descriptors, rows, hidden, kernel }) {
   width = hidden;

@@ -1,17 +1,11 @@
 // A worker that writes random f16 rows as files of OPFS, and computes the oracle from them.
+import { answer } from './jobs.js';
 import { bits, halves, insert, normal, toHalf } from './random.js';
 
 const AT_ONCE = 1024;
 const FOLDER = 'bench-weights';
 
-const jobs = { fill, oracle };
-self.onmessage = async ({ data: { job, ...options } }) => {
-  try {
-    self.postMessage({ result: await jobs[job](options) });
-  } catch (error) {
-    self.postMessage({ error: String(error) });
-  }
-};
+answer({ fill, oracle });
 
 /** Files of the shards of a table; their descriptors. */
 async function fill({ rows, hidden, shards }) {

@@ -2,20 +2,14 @@
 //
 // The table is float16 in memory, each value widened through a table of 65,536 as it is multiplied; every
 // logit is computed, all are sorted, then temperature, top-k, top-p and a draw.
+import { answer } from './jobs.js';
 import { halves, normal } from './random.js';
 
 const wide = halves();
 let table = new Uint16Array();
 let width = 0;
 
-const jobs = { open, top, head, reply };
-self.onmessage = async ({ data: { job, ...options } }) => {
-  try {
-    self.postMessage({ result: await jobs[job](options) });
-  } catch (error) {
-    self.postMessage({ error: String(error) });
-  }
-};
+answer({ open, top, head, reply });
 
 /** Reads the whole table. */
 async function open({ descriptors, hidden }) {

@@ -2,18 +2,12 @@
 import { atomically, openDatabase } from '../../../../web/src/weights/indexeddb/database.js';
 import { runOf, writeRun } from '../../../../web/src/weights/indexeddb/pieces.js';
 import { openShard } from '../../../../web/src/weights/shard.js';
+import { answer } from './jobs.js';
 import { bits, halves, insert, normal, toHalf } from './random.js';
 
 const AT_ONCE = 1024;
 
-const jobs = { fill, oracle };
-self.onmessage = async ({ data: { job, ...options } }) => {
-  try {
-    self.postMessage({ result: await jobs[job](options) });
-  } catch (error) {
-    self.postMessage({ error: String(error) });
-  }
-};
+answer({ fill, oracle });
 
 /** The shards of a table as a model whose records aim at `record` bytes; their descriptors. */
 async function fill({ rows, hidden, shards, record }) {

@@ -1,0 +1,40 @@
+"""Commands of ``split-server`` that listen, each a real process."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_COMMAND = str(Path(sys.executable).parent / "split-server")
+
+
+@contextmanager
+def listening(
+    command: str, *arguments: str, errors: int | None = subprocess.STDOUT
+) -> Iterator[tuple[str, int]]:
+    """``split-server`` with ``command`` on a free port: its URL and process id.
+
+    ``errors``: as ``stderr`` of Popen. Raises RuntimeError when it ends before it listens.
+    """
+    process = subprocess.Popen(
+        [_COMMAND, command, "--port", "0", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if found := re.match(r"listening on (\S+)", line):
+                yield found[1], process.pid
+                return
+        raise RuntimeError(f"split-server {command} ended before it listened")
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
