@@ -92,7 +92,7 @@ def _measure(shape: _Shape, context: int, rounds: int) -> Figures:
     for _ in range(rounds + 2):
         figures.peer.append(_time(lambda layer: peer.update(*row, layer), shape.layers))
         peer.crop(-1)
-        figures.update.append(_time(lambda layer: mine.layers.update(*row, layer), shape.layers))
+        figures.update.append(_time(lambda layer: mine.update(*row, layer), shape.layers))
         mine.truncate(context)
         figures.append.append(_time(lambda layer: mine.layer(layer).append(*row), shape.layers))
         mine.truncate(context)

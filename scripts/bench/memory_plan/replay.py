@@ -63,7 +63,7 @@ class Replay:
         from split_server.engine.model.packed import Slice
 
         # Every position is counted from the cache's own buffers up.
-        first = max(len(cache), end - _ROWS)
+        first = max(cache.length, end - _ROWS)
         self._fill(cache, first)
         if self._data() > self._limit:
             return self._data()
@@ -79,12 +79,12 @@ class Replay:
         model = self._runner._backbone.module.config
         heads = model.num_key_value_heads
         width = getattr(model, "head_dim", None) or model.hidden_size // model.num_attention_heads
-        while len(cache) < positions and self._data() <= self._limit:
-            count = min(_ROWS, positions - len(cache))
+        while cache.length < positions and self._data() <= self._limit:
+            count = min(_ROWS, positions - cache.length)
             rows = torch.zeros(1, 1, 1, 1).expand(1, heads, count, width)
             for layer in range(self._info.num_layers):
                 cache.layer(layer).append(rows, rows)
-            cache.grown_to(len(cache) + count)
+            cache.grown_to(cache.length + count)
 
 
 class _Peak:

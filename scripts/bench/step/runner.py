@@ -93,11 +93,11 @@ class RunnerWorker(Operations):
         return {"bytes_per_second": read_bandwidth()}
 
     def _run(self, caches: list[KVCache], row: torch.Tensor) -> torch.Tensor:
-        return torch.cat(self._runner.run([Slice(cache, len(cache), row) for cache in caches]))
+        return torch.cat(self._runner.run([Slice(cache, cache.length, row) for cache in caches]))
 
     def _prefill(self, cache: KVCache, inputs: torch.Tensor) -> None:
         for part in inputs.split(_ROWS_AT_ONCE):
-            self._runner.run([Slice(cache, len(cache), part)])
+            self._runner.run([Slice(cache, cache.length, part)])
 
     def _rows(self, count: int, seed: int) -> torch.Tensor:
         rows = embedding_rows(count, self._config.hidden_size, seed)

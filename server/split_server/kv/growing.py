@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import torch
 from transformers.cache_utils import DynamicLayer
 
@@ -88,9 +90,6 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         """:meth:`append` as Hugging Face calls it; gradients end here."""
         return self.append(key_states.detach(), value_states.detach())
 
-    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Nothing to do before there are rows."""
-
     def get_seq_length(self) -> int:
         """Positions that are held."""
         return self._length
@@ -105,30 +104,14 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self.truncate(max(self._length + tokens_to_remove, 0))
 
     def reset(self) -> None:
-        """Hold nothing."""
+        """Hold nothing, as Hugging Face asks for it."""
         self.release()
 
-    def reorder_cache(self, beam_idx: torch.Tensor) -> None:
-        """Reorder the batch, for beam search."""
-        super().reorder_cache(beam_idx)
-        self._adopt()
+    def _refuse_batch(self, *_: object) -> NoReturn:
+        raise NotImplementedError("the cache of a session holds one sequence: no beams, no batch")
 
-    def batch_repeat_interleave(self, repeats: int) -> None:
-        """Repeat every sequence of the batch."""
-        super().batch_repeat_interleave(repeats)
-        self._adopt()
-
-    def batch_select_indices(self, indices: torch.Tensor) -> None:
-        """Keep some sequences of the batch."""
-        super().batch_select_indices(indices)
-        self._adopt()
-
-    def _adopt(self) -> None:
-        """Move keys and values that Hugging Face replaced into buffers of their shape."""
-        keys, values = self.keys, self.values
-        if self._length:
-            self.release()
-            self.append(keys, values)
+    # Inherited, these would replace ``keys`` and leave the buffers behind.
+    reorder_cache = batch_repeat_interleave = batch_select_indices = _refuse_batch
 
     def _make_room(self, keys: torch.Tensor, values: torch.Tensor, end: int) -> None:
         """Have buffers of the size class of ``end`` positions, with the held rows in them."""
@@ -144,7 +127,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
             new_values.narrow(2, 0, self._length).copy_(self.values)
         old = (self._key_buffer, self._value_buffer)
         self._key_buffer, self._value_buffer, self._room = new_keys, new_values, wanted
-        self.dtype, self.device, self.is_initialized = keys.dtype, keys.device, True
+        self.is_initialized = True
         self._show()
         for buffer in old:
             if buffer is not None:

@@ -156,7 +156,7 @@ class MemoryPlanner:
     def _needed(self, cache: KVCache | None, positions: int, rows: int) -> int:
         held = 0 if cache is None else cache.allocated_bytes
         growth = max(self.plan.cache_bytes(positions) - held, 0)
-        longest = max((len(other) for other in self._caches), default=0)
+        longest = max((other.length for other in self._caches), default=0)
         return growth + self.plan.wire(rows) + self.workspace(max(longest, positions))
 
     def _promised(self, besides: KVCache | None) -> int:
@@ -169,4 +169,4 @@ class MemoryPlanner:
     def _untouched(self) -> int:
         """Bytes of buffers that are allocated and not written to."""
         row = self.plan.shape.kv_bytes_per_position
-        return sum(max(cache.allocated_bytes - len(cache) * row, 0) for cache in self._caches)
+        return sum(max(cache.allocated_bytes - cache.length * row, 0) for cache in self._caches)

@@ -36,7 +36,7 @@ class PlannedStore(SessionStore):
         Raises UnknownSession, CacheFull.
         """
         cache = session.cache
-        wanted = (cache, positions, max(positions - len(cache), 1), reply_bytes)
+        wanted = (cache, positions, max(positions - cache.length, 1), reply_bytes)
         larger = self.planner.grows(cache, positions) or reply_bytes > _SMALL_REPLY
         if larger:
             self._check(self._spare(session), *wanted)

@@ -85,7 +85,7 @@ class NamedSessions:
         self._check_shape(embeddings)
         await self._off_loop(embeddings.rows, embeddings.require_finite)
         session, known = self._named_session(principal, name, embeddings, incremental)
-        cached = len(session.cache)
+        cached = session.cache.length
         try:
             self._gate.enter(session, cached + embeddings.rows)
         except SplitError:
@@ -111,7 +111,7 @@ class NamedSessions:
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> tuple[Session, bool]:
         session = self._store.find_named(principal, name) if incremental else None
-        cached = 0 if session is None else len(session.cache)
+        cached = 0 if session is None else session.cache.length
         if cached + embeddings.rows > self._engine.info.max_context:
             raise ContextOverflow(cached + embeddings.rows, self._engine.info.max_context)
         if session is None:

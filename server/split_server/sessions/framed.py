@@ -268,7 +268,7 @@ class SplitService:
             reply.set_result(frame)
 
     def _give_up(self, session: Session, run: Run) -> None:
-        session.state.fail(run, min(len(session.cache), session.state.cached))
+        session.state.fail(run, min(session.cache.length, session.state.cached))
         self._gate.leave(session)
 
     async def append(

@@ -115,8 +115,8 @@ class LocalSessions:
     def _checked(self, session: Session, step: LocalStep) -> int:
         """Positions that the cache holds after ``step``."""
         positions = step.start + step.rows.rows
-        if step.start > len(session.cache):
-            raise StartBeyondCache(step.start, len(session.cache))
+        if step.start > session.cache.length:
+            raise StartBeyondCache(step.start, session.cache.length)
         if positions > self.info.max_context:
             raise ContextOverflow(positions, self.info.max_context)
         return positions

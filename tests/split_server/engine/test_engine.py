@@ -100,7 +100,7 @@ def test_a_long_step_is_served_in_slices_beside_short_ones(tiny_path: Path) -> N
         for token in tokens:
             assert (await result(token)).hidden.shape == (1, 64)
         assert (await result(prefill)).hidden.shape == (1, 64)
-        assert len(long.cache) == 400
+        assert long.cache.length == 400
         beside = runner.passes[1]
         assert [count for _, count in beside] == [1, 1, 16]
         assert beside[2][0] is long.cache
@@ -180,7 +180,7 @@ def test_a_long_step_that_nobody_waits_for_any_more_ends_between_its_slices(
         prefill.cancel()
         runner.gate.release(20)
         await result(engine.submit(job()))
-        assert len(long.cache) == 0
+        assert long.cache.length == 0
         assert sum(count for one in runner.passes for _, count in one) == 257
         await engine.stop()
 

@@ -82,7 +82,7 @@ def test_hidden_states_that_overflow_are_refused_and_not_kept(tiny_path: Path) -
     serve(step, ModelRunner(backbone), len(IDS))
     step.finish(lambda: 1.0)
     assert isinstance(outcomes[0], HiddenOverflow)
-    assert len(step.job.cache) == 0
+    assert step.job.cache.length == 0
 
 
 def test_a_step_that_is_abandoned_half_way_leaves_the_cache_as_it_was(tiny_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_step_that_is_abandoned_half_way_leaves_the_cache_as_it_was(tiny_path:
     serve(step, ModelRunner(tiny_backbone(tiny_path)), 13)
     step.abandon()
     assert isinstance(outcomes[0], Abandoned)
-    assert len(step.job.cache) == 0
+    assert step.job.cache.length == 0
 
 
 def test_an_abandoned_step_that_was_not_begun_truncates_nothing(tiny_path: Path) -> None:
@@ -99,4 +99,4 @@ def test_an_abandoned_step_that_was_not_begun_truncates_nothing(tiny_path: Path)
     serve(step, runner, len(IDS))
     job = StepJob(step.job.cache, 3, step.job.embeddings, "last", "f32")
     PendingStep(job, lambda _: None, lambda: False, 0.0).abandon()
-    assert len(step.job.cache) == len(IDS)
+    assert step.job.cache.length == len(IDS)

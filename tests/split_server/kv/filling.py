@@ -42,7 +42,7 @@ def store_of(
 
 def append(session: Session, positions: int) -> None:
     """Cache rows until ``positions`` are held."""
-    rows = torch.arange(float(len(session.cache)), float(positions)).reshape(1, 1, -1, 1)
+    rows = torch.arange(float(session.cache.length), float(positions)).reshape(1, 1, -1, 1)
     session.cache.layer(0).append(rows, -rows)
     session.cache.grown_to(positions)
 

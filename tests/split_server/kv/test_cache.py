@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from transformers import DynamicCache
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
@@ -12,7 +13,7 @@ def cache_of(positions: int, layers: int = 2, pool: BufferPool | None = None) ->
     cache = KVCache(pool)
     for layer in range(layers):
         rows = torch.arange(float(positions)).reshape(1, 1, positions, 1)
-        cache.layers.update(rows, -rows, layer)
+        cache.update(rows, -rows, layer)
     cache.grown_to(positions)
     return cache
 
@@ -24,9 +25,9 @@ def test_a_new_cache_is_empty() -> None:
 def test_truncating_keeps_the_first_positions_of_every_layer() -> None:
     cache = cache_of(5)
     cache.truncate(3)
-    assert len(cache) == 3
-    assert cache.layers.get_seq_length() == 3
-    for layer in cache.layers.layers:
+    assert cache.length == 3
+    assert cache.get_seq_length() == 3
+    for layer in cache.layers:
         assert layer.keys.flatten().tolist() == [0, 1, 2]
         assert layer.values.flatten().tolist() == [0, -1, -2]
 
@@ -34,30 +35,36 @@ def test_truncating_keeps_the_first_positions_of_every_layer() -> None:
 def test_truncating_to_more_than_is_held_keeps_everything() -> None:
     cache = cache_of(5)
     cache.truncate(9)
-    assert len(cache) == 5
+    assert cache.length == 5
 
 
 def test_truncating_an_empty_cache_is_harmless() -> None:
     cache = KVCache()
     cache.truncate(0)
-    assert len(cache) == 0
+    assert cache.length == 0
+
+
+def test_a_user_of_transformers_sees_a_dynamic_cache() -> None:
+    cache = cache_of(3, layers=2)
+    assert isinstance(cache, DynamicCache)
+    assert (len(cache), cache.get_seq_length(), cache.length) == (2, 3, 3)
 
 
 def test_a_half_written_pass_is_cut_off_in_the_layers_it_reached() -> None:
     cache = cache_of(5)
     rows = torch.zeros(1, 1, 2, 1)
-    cache.layers.update(rows, rows, 0)
+    cache.update(rows, rows, 0)
     cache.truncate(5)
-    assert len(cache) == 5
-    assert {layer.keys.shape[-2] for layer in cache.layers.layers} == {5}
+    assert cache.length == 5
+    assert {layer.keys.shape[-2] for layer in cache.layers} == {5}
 
 
 def test_a_layer_is_the_one_that_hugging_face_updates() -> None:
     cache = cache_of(5)
-    assert cache.layer(1) is cache.layers.layers[1]
+    assert cache.layer(1) is cache.layers[1]
     new = cache.layer(3)
     rows = torch.zeros(1, 1, 2, 1)
-    cache.layers.update(rows, rows, 3)
+    cache.update(rows, rows, 3)
     assert new.get_seq_length() == 2
 
 
@@ -73,7 +80,7 @@ def test_capacity_and_bytes_are_those_of_the_buffers() -> None:
 def test_capacity_is_what_every_layer_has() -> None:
     cache = cache_of(30)
     rows = torch.zeros(1, 1, 30, 1)
-    cache.layers.update(rows, rows, 0)
+    cache.update(rows, rows, 0)
     assert cache.capacity == 32
 
 
@@ -83,11 +90,11 @@ def test_a_released_cache_is_empty_and_may_be_used_again() -> None:
     held = cache.allocated_bytes
     for _ in range(2):
         cache.release()
-        assert (len(cache), cache.capacity, cache.allocated_bytes) == (0, 0, 0)
-        assert cache.layers.get_seq_length() == 0
+        assert (cache.length, cache.capacity, cache.allocated_bytes) == (0, 0, 0)
+        assert cache.get_seq_length() == 0
         assert pool.idle_bytes == held
     rows = torch.ones(1, 1, 50, 1)
-    keys, _ = cache.layers.update(rows, rows, 0)
+    keys, _ = cache.update(rows, rows, 0)
     assert torch.equal(keys, rows)
     assert pool.idle_bytes == held // 2
 
@@ -95,4 +102,4 @@ def test_a_released_cache_is_empty_and_may_be_used_again() -> None:
 def test_releasing_a_cache_that_never_held_anything_is_harmless() -> None:
     cache = KVCache(BufferPool(1 << 20))
     cache.release()
-    assert len(cache) == 0
+    assert cache.length == 0

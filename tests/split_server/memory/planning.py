@@ -46,7 +46,7 @@ def planner_with(memory: Memory, *, reserve: int = 0, idle: int = 0) -> MemoryPl
 
 def grow(cache: KVCache, positions: int) -> None:
     """Have ``cache`` hold ``positions``, as passes of the model would."""
-    rows = torch.zeros(1, KV_HEADS, positions - len(cache), HEAD_DIM)
+    rows = torch.zeros(1, KV_HEADS, positions - cache.length, HEAD_DIM)
     for layer in range(LAYERS):
         cache.layer(layer).append(rows, rows)
     cache.grown_to(positions)

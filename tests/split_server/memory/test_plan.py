@@ -80,8 +80,8 @@ def test_the_cache_of_a_position_is_what_real_buffers_take(tiny_path: Path) -> N
     plan, cache = MemoryPlan(shape_of(config, 4)), KVCache()
     for rows in (1, 40, 100):
         wanted = torch.zeros(rows, backbone.info.hidden_size)
-        ModelRunner(backbone).run([Slice(cache, len(cache), wanted)])
-        assert cache.allocated_bytes == plan.cache_bytes(len(cache))
+        ModelRunner(backbone).run([Slice(cache, cache.length, wanted)])
+        assert cache.allocated_bytes == plan.cache_bytes(cache.length)
 
 
 def test_positions_within_a_room_are_the_most_whose_buffers_fit() -> None:

@@ -55,7 +55,7 @@ def test_a_measured_pass_computes_what_any_pass_does(tiny_path: Path) -> None:
     [hidden] = runner.run([Slice(cache, 0, rows(tiny_path, 80))])
     [wanted] = ModelRunner(tiny_backbone(tiny_path), 1).run([Slice(plain, 0, rows(tiny_path, 80))])
     torch.testing.assert_close(hidden, wanted)
-    assert len(cache) == 80
+    assert cache.length == 80
 
 
 def test_passes_of_a_few_rows_are_not_measured(tiny_path: Path) -> None:
@@ -111,10 +111,10 @@ def test_a_pass_without_memory_is_refused_and_the_cache_is_as_before(
         with pytest.raises(CacheFull) as refusal:
             runner.run([Slice(cache, 5, rows(tiny_path, 20))])
     assert refusal.value.positions == 25
-    assert len(cache) == 5
+    assert cache.length == 5
     assert planner.failed == 1
     runner.run([Slice(cache, 5, rows(tiny_path, 20))])
-    assert len(cache) == 25
+    assert cache.length == 25
 
 
 def test_a_real_allocation_that_fails_is_recognised() -> None:

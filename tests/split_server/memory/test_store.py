@@ -83,7 +83,7 @@ def test_what_the_budget_already_had_given_up_is_not_missed() -> None:
     own, new = crowd.open("ada"), crowd.open("ada")
     crowd.step(own, 512)
     crowd.step(new, 700)
-    assert len(new.cache) == 700
+    assert new.cache.length == 700
     with pytest.raises(UnknownSession):
         crowd.store.get("ada", own.key)
 

@@ -85,7 +85,7 @@ def opened(store: SessionStore, principal: str) -> list[Reference]:
 def step(
     store: SessionStore, chosen: Reference, choice: int, count: int, generator: torch.Generator
 ) -> None:
-    start = choice % (len(chosen.session.cache) + 1)
+    start = choice % (chosen.session.cache.length + 1)
     try:
         store.reserve(chosen.session, start + count)
     except CacheFull:

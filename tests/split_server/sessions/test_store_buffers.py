@@ -52,7 +52,7 @@ def test_an_evicted_and_an_expired_session_give_their_buffers_back() -> None:
     clock.now += 400
     store.sweep()
     assert pool.idle_bytes == 3 * UNIT
-    assert (len(first.cache), len(second.cache)) == (0, 0)
+    assert (first.cache.length, second.cache.length) == (0, 0)
 
 
 def test_a_session_that_goes_while_steps_run_keeps_its_buffers_until_the_last_ends() -> None:
@@ -65,10 +65,10 @@ def test_a_session_that_goes_while_steps_run_keeps_its_buffers_until_the_last_en
     append(session, 40)
     session.running = 1
     store.settle(session)
-    assert (pool.idle_bytes, len(session.cache)) == (0, 40)
+    assert (pool.idle_bytes, session.cache.length) == (0, 40)
     session.running = 0
     store.settle(session)
-    assert (pool.idle_bytes, len(session.cache)) == (2 * UNIT, 0)
+    assert (pool.idle_bytes, session.cache.length) == (2 * UNIT, 0)
     assert store.bytes == 2 * UNIT
 
 
@@ -122,7 +122,7 @@ def test_a_step_that_needs_no_further_bytes_is_not_refused_over_a_full_budget() 
     remember_a_reply(session, bytes(100))
     assert store.bytes == UNIT + 100
     fill(store, session, 32)
-    assert len(session.cache) == 32
+    assert session.cache.length == 32
     with pytest.raises(CacheFull):
         store.reserve(session, 33)
 
@@ -177,7 +177,7 @@ class Life:
                 self.end(session)
 
     def begin(self, session: Session, choice: int, positions: int) -> None:
-        start = min(choice % (len(session.cache) + 1), positions - 1)
+        start = min(choice % (session.cache.length + 1), positions - 1)
         try:
             self.store.reserve(session, positions)
         except UnknownSession:

@@ -109,7 +109,7 @@ class Crowd:
             self.engine.submit(Speaker(self.path, self.pool, "w").job(0, [1])).result(60)
         else:
             step.result(60)
-        speaker.ids = speaker.ids[: min(keep, len(speaker.cache))]
+        speaker.ids = speaker.ids[: min(keep, speaker.cache.length)]
 
     def send(self, speaker: Speaker, start: int, ids: list[int]) -> None:
         speaker.pending = ids
@@ -121,7 +121,7 @@ class Crowd:
             return
         hidden = speaker.step.result(60).hidden.to_f32()
         speaker.ids, speaker.step = speaker.ids + speaker.pending, None
-        assert len(speaker.cache) == len(speaker.ids)
+        assert speaker.cache.length == len(speaker.ids)
         logits = oracle.head(self.path, torch.from_numpy(hidden.copy()))
         speaker.reply.append(int(logits[0].argmax()))
 

@@ -40,7 +40,7 @@ def test_a_rolled_back_cache_continues_as_if_the_dropped_rows_never_were(family_
     runner.run([part(family_path, cache, 0, IDS)])
     edited = [*IDS[:11], 3, 4, 5]
     [hidden] = runner.run([part(family_path, cache, 11, edited[11:])])
-    assert len(cache) == len(edited)
+    assert cache.length == len(edited)
     assert_same_logits(family_path, hidden, oracle.logits(family_path, edited)[11:])
 
 
@@ -53,7 +53,7 @@ def test_slices_of_one_pass_do_not_see_each_other(family_path: Path) -> None:
         assert_same_logits(family_path, hidden, oracle.logits(family_path, ids))
     more = [[9], IDS[:7], [11], IDS[20:22]]
     second = runner.run(
-        [part(family_path, c, len(c), ids) for c, ids in zip(caches, more, strict=True)]
+        [part(family_path, c, c.length, ids) for c, ids in zip(caches, more, strict=True)]
     )
     for before, ids, hidden in zip(texts, more, second, strict=True):
         wanted = oracle.logits(family_path, before + ids)[len(before) :]
@@ -66,7 +66,7 @@ def test_a_failing_pass_leaves_every_session_at_the_start_of_its_slice(tiny_path
     runner.run([part(tiny_path, cache, 0, IDS) for cache in caches])
     with pytest.raises(MemoryError):
         failing_after(backbone).run([part(tiny_path, cache, 20, IDS[:2]) for cache in caches])
-    assert [len(cache) for cache in caches] == [20, 20]
+    assert [cache.length for cache in caches] == [20, 20]
     for cache in caches:
         [hidden] = runner.run([part(tiny_path, cache, 20, IDS[20:])])
         assert_same_logits(tiny_path, hidden, oracle.logits(tiny_path, IDS)[20:])
@@ -94,7 +94,7 @@ def test_a_decode_step_is_the_same_alone_and_in_company(tiny_path: Path, dtype: 
     for token, company in zip(IDS[:6], range(6), strict=True):
         row = oracle.embeddings(tiny_path, [token]).clone().to(backbone.dtype)
         [own] = runner.run([Slice(alone, len(alone), row)])
-        guests = [Slice(cache, len(cache), row.flip(1)) for cache in others[:company]]
+        guests = [Slice(cache, cache.length, row.flip(1)) for cache in others[:company]]
         shared = runner.run([Slice(first, len(first), row), *guests])[0]
         assert torch.equal(own, shared)
 
