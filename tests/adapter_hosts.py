@@ -21,7 +21,7 @@ from split_server.adapter_host.process import WorkerProgram
 from split_server.adapter_host.shapes import ckks_terms
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
-from split_server.serving.adapter_host.app import MAX_MESSAGE_BYTES, AdapterHostApp
+from split_server.serving.adapter_host.app import AdapterHostApp
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.doorway import open_doorway
 
@@ -96,9 +96,9 @@ def running_host(host: AdapterHost, *, port: int = 0, **settings: Any) -> Iterat
     config = AdapterHostConfig(port=port, **settings)
     doorway = open_doorway(config)
     sockets = listen(doorway.host, config.port)
-    app = AdapterHostApp(host, config, doorway)
+    app = AdapterHostApp(host, config, doorway.policy, doorway.pairing)
     started = threading.Event()
-    uvicorn = uvicorn_config(app.asgi, MAX_MESSAGE_BYTES, config.shutdown_grace, doorway.tls)
+    uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="host", daemon=True)
     thread.start()

@@ -18,7 +18,11 @@ from split_server.engine.engine import Engine
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
-from split_server.sessions.framed import SplitService
+from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.original.sessions import OriginalSessions
+from split_server.sessions.framed import FramedSessions
+from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
 from tests import oracle
@@ -31,21 +35,41 @@ def tiny_backbone(path: Path) -> Backbone:
     return load_backbone(read_checkpoint(path, path.name), "float32", "cpu")
 
 
+@dataclass
+class TinySessions:
+    """Sessions of every kind over one engine."""
+
+    steps: StepAdmission
+
+    def __post_init__(self) -> None:
+        self.framed = FramedSessions(self.steps)
+        self.in_process = InProcessSessions(self.steps)
+        self.original = OriginalSessions(self.steps)
+        self.info = self.steps.info
+        self.store = self.steps.store
+        self.handle = self.framed.handle
+
+
 def tiny_service(
-    backbone: Backbone, limits: StoreLimits | None = None, runner: Any = None, **options: Any
-) -> SplitService:
-    """A service that is not started yet."""
+    backbone: Backbone,
+    limits: StoreLimits | None = None,
+    budget: BudgetLimits | None = None,
+    runner: Any = None,
+    **options: Any,
+) -> TinySessions:
+    """Sessions whose engine is not started yet."""
     engine = Engine(runner or ModelRunner(backbone), backbone.info)
     clock: Callable[[], float] = options.pop("clock", lambda: 0.0)
-    store = SessionStore(limits or StoreLimits(), backbone.info.kv_bytes_per_position, clock=clock)
-    return SplitService(engine, store, MANIFEST, **options)
+    room = ByteBudget(budget or BudgetLimits(), backbone.info.kv_bytes_per_position)
+    store = SessionStore(limits or StoreLimits(), room, clock=clock)
+    return TinySessions(StepAdmission(engine, store, MANIFEST, **options))
 
 
 @dataclass
 class Device:
     """A device reduced to its protocol: the oracle's embeddings in, greedy ids out."""
 
-    service: SplitService
+    service: TinySessions
     path: Path
     principal: str = "local"
 
@@ -94,15 +118,15 @@ class Device:
 
 
 @asynccontextmanager
-async def serving(path: Path, **options: Any) -> AsyncIterator[SplitService]:
+async def serving(path: Path, **options: Any) -> AsyncIterator[TinySessions]:
     """A running service over the checkpoint at ``path``."""
     backbone = options.pop("backbone", None) or tiny_backbone(path)
     service = tiny_service(backbone, **options)
-    service.start()
+    service.steps.start()
     try:
         yield service
     finally:
-        await service.stop()
+        await service.steps.stop()
 
 
 class HeldRunner(ModelRunner):

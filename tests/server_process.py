@@ -15,10 +15,12 @@ from websockets.sync.client import ClientConnection, connect
 
 from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
 from split_server.security.access import AccessPolicy
-from split_server.serving.app import Parts, SplitApp
+from split_server.serving.app import SplitApp
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, open_doorway
+from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
+from split_server.serving.upkeep import certificate_upkeep
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL
 
 _START_SECONDS = 60.0
@@ -95,7 +97,8 @@ def running_server(
     config = ServerConfig(model=None if model is None else str(model), port=port, **settings)
     doorway = open_doorway(config)
     sockets = listen(doorway.host, config.port)
-    app = SplitApp(parts or load_parts(config), config, doorway)
+    upkeep = certificate_upkeep(doorway.certificate)
+    app = SplitApp(parts or load_parts(config), config, doorway.policy, doorway.pairing, upkeep)
     started = threading.Event()
     uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
     server = GracefulServer(uvicorn, app.drain, started.set)

@@ -63,12 +63,14 @@ def fingerprint(frame: bytes) -> bytes:
 class SessionState:
     """Cached rows, step numbers and the last reply of one session.
 
-    ``manifest`` is the digest that opened it; ``max_rows`` bounds one step, ``max_context`` the
-    cache, both in positions.
+    ``chain`` names what the cache holds and is kept up to date here; ``max_rows`` bounds one step,
+    ``max_context`` the cache, both in positions.
     """
 
-    def __init__(self, manifest: str, hidden_size: int, max_rows: int, max_context: int) -> None:
-        self._chain = PrefixChain(manifest)
+    def __init__(
+        self, chain: PrefixChain, hidden_size: int, max_rows: int, max_context: int
+    ) -> None:
+        self._chain = chain
         self._hidden_size = hidden_size
         self._max_rows = max_rows
         self._max_context = max_context

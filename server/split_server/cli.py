@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import socket
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.errors import ServerError
-from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
 from split_server.pairing.commands import (
     StateConfig,
@@ -25,25 +21,11 @@ from split_server.pairing.commands import (
 from split_server.pairing.state import StateFolder
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
-from split_server.serving.doorway import Doorway, open_doorway
-from split_server.serving.greeting import device_urls, greeting
-from split_server.serving.logs import configure_logs
+from split_server.serving.greeting import PRIVACY
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
 
-if TYPE_CHECKING:
-    from split_server.serving.app import Parts
-
-_PRIVACY = (
-    "privacy: assume that this server can recover prompts and replies from what it receives; "
-    "split inference moves work and control to the device, it is not confidentiality"
-)
-_MOUNTED = (
-    "adapter host below /adapter-host: it hides nothing from this server, where the hidden states "
-    "come from; for that, run 'split-server adapters' where somebody else does"
-)
-_WEB = "web app: open an address below in a browser"
 _ADAPTERS = (
     "Host adapters without seeing hidden states: devices send ciphertexts under keys of their own. "
     "Needs neither torch nor a model."
@@ -87,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="split-server", description="Serve the middle of a language model."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    serve = commands.add_parser("serve", help="load a model and serve it", description=_PRIVACY)
+    serve = commands.add_parser("serve", help="load a model and serve it", description=PRIVACY)
     add_arguments(serve, ServerConfig)
     manifest = commands.add_parser("manifest", help="print what a device has to fetch")
     add_arguments(manifest, ModelConfig)
@@ -145,7 +127,7 @@ def _print(lines: Iterable[str]) -> int:
 
 def _plan(config: ComputeConfig) -> int:
     # Torch, which knows the devices, takes seconds to import.
-    from split_server.serving.startup import described_plan
+    from split_server.serving.plan import described_plan
 
     return _print(described_plan(config))
 
@@ -154,61 +136,11 @@ def _adapters(config: AdapterHostConfig) -> int:
     # The transport comes with the server's dependencies.
     from split_server.serving.adapter_host.cli import serve_adapters
 
-    return serve_adapters(config, lambda line: print(line, flush=True))
+    return serve_adapters(config, _print)
 
 
 def _serve(config: ServerConfig) -> int:
     # The transport comes with the server's dependencies, and torch takes seconds to import.
-    from split_server.http.wire.server import listen
+    from split_server.serving.process import serve
 
-    configure_logs(config.log_format, config.log_level)
-    doorway = open_doorway(config, lan=config.lan)
-    # The port is taken first, so that a port in use is told before a model is loaded.
-    sockets = listen(doorway.host, config.port)
-    try:
-        return _run(config, doorway, sockets)
-    finally:
-        for opened in sockets:
-            opened.close()
-
-
-def _run(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> int:
-    from split_server.http.wire.server import GracefulServer, uvicorn_config
-    from split_server.serving.app import SplitApp
-    from split_server.serving.garbage_collection import leave_out_what_is_loaded
-    from split_server.serving.startup import load_parts
-
-    parts = load_parts(config)
-    app = SplitApp(parts, config, doorway)
-    leave_out_what_is_loaded()
-    info = parts.service.info
-    print(
-        f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
-        f"computing in {info.dtype}"
-    )
-    settings = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
-
-    def announce() -> None:
-        _print([*_mounted(parts), _PRIVACY, *greeting(doorway, sockets)])
-        _invite(config, doorway, sockets)
-
-    # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    GracefulServer(settings, app.drain, announce).run(sockets)
-    return 0
-
-
-def _mounted(parts: Parts) -> list[str]:
-    lines = [] if parts.adapter_host is None else [_MOUNTED]
-    return lines if parts.web is None else [*lines, _WEB]
-
-
-def _invite(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> None:
-    """Tell ``split-server pair`` where the server is; with --lan pair the first device now."""
-    if doorway.pairing is None:
-        return
-    state = StateFolder(config.state)
-    leave(state, device_urls(doorway, sockets))
-    if config.lan and not doorway.pairing.devices.devices():
-        _print(invitation(state, None, time.time()).lines(LIFETIME / 60))
+    return serve(config, _print)

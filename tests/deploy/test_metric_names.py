@@ -47,9 +47,9 @@ def exposed(tiny_path: Path) -> Exposed:
 
 
 def _use(server: RunningServer) -> None:
-    device = ClientProtocol(server.parts.service.info.hidden_size, server.manifest)
+    device = ClientProtocol(server.parts.steps.info.hidden_size, server.manifest)
     device.receive(server.post(device.open()).content)
-    rows = np.ones((2, server.parts.service.info.hidden_size), np.float32)
+    rows = np.ones((2, server.parts.steps.info.hidden_size), np.float32)
     device.receive(server.post(device.step(0, rows)).content)
     with server.client() as client:
         assert client.get("/nothing").status_code == 404

@@ -52,7 +52,7 @@ class Bystander(threading.Thread):
             raise self.failure
 
     def _open(self, websocket: ClientConnection) -> ClientProtocol:
-        info = self._server.parts.service.info
+        info = self._server.parts.steps.info
         protocol = ClientProtocol(info.hidden_size, self._server.manifest)
         websocket.send(protocol.open())
         event = protocol.receive(_received(websocket))

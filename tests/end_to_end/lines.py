@@ -97,7 +97,7 @@ def refusal(line: Line, frame: bytes) -> str:
 
 def some_rows(server: RunningServer, count: int = 1, width: int | None = None) -> Tensor:
     """Embeddings [count, width], by default as wide as the model."""
-    width = width or server.parts.service.info.hidden_size
+    width = width or server.parts.steps.info.hidden_size
     values = np.linspace(-1, 1, count * width, dtype=np.float32).reshape(count, width)
     return Tensor.from_f32(values, "f32")
 

@@ -136,7 +136,7 @@ def test_an_adapter_that_the_server_loses_is_told_and_the_chat_goes_on(
         chat = client.conversation()
         assert ask(chat, QUESTION) == banking(QUESTION)
         with monkeypatch.context() as patch:
-            patch.setattr(server.parts.service, "_adapters", {})
+            patch.setattr(server.parts.steps, "_adapters", {})
             with pytest.raises(ServerRefused) as caught:
                 ask(chat, OTHER)
         assert caught.value.code == "unknown_adapter"
@@ -161,7 +161,7 @@ def test_an_original_client_names_it_as_an_expert(
     server: RunningServer, name: str, expert: str
 ) -> None:
     prompt = templated(QUESTION)
-    stop = set(server.parts.service.info.eos_token_ids)
+    stop = set(server.parts.steps.info.eos_token_ids)
 
     def embed(ids: list[int]) -> Any:
         return oracle.embeddings(EMBEDDED, ids).numpy()

@@ -67,7 +67,7 @@ def test_tokens_are_those_of_the_adapter_in_the_clear_and_every_time_is_of_work(
             replies.append(reply)
             return reply
 
-        stop = set(server.parts.service.info.eos_token_ids)
+        stop = set(server.parts.steps.info.eos_token_ids)
         tokens = generate(forward, embed, pick, prompt(), COUNT, stop, f"encrypted {name}")
     assert tokens == banking_greedy(prompt(), COUNT)
     for reply in replies:

@@ -100,7 +100,7 @@ def test_who_may_not_come_in_is_refused_with_a_code(
             assert error["retryable"] is False
             got[name] = (response.status_code, error["code"])
     assert got == {name: (status, code) for name, (_, status, code) in REFUSED.items()}
-    assert len(server.parts.service.store) == 1
+    assert len(server.parts.steps.store) == 1
     # A refusal is no failure of the server.
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 

@@ -193,7 +193,7 @@ def test_rows_in_a_dtype_that_the_wire_does_not_have_are_refused(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_slightly_too_large_is_told_so(kind: Kind, server: RunningServer) -> None:
-    limit = server.parts.service.max_frame_bytes
+    limit = server.parts.framed.max_frame_bytes
     with line_to(server, kind) as line:
         session = Session(server, line)
         assert refusal(line, b"SPL1" + bytes(limit - 3)) == "frame_too_large"
@@ -230,7 +230,7 @@ def test_a_body_far_too_large_is_refused_without_being_read(
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
         raw.sendall(head.encode())
         if "chunked" in length:
-            size = server.parts.service.max_frame_bytes + 1
+            size = server.parts.framed.max_frame_bytes + 1
             raw.sendall(b"%x\r\n" % size + bytes(size) + b"\r\n")
         answer = raw.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 413")

@@ -126,7 +126,7 @@ def test_an_upstream_that_goes_down_for_good_ends_a_session_with_its_code(
         running_server(tiny_path) as server,
         running_relay(server.port, connect_timeout=0.1) as url,
     ):
-        info = server.parts.service.info
+        info = server.parts.steps.info
         connect = connector(Endpoint.parse(url), None, frame_limit(info.hidden_size, 1))
         channel = Channel(connect, transport, SHORT)
         backend = RemoteBackend(

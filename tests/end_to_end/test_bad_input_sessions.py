@@ -55,8 +55,8 @@ def other_session(server: RunningServer, tiny_path: Path) -> Iterator[None]:
     with undisturbed(server, tiny_path, **bearer("alice")):
         yield
     # What the tests leave open would count in the next one.
-    for session in list(server.parts.service.store._sessions.values()):
-        server.parts.service.store.close(session.principal, session.key)
+    for session in list(server.parts.steps.store._sessions.values()):
+        server.parts.steps.store.close(session.principal, session.key)
 
 
 @pytest.fixture(params=KINDS)

@@ -31,7 +31,7 @@ def server(tiny_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def test_hostile_messages_are_answered_and_leave_a_chat_alone(
     kind: Kind, server: RunningServer, tiny_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    info = server.parts.service.info
+    info = server.parts.steps.info
     sender = Sender(
         Target(server.url, HOSTILE, info.name, info.hidden_size, server.manifest),
         random.Random(f"hostile/{kind}"),  # noqa: S311 - repeatable, nothing secret

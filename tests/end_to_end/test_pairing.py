@@ -193,10 +193,10 @@ def test_a_revoked_device_gets_no_more_of_an_answer_that_streams(
 ) -> None:
     known = _paired(server.url, state, servers, "streams")
     context = ssl.create_default_context(cadata=known.ca)
-    model = server.parts.service.info.name
+    model = server.parts.steps.info.name
     body = {"model": model, "prompt": "Tell me a story", "max_tokens": 3000, "stream": True}
     # The end of a reply is the one token that the embedded model may not choose here.
-    body["logit_bias"] = {str(token): -100 for token in server.parts.service.info.eos_token_ids}
+    body["logit_bias"] = {str(token): -100 for token in server.parts.steps.info.eos_token_ids}
     headers = {"Authorization": f"Bearer {known.token}"}
     lines: list[str] = []
 
@@ -222,7 +222,7 @@ def test_sessions_of_a_revoked_device_are_dropped(
     with SplitClient(server.url, token=known.token) as client:
         client.conversation().send("hi").read()
         principal = f"device:{known.id}"
-        store = server.parts.service.store
+        store = server.parts.steps.store
         assert any(session.principal == principal for session in store._all())
         Pairing(StateFolder(state), None).devices.revoke("leaves")
         deadline = time.monotonic() + _DEADLINE

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_wire.attention import AttentionRequest, AttentionRows
+from split_wire.digest import PrefixChain
 from split_wire.errors import InternalError, ModelChanged, Overloaded, SplitError, UnknownSession
 from split_wire.messages import (
     Close,
@@ -97,7 +98,7 @@ class Peer:
             case Open():
                 self._opened += 1
                 session = f"{self._name}{self._opened}"
-                state = SessionState(self._manifest, WIDTH, MAX_ROWS, MAX_CONTEXT)
+                state = SessionState(PrefixChain(self._manifest), WIDTH, MAX_ROWS, MAX_CONTEXT)
                 self.sessions[session] = Held(state)
                 limits = (MAX_ROWS, MAX_CONTEXT)
                 opened = Opened(session, self._manifest, self._dtype, *limits)

@@ -27,7 +27,7 @@ EMPTY = PrefixChain("m")
 
 
 def state() -> SessionState:
-    return SessionState("m", WIDTH, MAX_ROWS, MAX_CONTEXT)
+    return SessionState(PrefixChain("m"), WIDTH, MAX_ROWS, MAX_CONTEXT)
 
 
 def rows(count: int, value: float = 1.0, width: int = WIDTH) -> Tensor:

@@ -27,9 +27,9 @@ class Replay:
 
         give_back_large_blocks()
         self._parts = load_parts(ServerConfig(model=model, threads=1, linears=linears))
-        self._parts.service.start()
-        self._runner = self._parts.service._engine._runner
-        self._info = self._parts.service.info
+        self._parts.steps.start()
+        self._runner = self._parts.steps._engine._runner
+        self._info = self._parts.steps.info
         self._limit = limit
         self._data = lambda: process_usage().data
 

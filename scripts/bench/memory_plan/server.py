@@ -30,30 +30,32 @@ async def _serve(model: str, requests: int, seed: int, longest: int, linears: st
     from split_server.serving.startup import load_parts
 
     parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears))
-    parts.service.start()
+    parts.steps.start()
     crowd = _Crowd(parts, random.Random(seed), longest)
     for number in range(requests):
         for line in await crowd.request():
             print(json.dumps({"request": number} | line), flush=True)
     assert parts.memory is not None
     print(json.dumps({"memory": parts.memory()}), flush=True)
-    await parts.service.stop()
+    await parts.steps.stop()
 
 
 class _Crowd:
     """Sessions of several principals that ask for random things."""
 
     def __init__(self, parts: Any, rng: random.Random, longest: int) -> None:
+        from split_server.original.sessions import OriginalSessions
         from split_wire.client import ClientProtocol
 
-        service, digest = parts.service, parts.manifest.digest
-        self._new_device = lambda: ClientProtocol(service.info.hidden_size, digest)
-        self._service = service
+        info, digest = parts.steps.info, parts.manifest.digest
+        self._new_device = lambda: ClientProtocol(info.hidden_size, digest)
+        self._info, self._framed = info, parts.framed
+        self._original = OriginalSessions(parts.steps)
         self._rng = rng
         self._longest = longest
         self._sessions: list[tuple[str, Any]] = []
         self._names = 0
-        self._watch(service.store)
+        self._watch(parts.steps.store)
 
     async def request(self) -> list[dict[str, Any]]:
         """One request, or three at a time."""
@@ -104,7 +106,7 @@ class _Crowd:
         tensor = Tensor.from_f32(self._values(rows), "f32")
         principal = self._rng.choice(_PRINCIPALS)
         try:
-            await self._service.append(principal, f"s{self._names}", tensor, False)
+            await self._original.append(principal, f"s{self._names}", tensor, False)
         except SplitError as error:
             return {"kind": "append"} | self._refusal(error, 0, rows)
         return {"kind": "append", "cached": rows}
@@ -157,10 +159,10 @@ class _Crowd:
         return line
 
     def _positions(self, size: int) -> int:
-        return size // self._service.info.kv_bytes_per_position
+        return size // self._info.kv_bytes_per_position
 
     async def _exchange(self, principal: str, device: Any, frame: bytes) -> Any:
-        answer = await self._service.handle(principal, frame)
+        answer = await self._framed.handle(principal, frame)
         device.receive(answer.frame)
         return answer.error
 
@@ -172,7 +174,7 @@ class _Crowd:
         import numpy as np
 
         generator = np.random.default_rng(self._rng.randrange(1 << 30))
-        return generator.standard_normal((rows, self._service.info.hidden_size), dtype=np.float32)
+        return generator.standard_normal((rows, self._info.hidden_size), dtype=np.float32)
 
 
 if __name__ == "__main__":

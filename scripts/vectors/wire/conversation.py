@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from scripts.vectors.wire.messages import LIMIT, MANIFEST, SESSION
 from split_wire.client import ClientProtocol
+from split_wire.digest import PrefixChain
 from split_wire.messages import (
     Close,
     Closed,
@@ -33,7 +34,7 @@ STEPS: list[tuple[int, list[list[float]]]] = [
 def conversation() -> dict[str, Any]:
     """``frames`` in the order in which they travel; ``to`` names who reads each."""
     device = ClientProtocol(WIDTH, MANIFEST)
-    state = SessionState(MANIFEST, WIDTH, 512, 4096)
+    state = SessionState(PrefixChain(MANIFEST), WIDTH, 512, 4096)
     opened = encode_message(Opened(SESSION, MANIFEST, "bf16", 512, 4096))
     frames = [("server", device.open()), ("device", opened)]
     device.receive(opened)

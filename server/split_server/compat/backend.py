@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost, StepOutput
 from split_server.engine.job import Abandoned, EngineResult, Outcome
-from split_server.sessions.in_process import LocalSessions, LocalStep
+from split_server.sessions.in_process import InProcessSessions
 from split_server.sessions.session import Session
+from split_server.sessions.step import StepRequest
 from split_wire.attention import AttentionRequest, weights_of
 from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
 from split_wire.tensor import Tensor, WireDtype
@@ -37,7 +38,7 @@ class EngineBackend:
 
     def __init__(
         self,
-        sessions: LocalSessions,
+        sessions: InProcessSessions,
         loop: asyncio.AbstractEventLoop,
         principal: str,
         cancelled: threading.Event | None = None,
@@ -84,9 +85,9 @@ class EngineBackend:
             raise UnknownAdapter(adapter)
         session = self._opened()
         rows = Tensor.from_f32(embeddings, self.dtype)
-        step = LocalStep(start, rows, attention, BUFFERED)
         try:
-            result = self._result(session, step)
+            request = self._sessions.request(session, start, rows, attention, BUFFERED)
+            result = self._result(session, request)
         except (UnknownSession, StartBeyondCache):
             self._session = None
             raise CacheLost from None
@@ -114,7 +115,7 @@ class EngineBackend:
             self._session = self._on_loop(lambda: self._sessions.open(self._principal))
         return self._session
 
-    def _result(self, session: Session, step: LocalStep) -> EngineResult:
+    def _result(self, session: Session, request: StepRequest) -> EngineResult:
         answer: Future[EngineResult] = Future()
 
         def done(outcome: Outcome) -> None:
@@ -125,7 +126,7 @@ class EngineBackend:
 
         def begin() -> None:
             try:
-                self._sessions.begin(session, step, done, lambda: not self.cancelled.is_set())
+                self._sessions.begin(session, request, done, lambda: not self.cancelled.is_set())
             # Whatever it is belongs to the thread that waits for the answer.
             except Exception as error:  # noqa: BLE001
                 answer.set_exception(error)

@@ -20,7 +20,7 @@ from split_server.compat.request import GenerationRequest
 from split_server.compat.run import GenerationRun
 from split_server.compat.sequences import LocalSequence, SequencePool
 from split_server.engine.model.info import ModelInfo
-from split_server.sessions.in_process import LocalSessions
+from split_server.sessions.in_process import InProcessSessions
 from split_wire.attention import attention_bytes
 
 __all__ = ["GenerationRequest", "Generator", "GeneratorCounters", "GeneratorLimits"]
@@ -57,7 +57,7 @@ class Generator:
     """Generations for all principals. Lives on the event loop."""
 
     def __init__(
-        self, ends: DeviceEnds, sessions: LocalSessions, limits: GeneratorLimits | None = None
+        self, ends: DeviceEnds, sessions: InProcessSessions, limits: GeneratorLimits | None = None
     ) -> None:
         self.ends = ends
         self._sessions = sessions

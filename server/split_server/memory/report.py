@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
-from split_server.memory.planner import MemoryPlanner
+from split_server.memory.measured import MeasuredRoom
 from split_server.memory.record import Ratios
 from split_server.memory.usage import process_usage
 from split_wire.messages import DEFAULT_MAX_ROWS
 
 
-class Caches(Protocol):
-    """Bytes of caches: ``budget`` in total, ``reserved`` for sessions."""
-
-    @property
-    def budget(self) -> int: ...
-    @property
-    def reserved(self) -> int: ...
-
-
-def memory_report(planner: MemoryPlanner, caches: Caches) -> dict[str, Any]:
+def memory_report(measured: MeasuredRoom) -> dict[str, Any]:
     """Sizes in bytes. Nothing in it belongs to a principal."""
-    budget, reserved = caches.budget, caches.reserved
+    planner = measured.planner
+    budget, reserved = measured.budget.total, measured.budget.in_use
     room = planner.room()
     usage = process_usage()
     free = room.free - planner.reserve

@@ -24,7 +24,7 @@ from split_server.metrics.families import (
     time_families,
 )
 from split_server.metrics.steps import StepMeter
-from split_server.sessions.framed import SplitService
+from split_server.sessions.step import StepAdmission
 
 # The format that every Prometheus since 0.4.0 reads (prometheus.io, exposition formats).
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -35,7 +35,7 @@ _DISTRIBUTION = "gatelink"
 class Sources:
     """Where gauges are read; ``memory`` and ``generator`` are None where there is none."""
 
-    service: SplitService
+    steps: StepAdmission
     sockets: Callable[[], int]
     memory: Callable[[], dict[str, Any]] | None = None
     generator: Generator | None = None
@@ -55,13 +55,13 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Every family with its value at the moment."""
         sources = self._sources
-        info = sources.service.info
+        info = sources.steps.info
         # A folder's name at most, whatever the model was named by.
         model = PurePath(info.name).name
         yield build_family(_version(), model, info.family, info.dtype)
         yield from step_families(self.steps)
         yield from time_families(self.steps)
-        yield from connection_families(len(sources.service.store), sources.sockets())
+        yield from connection_families(len(sources.steps.store), sources.sockets())
         yield from answer_families(self.answers)
         if sources.memory is not None:
             yield from memory_families(sources.memory())

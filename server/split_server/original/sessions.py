@@ -5,30 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from split_server.engine.engine import Engine
-from split_server.engine.job import EngineResult, StepJob
-from split_server.engine.model.delta import Delta
-from split_server.sessions.gate import StepGate
-from split_server.sessions.store import Session, SessionStore
-from split_wire.errors import (
-    ContextOverflow,
-    Overloaded,
-    SplitError,
-    UnknownSession,
-    WrongHiddenSize,
-    WrongShape,
-)
-from split_wire.messages import Rows
-from split_wire.session import SessionState
+from split_server.engine.job import EngineResult, Outcome
+from split_server.engine.model.info import ModelInfo
+from split_server.sessions.session import Session
+from split_server.sessions.step import StepAdmission, StepRequest
+from split_wire.errors import Overloaded, SplitError, UnknownSession, WrongHiddenSize, WrongShape
 from split_wire.tensor import Tensor
 
 _T = TypeVar("_T")
+# At 3 microseconds a row, the event loop has no use for a thread below this.
+_ROWS_HASHED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +37,16 @@ class Appended:
     queue_us: int
 
 
-class NamedSessions:
-    """Finds or opens a session by its client's name and appends to it.
+class OriginalSessions:
+    """Finds or opens a session by its client's name and appends to it."""
 
-    ``new_state`` makes the protocol state of a session; ``max_rows``: rows of one engine step.
-    """
+    def __init__(self, steps: StepAdmission) -> None:
+        self._steps = steps
 
-    def __init__(
-        self,
-        engine: Engine,
-        store: SessionStore,
-        gate: StepGate,
-        new_state: Callable[[], SessionState],
-        max_rows: int,
-    ) -> None:
-        self._engine = engine
-        self._store = store
-        self._gate = gate
-        self._new_state = new_state
-        self._max_rows = max_rows
+    @property
+    def info(self) -> ModelInfo:
+        """The model that is served."""
+        return self._steps.info
 
     async def append(
         self,
@@ -71,7 +54,7 @@ class NamedSessions:
         name: str,
         embeddings: Tensor,
         incremental: bool,
-        adapter: Delta | None = None,
+        adapter: str | None = None,
     ) -> Appended:
         """The original protocol's step: append ``embeddings`` [n, H] to the session called
         ``name``.
@@ -80,20 +63,23 @@ class NamedSessions:
         row. ``adapter`` is applied to what is returned.
 
         Raises UnknownSession for a session that was held and lost, Overloaded while another
-        step of it is under way.
+        step of it is under way, and what :meth:`StepAdmission.enter` raises.
         """
+        self._steps.require_serving()
+        self._steps.adapter(adapter)
         self._check_shape(embeddings)
         await self._off_loop(embeddings.rows, embeddings.require_finite)
         session, known = self._named_session(principal, name, embeddings, incremental)
         cached = session.cache.length
+        whole = StepRequest(cached, embeddings, rows="last" if known else "all", adapter=adapter)
         try:
-            self._gate.enter(session, cached + embeddings.rows)
+            self._steps.enter(session, whole)
         except SplitError:
             if not known:
-                self._store.lose(session)
+                self._steps.store.lose(session)
             raise
-        task = self._gate.start(self._slices(session, cached, embeddings, known, adapter))
-        results = await self._gate.result(task)
+        tasks = self._steps.tasks
+        results = await tasks.result(tasks.start(self._parts(session, whole)))
         hidden = await self._off_loop(embeddings.rows, lambda: _joined(results))
         compute = sum(result.compute_us for result in results)
         return Appended(
@@ -102,65 +88,77 @@ class NamedSessions:
 
     def lose(self, principal: str, name: str) -> None:
         """What was appended to the session cannot be answered: it must not be continued."""
+        store = self._steps.store
         with contextlib.suppress(UnknownSession):
-            session = self._store.find_named(principal, name)
+            session = store.find_named(principal, name)
             if session is not None:
-                self._store.lose(session)
+                store.lose(session)
+
+    def close(self, principal: str, name: str) -> None:
+        """Forget the session called ``name``; nothing happens when there is none."""
+        self._steps.store.close_named(principal, name)
 
     def _named_session(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> tuple[Session, bool]:
-        session = self._store.find_named(principal, name) if incremental else None
+        session = self._steps.store.find_named(principal, name) if incremental else None
         cached = 0 if session is None else session.cache.length
-        if cached + embeddings.rows > self._engine.info.max_context:
-            raise ContextOverflow(cached + embeddings.rows, self._engine.info.max_context)
+        # Before a session is opened, which may cost another one its place.
+        self._steps.require_context(cached + embeddings.rows)
         if session is None:
-            return self._store.open(principal, self._new_state(), "f32", name), False
+            return self._steps.open(principal, "f32", name), False
         if session.running:
             raise Overloaded("a step of this session is under way")
         return session, True
 
     def _check_shape(self, embeddings: Tensor) -> None:
-        if embeddings.width != self._engine.info.hidden_size:
-            raise WrongHiddenSize(embeddings.width, self._engine.info.hidden_size)
+        if embeddings.width != self.info.hidden_size:
+            raise WrongHiddenSize(embeddings.width, self.info.hidden_size)
         if embeddings.rows < 1:
             raise WrongShape(embeddings.shape, "at least one row")
 
     async def _off_loop(self, rows: int, work: Callable[[], _T]) -> _T:
         """``work`` on a thread when it goes over more rows than one step has."""
-        return await asyncio.to_thread(work) if rows > self._max_rows else work()
+        return await asyncio.to_thread(work) if rows > self._steps.max_rows else work()
 
-    async def _slices(
-        self,
-        session: Session,
-        cached: int,
-        embeddings: Tensor,
-        known: bool,
-        adapter: Delta | None,
-    ) -> list[EngineResult]:
-        wanted: Rows = "last" if known else "all"
+    async def _parts(self, session: Session, whole: StepRequest) -> list[EngineResult]:
+        """Results of ``whole`` in steps of as many rows as one may have."""
         results = []
         try:
-            for first in range(0, embeddings.rows, self._max_rows):
-                rows = _row_slice(embeddings, first, first + self._max_rows)
-                job = StepJob(
-                    session.cache,
-                    cached + first,
-                    rows,
-                    wanted,
-                    "f32",
-                    session.principal,
-                    adapter=adapter,
-                )
-                results.append(await asyncio.wrap_future(self._engine.submit(job)))
+            for first in range(0, whole.embeddings.rows, self._steps.max_rows):
+                rows = _row_slice(whole.embeddings, first, first + self._steps.max_rows)
+                digests = await _following(session, whole.start + first, rows)
+                part = replace(whole, start=whole.start + first, embeddings=rows, digests=digests)
+                results.append(await self._result(session, part))
         except BaseException:
             # Half a prompt must not be continued as if it were whole.
-            self._store.lose(session)
+            self._steps.store.lose(session)
             raise
         else:
             return results
         finally:
-            self._gate.leave(session)
+            self._steps.leave(session)
+
+    async def _result(self, session: Session, part: StepRequest) -> EngineResult:
+        answer: asyncio.Future[EngineResult] = asyncio.get_running_loop().create_future()
+
+        def ended(outcome: Outcome) -> None:
+            if answer.done():
+                return
+            if isinstance(outcome, Exception):
+                answer.set_exception(outcome)
+            else:
+                answer.set_result(outcome)
+
+        self._steps.post(session, part, ended, wanted=lambda: not answer.cancelled())
+        return await answer
+
+
+async def _following(session: Session, start: int, rows: Tensor) -> list[bytes]:
+    """The session's chain after each of ``rows``, hashed on a thread where they are many."""
+    if rows.rows <= _ROWS_HASHED_AT_ONCE:
+        return session.chain.following(start, rows)
+    return await asyncio.to_thread(session.chain.following, start, rows)
 
 
 def _joined(results: list[EngineResult]) -> NDArray[np.float32]:

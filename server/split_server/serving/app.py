@@ -1,24 +1,22 @@
-"""The ASGI application: guards, routes, and what starts and stops with them."""
+"""The ASGI application: guards, routes, and what starts and stops with them.
+
+It knows no address, certificate or signal: ``serving.process`` holds it, or whatever else manages a
+process.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
-from split_server.adapter_host.host import AdapterHost
-from split_server.adapters.adapter_file import AdapterFile
-from split_server.checkpoint.catalog import Catalog
-from split_server.checkpoint.manifest import Manifest
 from split_server.compat.parts import Compat
 from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
@@ -27,13 +25,11 @@ from split_server.http.kobold.routes import kobold_routes
 from split_server.http.memory import memory_routes
 from split_server.http.metrics import metrics_routes
 from split_server.http.openai.routes import openai_routes
-from split_server.http.original.protocol import OriginalProtocol
 from split_server.http.original.routes import original_routes
 from split_server.http.pairing import pairing_routes
 from split_server.http.split.post import Forward
 from split_server.http.split.stream import Stream
 from split_server.http.split.weights import Weights
-from split_server.http.web.files import WebFiles
 from split_server.http.web.page import WebApp
 from split_server.http.wire.access_log import AccessLog
 from split_server.http.wire.body import Bodies
@@ -41,15 +37,17 @@ from split_server.http.wire.errors import ErrorBoundary, on_http_exception
 from split_server.http.wire.quota import Quota
 from split_server.http.wire.sockets import Sockets
 from split_server.metrics.exposition import Metrics, Sources
+from split_server.pairing.pairing import Pairing
+from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
 from split_server.security.headers import SecurityHeaders
 from split_server.security.host import HostGuard, OwnAddresses
 from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.config import ServerConfig
-from split_server.serving.doorway import Doorway
-from split_server.serving.upkeep import Watch
-from split_server.sessions.framed import SplitService
+from split_server.serving.parts import Parts
+from split_server.serving.startup import load_parts
+from split_server.serving.upkeep import Upkeep, device_upkeep, every
 
 _SWEEP_SECONDS = 10.0
 _FILE_THREADS = 2
@@ -64,39 +62,47 @@ _LARGEST_MESSAGES = 4
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Parts:
-    """What is served; ``memory`` reports on the process's memory, None where nothing plans it.
+def build_app(
+    config: ServerConfig,
+    policy: AccessPolicy,
+    pairing: Pairing | None = None,
+    upkeep: Sequence[Upkeep] = (),
+) -> SplitApp:
+    """The application of ``config``, loaded and not started yet.
 
-    ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
-    the service applies in the clear; ``adapter_host``: what computes them on ciphertexts; ``web``:
-    the page for browsers.
+    Raises the errors of ``split_server.errors``.
     """
-
-    catalog: Catalog
-    manifest: Manifest
-    service: SplitService
-    original: OriginalProtocol
-    memory: Callable[[], dict[str, Any]] | None = None
-    compat: Compat | None = None
-    adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
-    adapter_host: AdapterHost | None = None
-    web: WebFiles | None = None
+    return SplitApp(load_parts(config), config, policy, pairing, upkeep)
 
 
 class SplitApp:
-    """``asgi`` is what uvicorn runs; ``drain`` is awaited before connections are closed."""
+    """``asgi`` is what an ASGI server runs; ``drain`` is awaited before connections are closed.
 
-    def __init__(self, parts: Parts, config: ServerConfig, doorway: Doorway) -> None:
+    ``policy``: who may come in; ``pairing``: of devices, None without; ``upkeep``: what else runs
+    while the application does.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        config: ServerConfig,
+        policy: AccessPolicy,
+        pairing: Pairing | None = None,
+        upkeep: Sequence[Upkeep] = (),
+    ) -> None:
         self.parts = parts
-        self._doorway = doorway
+        self._policy, self._pairing = policy, pairing
         self._leases = Leases()
-        self._service = parts.service
+        self._upkeep = (
+            every(_SWEEP_SECONDS, self._sweep),
+            *device_upkeep(pairing, self._leases, parts.steps.store.forget),
+            *upkeep,
+        )
         self._grace = config.shutdown_grace
         self._drained = False
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
         self.max_message_bytes = max(
-            parts.service.max_frame_bytes + _FRAME_MARGIN, parts.original.max_request_bytes
+            parts.framed.max_frame_bytes + _FRAME_MARGIN, parts.original.max_request_bytes
         )
         largest = self.max_message_bytes
         queued = max(largest, config.max_queued_bytes or _LARGEST_MESSAGES * largest)
@@ -121,20 +127,20 @@ class SplitApp:
     def _measured(self, parts: Parts) -> Metrics:
         generator = None if parts.compat is None else parts.compat.generator
         sockets = self._sockets
-        metrics = Metrics(Sources(parts.service, sockets.__len__, parts.memory, generator))
-        parts.service.observe(metrics.steps)
+        metrics = Metrics(Sources(parts.steps, sockets.__len__, parts.memory, generator))
+        parts.steps.observe(metrics.steps)
         return metrics
 
     def _routes(self, parts: Parts) -> list[BaseRoute]:
         bodies = Bodies(self._message_bytes)
-        forward = Forward(parts.service, parts.original, bodies, parts.original.max_request_bytes)
-        stream = Stream(parts.service, parts.original, self._sockets)
+        forward = Forward(parts.framed, parts.original, bodies, parts.original.max_request_bytes)
+        stream = Stream(parts.framed, parts.original, self._sockets)
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
             *health_routes(),
             *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
-            *([] if self._doorway.pairing is None else pairing_routes(self._doorway.pairing)),
+            *([] if self._pairing is None else pairing_routes(self._pairing)),
             *forward.routes(),
             *stream.routes(),
             *original_routes(parts.original, bodies),
@@ -156,19 +162,18 @@ class SplitApp:
             Middleware(SecurityHeaders),
             Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
             Middleware(OriginGuard, allowed=config.allow_origin, pages=self._web.public.pages),
-            Middleware(Authenticate, policy=self._doorway.policy, public=self._web.public),
+            Middleware(Authenticate, policy=self._policy, public=self._web.public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
         ]
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        self._service.start()
+        self.parts.steps.start()
         host = self.parts.adapter_host
         if host is not None:
             await host.start()
-        watch = Watch(self._doorway, self._leases, self._service.store.forget)
-        keeping = [asyncio.create_task(work) for work in (self._sweep(), *watch.tasks())]
+        keeping = [asyncio.create_task(work()) for work in self._upkeep]
         try:
             yield
         finally:
@@ -183,11 +188,9 @@ class SplitApp:
                 self.parts.compat.close()
 
     async def _sweep(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            self._service.store.sweep()
-            if self.parts.adapter_host is not None:
-                self.parts.adapter_host.sessions.sweep()
+        self.parts.steps.store.sweep()
+        if self.parts.adapter_host is not None:
+            self.parts.adapter_host.sessions.sweep()
 
     async def drain(self) -> None:
         """Refuse new steps, answer those under way, close the sockets; once.
@@ -199,7 +202,7 @@ class SplitApp:
         self._drained = True
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
-                await self._service.stop()
+                await self.parts.steps.stop()
                 if self.parts.adapter_host is not None:
                     await self.parts.adapter_host.stop()
                 await self._sockets.drain()

@@ -1,16 +1,23 @@
-"""What a server says on standard output once it listens."""
+"""The greeting of a server on standard output, once it listens."""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from split_server.pairing.invitation import grouped
 from split_server.pairing.local_ca import lan_address
 from split_server.security.host import lan_addresses
 from split_server.serving.doorway import Doorway
+
+PRIVACY = (
+    "privacy: assume that this server can recover prompts and replies from what it receives; "
+    "split inference moves work and control to the device, it is not confidentiality"
+)
+# Takes lines for the operator.
+Say = Callable[[Iterable[str]], object]
 
 
 def greeting(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:

@@ -1,37 +1,67 @@
-"""What the server keeps of one session."""
+"""A session as the server keeps it: whose it is, its cache, and the chain that names the cache."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from split_server.kv.cache import KVCache
+from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
 from split_wire.tensor import WireDtype
 
+Digests: TypeAlias = list[bytes]
+
 
 @dataclass(eq=False, slots=True)
-class Session:
-    """``reserved``: bytes of KV cache set aside for it; ``promised``: bytes by which the reply to
-    the step under way may exceed the one that is kept; ``running``: steps that are under way.
+class Framing:
+    """A session's part in ``split.v1``: ``state`` decides about its step messages.
 
     ``lock`` is held while a message is admitted; ``reply`` becomes the reply frame of the last
     admitted step.
     """
 
+    state: SessionState
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reply: asyncio.Future[bytes] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Session:
+    """``chain``: digests of every prefix of the rows in ``cache``; both hold the same positions
+    while no step runs.
+
+    ``reserved``: bytes of KV cache set aside for it; ``promised``: bytes by which the reply to the
+    step under way may exceed the one that is kept; ``running``: steps that are under way;
+    ``framing``: of a session whose steps come in frames.
+    """
+
     principal: str
     key: str
-    state: SessionState
+    chain: PrefixChain
     dtype: WireDtype
     cache: KVCache = field(default_factory=KVCache)
     reserved: int = 0
     promised: int = 0
     running: int = 0
     last_used: float = 0.0
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    reply: asyncio.Future[bytes] | None = None
+    framing: Framing | None = None
+
+    @property
+    def reply_bytes(self) -> int:
+        """Bytes of the reply that is kept for a replay."""
+        return 0 if self.framing is None else self.framing.state.reply_bytes
 
     @property
     def bytes(self) -> int:
         """Bytes this session counts with: its cache and the reply it keeps for a replay."""
-        return self.reserved + self.promised + self.state.reply_bytes
+        return self.reserved + self.promised + self.reply_bytes
+
+    def advance(self, start: int, digests: Digests) -> None:
+        """The cache now holds ``start`` positions and the rows that ``digests`` name."""
+        self.chain.replace(start, digests)
+
+    def fall_back(self) -> None:
+        """A step failed; the chain names what is left of the cache."""
+        self.chain.truncate(min(self.cache.length, len(self.chain)))

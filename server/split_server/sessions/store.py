@@ -1,8 +1,8 @@
-"""Sessions by principal: who holds which cache, for how long, within which budget.
+"""Sessions by principal: who holds which cache, for how long, and who makes way for whom.
 
 Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted; one
 that is removed while busy keeps counting until its step ends, and only then are its buffers given
-to the next one. What is counted are the buffers with their spare room, not the rows in them.
+to the next one.
 """
 
 from __future__ import annotations
@@ -13,54 +13,39 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from split_server.kv.buffers import BufferPool
-from split_server.kv.cache import KVCache
-from split_server.kv.capacity import capacity_for, capacity_within
+from split_server.memory.room import CacheRoom, Claim
 from split_server.sessions.session import Session
-from split_wire.errors import CacheFull, TooManySessions, UnknownSession
-from split_wire.session import SessionState
+from split_wire.digest import PrefixChain
+from split_wire.errors import TooManySessions, UnknownSession
 from split_wire.tensor import WireDtype
-
-__all__ = ["Session", "SessionStore", "StoreLimits"]
 
 _SESSION_ID_BYTES = 16
 _REMEMBERED_LOSSES = 1024
-# Enough for the buffers of the next session, too little to crowd out the caches in use.
-_IDLE_SHARE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """Counts, bytes, and seconds of idleness after which a session goes."""
+    """Counts, and seconds of idleness after which a session goes."""
 
     max_sessions: int = 32
     max_sessions_per_principal: int = 32
-    max_bytes: int = 4 << 30
-    max_bytes_per_principal: int = 4 << 30
     ttl: float = 300.0
 
 
 class SessionStore:
-    """``bytes_per_position``: of keys and values over all layers; ``clock`` in seconds.
-
-    ``pool``: where the sessions' buffers come from and go to. Its idle buffers lie inside the
-    budget: they may fill what the sessions leave of it, up to the bound that the pool came with.
-    """
+    """``room``: what is asked for the space of the caches; ``clock`` in seconds."""
 
     def __init__(
         self,
         limits: StoreLimits,
-        bytes_per_position: int,
+        room: CacheRoom,
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = lambda: secrets.token_urlsafe(_SESSION_ID_BYTES),
-        pool: BufferPool | None = None,
     ) -> None:
         self._limits = limits
-        self._bytes_per_position = bytes_per_position
+        self._room = room
         self._clock = clock
         self._new_id = new_id
-        self._pool = pool or BufferPool(limits.max_bytes // _IDLE_SHARE)
-        self._max_idle = self._pool.max_idle
         # Least recently used first.
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._lingering: set[Session] = set()
@@ -72,10 +57,10 @@ class SessionStore:
     @property
     def bytes(self) -> int:
         """Bytes set aside for all sessions, and of the buffers that wait for the next one."""
-        return self._in_use() + self._pool.idle_bytes
+        return self._room.bytes
 
     def open(
-        self, principal: str, state: SessionState, dtype: WireDtype, name: str | None = None
+        self, principal: str, chain: PrefixChain, dtype: WireDtype, name: str | None = None
     ) -> Session:
         """A new session with a fresh unguessable id, or under a ``name`` that its client chose.
 
@@ -89,8 +74,9 @@ class SessionStore:
             self._lost_names.pop((principal, key), None)
         while self._count_reached(principal):
             self._evict_idle(principal)
-        session = Session(principal, key, state, dtype, KVCache(self._pool))
+        session = Session(principal, key, chain, dtype, self._room.new_cache())
         session.last_used = self._clock()
+        self._room.hold(session)
         self._sessions[principal, key] = session
         return session
 
@@ -124,25 +110,17 @@ class SessionStore:
         """
         if not self._holds(session):
             raise UnknownSession
-        wanted = max(capacity_for(positions) * self._bytes_per_position, session.reserved)
-        promised = max(0, reply_bytes - session.state.reply_bytes)
-        if wanted > session.reserved or promised:
-            self._make_room_for(session, positions, wanted - session.reserved, promised)
-            session.reserved, session.promised = wanted, promised
-            self._bound_idle()
+        claim = Claim(session, positions, reply_bytes)
+        if self._room.grows(claim):
+            self._make_way(session, claim)
+        self._room.take(claim)
 
-    def _make_room_for(
-        self, session: Session, positions: int, cache_bytes: int, reply_bytes: int
-    ) -> None:
-        growth = cache_bytes + reply_bytes
+    def _make_way(self, session: Session, claim: Claim) -> None:
+        """Give up idle sessions, the longest idle first, until ``claim`` fits."""
         idle = self._spare(session)
-        room = max(self._free(session.principal) + sum(other.bytes for other in idle), 0)
-        if growth > room:
-            left = max(session.reserved + room - reply_bytes, 0)
-            fits = capacity_within(left // self._bytes_per_position)
-            raise CacheFull(positions, growth, room, fits)
+        self._room.check(claim, idle)
         for other in idle:
-            if growth <= self._free(session.principal):
+            if self._room.fits(claim):
                 break
             self.lose(other)
 
@@ -152,14 +130,12 @@ class SessionStore:
         A session that is gone gives its buffers back with its last step.
         """
         if session.running == 0:
-            session.promised = 0
-            if not self._holds(session):
+            if session in self._lingering:
                 self._lingering.discard(session)
-                session.cache.release()
-            session.reserved = session.cache.allocated_bytes
+                self._room.drop(session)
+            self._room.settle(session)
         if self._holds(session):
             self._touch(session)
-        self._bound_idle()
 
     def close(self, principal: str, session_id: str) -> None:
         """Forget a session; nothing happens when there is none."""
@@ -198,9 +174,6 @@ class SessionStore:
     def _all(self) -> Iterator[Session]:
         yield from self._sessions.values()
         yield from self._lingering
-
-    def _in_use(self) -> int:
-        return sum(session.bytes for session in self._all())
 
     def _holds(self, session: Session) -> bool:
         return self._sessions.get((session.principal, session.key)) is session
@@ -241,16 +214,6 @@ class SessionStore:
             raise TooManySessions(min(limits.max_sessions, limits.max_sessions_per_principal))
         self.lose(idle[0])
 
-    def _free(self, principal: str) -> int:
-        """Bytes that the principal's sessions may still take; idle buffers make way for them."""
-        mine = sum(session.bytes for session in self._all() if session.principal == principal)
-        limits = self._limits
-        return min(limits.max_bytes - self._in_use(), limits.max_bytes_per_principal - mine)
-
-    def _bound_idle(self) -> None:
-        """Let idle buffers have what the sessions leave."""
-        self._pool.bound(max(min(self._max_idle, self._limits.max_bytes - self._in_use()), 0))
-
     def _discard(self, key: tuple[str, str]) -> None:
         session = self._sessions.pop(key, None)
         if session is None:
@@ -258,8 +221,7 @@ class SessionStore:
         if session.running:
             self._lingering.add(session)
             return
-        self._bound_idle()
-        session.cache.release()
+        self._room.drop(session)
 
 
 # A server-issued id is base64url text, which has no colon; a device that sends one is refused.

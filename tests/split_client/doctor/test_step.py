@@ -98,7 +98,7 @@ def test_weights_that_something_changes_on_the_way_are_named() -> None:
 
 
 def test_a_real_step_is_timed_and_leaves_no_session(server: RunningServer, token: str) -> None:
-    store = server.parts.service.store
+    store = server.parts.steps.store
     before = len(store)
     found = findings(server.url, token=token)["step"]
     assert 0 < float(found.facts["compute_s"]) <= float(found.facts["next_s"])

@@ -21,8 +21,8 @@ from split_client.generation.sequence import Sequence
 from split_client.grammar.json import GrammarInvalid, JsonGrammars
 from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.backend import EngineBackend
-from split_server.sessions.framed import SplitService
 from tests.checkpoints import tiny_tokenizer
+from tests.engines import TinySessions
 from tests.split_client.grammar.schemas import opening, random_schema, weighted, write
 from tests.split_server.compat.test_backend import beside, embed, exact_head
 
@@ -274,7 +274,7 @@ def replies(path: Path, folder: Path, schemas: list[Any], most: int) -> list[lis
     grammars = JsonGrammars((path / "tokenizer.json").read_text(), ROWS, EOS)
     head = exact_head(path, folder)
 
-    def work(backend: EngineBackend, _: SplitService) -> list[list[Event]]:
+    def work(backend: EngineBackend, _: TinySessions) -> list[list[Event]]:
         return list(all_replies(backend))
 
     def all_replies(backend: EngineBackend) -> Iterator[list[Event]]:

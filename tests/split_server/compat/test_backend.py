@@ -23,12 +23,11 @@ from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.backend import EngineBackend
-from split_server.sessions.framed import SplitService
 from split_server.sessions.store import StoreLimits
 from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, ContextOverflow, ShuttingDown
 from tests import oracle
-from tests.engines import HeldRunner, run, serving, tiny_backbone
+from tests.engines import HeldRunner, TinySessions, run, serving, tiny_backbone
 
 PROMPT = list(range(11, 31))
 COUNT = 12
@@ -56,12 +55,12 @@ def greedy(
     return [event.token for event in events if isinstance(event, TokenEvent)]
 
 
-def beside(path: Path, work: Callable[[EngineBackend, SplitService], Any], **options: Any) -> Any:
+def beside(path: Path, work: Callable[[EngineBackend, TinySessions], Any], **options: Any) -> Any:
     """What ``work`` returns on a thread beside a running service."""
 
     async def main() -> Any:
         async with serving(path, **options) as service:
-            backend = EngineBackend(service.local, asyncio.get_running_loop(), "local")
+            backend = EngineBackend(service.in_process, asyncio.get_running_loop(), "local")
             return await asyncio.to_thread(work, backend, service)
 
     return run(main())
@@ -71,7 +70,7 @@ def test_greedy_ids_equal_generate_also_after_a_rollback(family_path: Path, tmp_
     head = exact_head(family_path, tmp_path)
     edited = [*PROMPT[:7], 50, 51]
 
-    def work(backend: EngineBackend, _: SplitService) -> int:
+    def work(backend: EngineBackend, _: TinySessions) -> int:
         sequence = Sequence(backend, lambda ids: embed(family_path, ids))
         for prompt in (PROMPT, edited, PROMPT):
             ids = greedy(sequence, head, family_path, prompt, COUNT)
@@ -84,9 +83,9 @@ def test_greedy_ids_equal_generate_also_after_a_rollback(family_path: Path, tmp_
 def test_a_cache_that_was_given_up_for_another_session_is_reported_and_built_again(
     tiny_path: Path,
 ) -> None:
-    def work(backend: EngineBackend, service: SplitService) -> None:
+    def work(backend: EngineBackend, service: TinySessions) -> None:
         before = backend.step(0, embed(tiny_path, PROMPT)).hidden
-        other = EngineBackend(service.local, backend._loop, "local")
+        other = EngineBackend(service.in_process, backend._loop, "local")
         other.step(0, embed(tiny_path, [5]))
         with pytest.raises(CacheLost):
             backend.step(len(PROMPT), embed(tiny_path, [5]))
@@ -96,7 +95,7 @@ def test_a_cache_that_was_given_up_for_another_session_is_reported_and_built_aga
 
 
 def test_a_start_beyond_the_cache_means_that_the_cache_is_lost(tiny_path: Path) -> None:
-    def work(backend: EngineBackend, _: SplitService) -> None:
+    def work(backend: EngineBackend, _: TinySessions) -> None:
         with pytest.raises(CacheLost):
             backend.step(1, embed(tiny_path, [5]))
 
@@ -104,7 +103,7 @@ def test_a_start_beyond_the_cache_means_that_the_cache_is_lost(tiny_path: Path) 
 
 
 def test_more_positions_than_the_context_are_refused(tiny_path: Path) -> None:
-    def work(backend: EngineBackend, _: SplitService) -> None:
+    def work(backend: EngineBackend, _: TinySessions) -> None:
         with pytest.raises(ContextOverflow):
             backend.step(0, embed(tiny_path, [5] * 513))
 
@@ -112,12 +111,12 @@ def test_more_positions_than_the_context_are_refused(tiny_path: Path) -> None:
 
 
 def test_attention_beyond_its_bound_is_refused_before_the_step_runs(tiny_path: Path) -> None:
-    def work(backend: EngineBackend, service: SplitService) -> None:
+    def work(backend: EngineBackend, service: TinySessions) -> None:
         with pytest.raises(AttentionTooLarge):
             backend.step(0, embed(tiny_path, PROMPT), AttentionRequest())
         assert len(service.store) == 1
 
-    limit = "split_server.sessions.in_process.attention_bytes"
+    limit = "split_server.sessions.step.attention_bytes"
     with pytest.MonkeyPatch.context() as patch:
 
         def refuse(*_: Any) -> int:
@@ -128,7 +127,7 @@ def test_attention_beyond_its_bound_is_refused_before_the_step_runs(tiny_path: P
 
 
 def test_closing_frees_the_session(tiny_path: Path) -> None:
-    def work(backend: EngineBackend, service: SplitService) -> SplitService:
+    def work(backend: EngineBackend, service: TinySessions) -> TinySessions:
         backend.step(0, embed(tiny_path, PROMPT))
         assert len(service.store) == 1
         backend.close()
@@ -143,8 +142,8 @@ def test_a_cancelled_step_that_waits_for_its_turn_is_dropped(tiny_path: Path) ->
     backbone = tiny_backbone(tiny_path)
     held = HeldRunner(backbone)
 
-    def work(backend: EngineBackend, service: SplitService) -> None:
-        other = EngineBackend(service.local, backend._loop, "local")
+    def work(backend: EngineBackend, service: TinySessions) -> None:
+        other = EngineBackend(service.in_process, backend._loop, "local")
         failures: list[BaseException] = []
 
         def wait() -> None:
@@ -165,9 +164,9 @@ def test_a_cancelled_step_that_waits_for_its_turn_is_dropped(tiny_path: Path) ->
 
 
 def test_a_server_that_stops_refuses_the_next_step(tiny_path: Path) -> None:
-    def work(backend: EngineBackend, service: SplitService) -> None:
+    def work(backend: EngineBackend, service: TinySessions) -> None:
         backend.step(0, embed(tiny_path, PROMPT))
-        service.local.stopping = True
+        service.steps._stopping = True
         with pytest.raises(ShuttingDown):
             backend.step(len(PROMPT), embed(tiny_path, [5]))
 

@@ -22,7 +22,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import GenerationRequest, Generator, GeneratorLimits
-from split_server.sessions.store import StoreLimits
+from split_server.memory.budget import BudgetLimits
 from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, CacheFull, Overloaded
 from tests import oracle
@@ -47,7 +47,7 @@ async def generating(
     local = LocalEnds.open(catalog, build_manifest(checkpoint, catalog), ModelStore())
     try:
         async with serving(path, **options) as service:
-            generator = Generator(local.ends, service.local, bounds)
+            generator = Generator(local.ends, service.in_process, bounds)
             yield generator
             generator.close()
     finally:
@@ -233,8 +233,8 @@ def test_leaving_drops_a_prompt_that_waits_for_its_turn(tiny_path: Path) -> None
 
 def test_a_cache_that_does_not_fit_is_refused_in_its_own_words(tiny_path: Path) -> None:
     async def main() -> None:
-        limits = StoreLimits(max_bytes=1, max_bytes_per_principal=1)
-        async with generating(tiny_path, limits=limits) as generator:
+        budget = BudgetLimits(1, 1)
+        async with generating(tiny_path, budget=budget) as generator:
             with pytest.raises(CacheFull):
                 await events_of(generator, request())
 

@@ -24,13 +24,13 @@ def test_it_tells_what_binds_what_is_held_and_what_fits(open_server: RunningServ
     assert report["limit"]["source"] in ("machine", "cgroup", "RLIMIT_DATA", "RLIMIT_AS", "GPU")
     assert 0 <= report["caches"]["reserved"] <= report["caches"]["budget"]
     assert report["held"]["private"] > report["held"]["caches"]
-    assert report["largest_prompt"] == open_server.parts.service.info.max_context
+    assert report["largest_prompt"] == open_server.parts.steps.info.max_context
     assert report["failed"] == 0
 
 
 def _step_of(server: RunningServer, count: int) -> None:
     """One step of ``count`` rows in a new session."""
-    width = server.parts.service.info.hidden_size
+    width = server.parts.steps.info.hidden_size
     device = ClientProtocol(width, server.manifest)
     device.receive(server.post(device.open()).content)
     device.receive(server.post(device.step(0, np.ones((count, width), np.float32))).content)
@@ -52,7 +52,7 @@ def test_passes_of_many_rows_are_compared_with_their_prediction(
 
 
 def test_it_names_no_principal_and_no_session(open_server: RunningServer) -> None:
-    device = ClientProtocol(open_server.parts.service.info.hidden_size, open_server.manifest)
+    device = ClientProtocol(open_server.parts.steps.info.hidden_size, open_server.manifest)
     device.receive(open_server.post(device.open()).content)
     assert device.opened is not None
     with open_server.client() as client:

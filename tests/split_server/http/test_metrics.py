@@ -13,7 +13,7 @@ import torch
 from prometheus_client.parser import text_string_to_metric_families
 
 from split_server.engine.model.packed import Slice
-from split_server.memory.runner import PlannedRunner
+from split_server.engine.model.runner import ModelRunner
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol
 from tests.server_process import RunningServer, running_server
@@ -52,13 +52,13 @@ def _of(samples: Samples, name: str, **labels: str) -> float:
 
 
 def _device(server: RunningServer) -> ClientProtocol:
-    device = ClientProtocol(server.parts.service.info.hidden_size, server.manifest)
+    device = ClientProtocol(server.parts.steps.info.hidden_size, server.manifest)
     device.receive(server.post(device.open()).content)
     return device
 
 
 def _step(server: RunningServer, device: ClientProtocol, rows: int, **options: object) -> None:
-    width = server.parts.service.info.hidden_size
+    width = server.parts.steps.info.hidden_size
     embeddings = np.linspace(-1, 1, rows * width, dtype=np.float32).reshape(rows, width)
     frame = device.step(device.cached, embeddings, **options)  # type: ignore[arg-type]
     device.receive(server.post(frame).content)
@@ -113,7 +113,7 @@ def test_a_turn_is_counted_step_by_step(server: RunningServer) -> None:
 
 
 def test_attention_counts_the_bytes_of_its_rows(server: RunningServer) -> None:
-    device, info = _device(server), server.parts.service.info
+    device, info = _device(server), server.parts.steps.info
     _step(server, device, 6, attention=AttentionRequest())
     sent = 4 * info.num_layers * info.num_heads * 6
     assert _of(_scrape(server), "split_attention_bytes_total") == sent
@@ -124,8 +124,8 @@ def test_attention_counts_the_bytes_of_its_rows(server: RunningServer) -> None:
 
 def test_errors_of_frames_and_of_http_are_counted_by_code(server: RunningServer) -> None:
     device = _device(server)
-    frame = device.step(0, np.zeros((1, server.parts.service.info.hidden_size), np.float32))
-    server.parts.service.store.close("local", device.opened.session)  # type: ignore[union-attr]
+    frame = device.step(0, np.zeros((1, server.parts.steps.info.hidden_size), np.float32))
+    server.parts.steps.store.close("local", device.opened.session)  # type: ignore[union-attr]
     server.post(frame)
     with server.socket() as socket:
         socket.send("text")
@@ -154,15 +154,15 @@ def test_errors_of_frames_and_of_http_are_counted_by_code(server: RunningServer)
 def test_sockets_and_queued_steps_are_seen_while_they_last(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entered, gate, run = threading.Event(), threading.Event(), PlannedRunner.run
+    entered, gate, run = threading.Event(), threading.Event(), ModelRunner.run
 
-    def held(runner: PlannedRunner, slices: Sequence[Slice]) -> list[torch.Tensor]:
+    def held(runner: ModelRunner, slices: Sequence[Slice]) -> list[torch.Tensor]:
         entered.set()
         assert gate.wait(30)
         return run(runner, slices)
 
-    monkeypatch.setattr(PlannedRunner, "run", held)
-    width = server.parts.service.info.hidden_size
+    monkeypatch.setattr(ModelRunner, "run", held)
+    width = server.parts.steps.info.hidden_size
     with server.socket() as socket:
         device = ClientProtocol(width, server.manifest)
         socket.send(device.open())
@@ -207,7 +207,7 @@ def test_generations_of_the_compatible_apis_are_counted(server: RunningServer) -
 def test_the_build_is_named_without_a_path(server: RunningServer, tiny_path: Path) -> None:
     (labels,) = [dict(pairs) for name, pairs in _scrape(server) if name == "split_build_info"]
     assert labels["model"] == tiny_path.name
-    assert labels["dtype"] == server.parts.service.info.dtype
+    assert labels["dtype"] == server.parts.steps.info.dtype
     assert re.match(r"\d+\.\d+", labels["version"])
     with server.client() as client:
         assert str(tiny_path.parent) not in client.get(_PATH).text

@@ -7,7 +7,10 @@ from typing import Any
 import torch
 
 from split_server.kv.buffers import BufferPool
-from split_server.sessions.store import Session, SessionStore, StoreLimits
+from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.session import Framing, Session
+from split_server.sessions.store import SessionStore, StoreLimits
+from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
 
 # One layer, one head, one float32 number per key and per value.
@@ -26,18 +29,27 @@ class Clock:
         return self.now
 
 
-def state() -> SessionState:
-    return SessionState("manifest", 4, 512, 100)
+def chain() -> PrefixChain:
+    return PrefixChain("manifest")
+
+
+def framed(session: Session) -> SessionState:
+    """The protocol state of ``session``, which takes frames from now on."""
+    session.framing = Framing(SessionState(session.chain, 4, 512, 100))
+    return session.framing.state
 
 
 def store_of(
-    clock: Clock | None = None, pool: BufferPool | None = None, **limits: Any
+    clock: Clock | None = None,
+    pool: BufferPool | None = None,
+    total: int = 4 << 30,
+    per_principal: int = 4 << 30,
+    **limits: Any,
 ) -> SessionStore:
-    """A store that keeps no idle buffers unless it is given a pool."""
+    """A store within a byte budget that keeps no idle buffers unless it is given a pool."""
     pool = BufferPool(0) if pool is None else pool
-    return SessionStore(
-        StoreLimits(**limits), BYTES_PER_POSITION, clock=clock or Clock(), pool=pool
-    )
+    room = ByteBudget(BudgetLimits(total, per_principal), BYTES_PER_POSITION, pool)
+    return SessionStore(StoreLimits(**limits), room, clock=clock or Clock())
 
 
 def append(session: Session, positions: int) -> None:

@@ -15,9 +15,11 @@ import torch
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.capacity import capacity_for
-from split_server.sessions.store import Session, SessionStore, StoreLimits
+from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.session import Session
+from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.errors import CacheFull
-from tests.split_server.kv.filling import state
+from tests.split_server.kv.filling import chain
 
 BUDGET = 200_000_000
 LAYERS, HEADS, WIDTH = 4, 2, 64
@@ -47,8 +49,8 @@ def fill(store: SessionStore, session: Session, positions: int) -> None:
 
 def main() -> None:
     pool = BufferPool(BUDGET // 8)
-    store = SessionStore(StoreLimits(max_bytes=BUDGET), BYTES_PER_POSITION, pool=pool)
-    warm = store.open("warm", state(), "f32")
+    store = SessionStore(StoreLimits(), ByteBudget(BudgetLimits(BUDGET), BYTES_PER_POSITION, pool))
+    warm = store.open("warm", chain(), "f32")
     fill(store, warm, LENGTHS[0])
     store.close("warm", warm.key)
     pool.clear()
@@ -57,7 +59,7 @@ def main() -> None:
     with suppress(CacheFull):
         # A principal each, so that none evicts another's session.
         for number, length in zip(count(), cycle(LENGTHS)):
-            opened.append(store.open(f"principal {number}", state(), "f32"))
+            opened.append(store.open(f"principal {number}", chain(), "f32"))
             fill(store, opened[-1], length)
     full = {"bytes": store.bytes, "private": private_bytes() - start}
     for session in opened:

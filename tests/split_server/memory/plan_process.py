@@ -14,13 +14,14 @@ import torch
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
+from split_server.engine.model.runner import ModelRunner
 from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from split_server.memory.allocator import give_back_large_blocks
 from split_server.memory.limit import MemoryLimit, Room
+from split_server.memory.passes import MeasuredPasses
 from split_server.memory.plan import MemoryPlan, shape_of
 from split_server.memory.planner import MemoryPlanner
-from split_server.memory.runner import PlannedRunner
 from split_server.memory.usage import PeakMeter
 
 _ROWS = 256
@@ -36,7 +37,7 @@ def main() -> None:
     limit = MemoryLimit([lambda: Room(1 << 40, "test")])
     plan = MemoryPlan(shape_of(checkpoint.config, backbone.dtype.itemsize))
     planner = MemoryPlanner(plan, limit, BufferPool(0))
-    runner = PlannedRunner(backbone, 1, planner, PeakMeter())
+    runner = ModelRunner(backbone, 1, MeasuredPasses(planner, PeakMeter()))
     runner.warm_up()
 
     def rows(count: int) -> torch.Tensor:

@@ -24,7 +24,7 @@ def test_named_sessions_append_at_the_end_and_equal_generate(family_path: Path) 
             rows, incremental = PROMPT, False
             for _ in range(COUNT):
                 embeddings = Tensor.from_f32(oracle.embeddings(family_path, rows).numpy(), "f32")
-                done = await service.append("local", "chat", embeddings, incremental)
+                done = await service.original.append("local", "chat", embeddings, incremental)
                 assert done.incremental == incremental
                 assert done.cached_before == (len(PROMPT) + len(ids) - 1 if incremental else 0)
                 assert len(done.hidden) == (1 if incremental else len(PROMPT))
@@ -40,7 +40,7 @@ def test_a_name_never_seen_starts_anew_and_says_so(tiny_path: Path) -> None:
     async def scenario() -> None:
         async with serving(tiny_path) as service:
             rows = Tensor.from_f32(oracle.embeddings(tiny_path, PROMPT).numpy(), "f32")
-            done = await service.append("local", "new", rows, True)
+            done = await service.original.append("local", "new", rows, True)
             assert (done.incremental, done.cached_before) == (False, 0)
             assert len(done.hidden) == len(PROMPT)
 
@@ -51,9 +51,9 @@ def test_a_named_session_that_was_evicted_is_never_continued_silently(tiny_path:
     async def scenario() -> None:
         async with serving(tiny_path, limits=StoreLimits(max_sessions=1)) as service:
             rows = Tensor.from_f32(oracle.embeddings(tiny_path, PROMPT).numpy(), "f32")
-            await service.append("local", "chat", rows, False)
-            await service.append("local", "other", rows, False)
+            await service.original.append("local", "chat", rows, False)
+            await service.original.append("local", "other", rows, False)
             with pytest.raises(UnknownSession):
-                await service.append("local", "chat", rows, True)
+                await service.original.append("local", "chat", rows, True)
 
     run(scenario())

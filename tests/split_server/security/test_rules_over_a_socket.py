@@ -259,7 +259,7 @@ def test_a_session_belongs_to_the_principal_that_opened_it(peopled_server: Runni
     reply = peopled_server.post(encode_message(Open()), **alice)
     opened = decode_server_message(reply.content, 1 << 20)
     assert isinstance(opened, Opened)
-    size = peopled_server.parts.service.info.hidden_size
+    size = peopled_server.parts.steps.info.hidden_size
     step = _step(opened.session, size, peopled_server.manifest)
     stolen = peopled_server.post(step, **bob)
     assert stolen.status_code == 404

@@ -75,7 +75,7 @@ def test_the_order_of_the_two_does_not_matter(guarded_server: RunningServer) -> 
 def test_a_token_of_the_file_makes_its_owner_the_principal(peopled_server: RunningServer) -> None:
     with _connect(peopled_server, "split.v1", _name(_ALICE)) as socket:
         session = _session(socket)
-        store = peopled_server.parts.service.store
+        store = peopled_server.parts.steps.store
         assert {held.principal for held in store._all() if held.key == session} == {"alice"}
 
 

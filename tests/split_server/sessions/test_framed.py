@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from split_server.sessions.framed import SplitService
+from split_server.memory.budget import BudgetLimits
+from split_server.sessions import framed
 from split_server.sessions.store import StoreLimits
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from split_wire.messages import (
@@ -262,7 +262,7 @@ def test_a_step_that_does_not_fit_the_cache_budget_is_refused_and_changes_nothin
 ) -> None:
     async def scenario() -> list[int]:
         # 768 bytes a position; replies kept for a replay take some of it.
-        async with serving(tiny_path, limits=StoreLimits(max_bytes=40 * 768)) as service:
+        async with serving(tiny_path, budget=BudgetLimits(40 * 768)) as service:
             device = await Device(service, tiny_path).open()
             ids = await device.greedy(PROMPT, 2)
             start = len(PROMPT) + 1
@@ -286,11 +286,11 @@ def test_a_failing_model_answers_with_a_reference_and_serves_on(
             return healthy(**arguments)
 
         service = tiny_service(replace(backbone, module=module))
-        service.start()
+        service.steps.start()
         device = await Device(service, tiny_path).open()
         assert await device.refused(device.frame(0, PROMPT)) == "internal_error"
         ids = await device.greedy(PROMPT, 3)
-        await service.stop()
+        await service.steps.stop()
         return ids
 
     assert run(scenario()) == oracle.greedy(tiny_path, PROMPT, 3)
@@ -301,11 +301,11 @@ def test_stopping_answers_what_was_admitted_and_refuses_the_rest(tiny_path: Path
     async def scenario() -> None:
         runner = HeldRunner(tiny_backbone(tiny_path))
         service = tiny_service(tiny_backbone(tiny_path), runner=runner)
-        service.start()
+        service.steps.start()
         device = await Device(service, tiny_path).open()
         admitted = asyncio.create_task(service.handle("local", device.frame(0, PROMPT)))
         await asyncio.sleep(0)
-        stopping = asyncio.create_task(service.stop())
+        stopping = asyncio.create_task(service.steps.stop())
         await asyncio.sleep(0)
         refused = await service.handle("local", encode_message(Ping()))
         assert refused.error is not None
@@ -322,10 +322,9 @@ def test_a_large_step_whose_sender_left_while_it_was_admitted_still_runs(tiny_pa
         async with serving(tiny_path, backbone=tiny_backbone(tiny_path)) as service:
             device = await Device(service, tiny_path).open()
             # Above the size that is admitted on a thread: 512 rows of 64 values would be too few.
-            service_module = sys.modules[SplitService.__module__]
             frame = device.frame(0, PROMPT)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(service_module, "_LARGE_FRAME", 1)
+                patch.setattr(framed, "_LARGE_FRAME", 1)
                 left = asyncio.create_task(service.handle("local", frame))
                 await asyncio.sleep(0)
                 left.cancel()

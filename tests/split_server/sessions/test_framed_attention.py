@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForCausalLM
 
-from split_server.sessions.store import StoreLimits
+from split_server.memory.budget import BudgetLimits
 from split_wire.attention import AttentionRequest
 from split_wire.client import StepCompleted
 from tests import oracle
@@ -132,7 +132,7 @@ def test_a_repeated_step_is_answered_with_the_same_rows(tiny_path: Path) -> None
 def test_attention_that_does_not_fit_is_refused_and_the_session_goes_on(tiny_path: Path) -> None:
     async def scenario() -> None:
         # Room for the cache and small replies, not for three layers of four heads over 45 rows.
-        async with serving(tiny_path, limits=StoreLimits(max_bytes=66 * 768)) as service:
+        async with serving(tiny_path, budget=BudgetLimits(66 * 768)) as service:
             device = await Device(service, tiny_path).open()
             rows = oracle.embeddings(tiny_path, IDS).numpy()
             frame = device.protocol.step(0, rows, attention=ALL)

@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from split_server.kv.buffers import BufferPool
-from split_server.sessions.store import Session, SessionStore, StoreLimits
+from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.session import Session
+from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
-from tests.split_server.kv.filling import state
+from tests.split_server.kv.filling import chain
 
 LAYERS = 2
 HEADS, WIDTH = 2, 3
 BYTES_PER_POSITION = LAYERS * 2 * HEADS * WIDTH * 4
-LIMITS = StoreLimits(
-    max_sessions=6, max_sessions_per_principal=4, max_bytes=1200 * BYTES_PER_POSITION
-)
+LIMITS = StoreLimits(max_sessions=6, max_sessions_per_principal=4)
+TOTAL = 1200 * BYTES_PER_POSITION
 MOVES = st.lists(
     st.tuples(
         st.sampled_from(["open", "step", "step", "step", "close"]),
@@ -58,8 +59,9 @@ class Reference:
 def test_sessions_of_two_principals_see_their_own_rows_alone(
     moves: list[tuple[str, str, int, int]],
 ) -> None:
-    pool = BufferPool(LIMITS.max_bytes // 2, poison=True)
-    store = SessionStore(LIMITS, BYTES_PER_POSITION, clock=lambda: 0.0, pool=pool)
+    pool = BufferPool(TOTAL // 2, poison=True)
+    room = ByteBudget(BudgetLimits(TOTAL), BYTES_PER_POSITION, pool)
+    store = SessionStore(LIMITS, room, clock=lambda: 0.0)
     generator = torch.Generator().manual_seed(0)
     references: list[Reference] = []
     for move, principal, choice, count in moves:
@@ -77,7 +79,7 @@ def test_sessions_of_two_principals_see_their_own_rows_alone(
 
 def opened(store: SessionStore, principal: str) -> list[Reference]:
     try:
-        return [Reference(store.open(principal, state(), "f32"))]
+        return [Reference(store.open(principal, chain(), "f32"))]
     except TooManySessions:
         return []
 
@@ -94,7 +96,7 @@ def step(
     chosen.step(start, count, generator)
     chosen.session.running = 0
     store.settle(chosen.session)
-    assert store.bytes <= LIMITS.max_bytes
+    assert store.bytes <= TOTAL
 
 
 def is_there(store: SessionStore, session: Session) -> bool:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
-from tests.split_server.kv.filling import UNIT, Clock, fill, state, store_of
+from tests.split_server.kv.filling import UNIT, Clock, chain, fill, store_of
 
 
 def test_ids_are_unguessable_and_never_repeat() -> None:
     store = store_of(max_sessions=100, max_sessions_per_principal=100)
-    keys = {store.open("ann", state(), "f32").key for _ in range(100)}
+    keys = {store.open("ann", chain(), "f32").key for _ in range(100)}
     assert len(keys) == 100
     assert all(len(key) >= 22 for key in keys)
 
 
 def test_nobody_reaches_another_principals_session() -> None:
     store = store_of()
-    key = store.open("ann", state(), "f32").key
+    key = store.open("ann", chain(), "f32").key
     with pytest.raises(UnknownSession):
         store.get("bob", key)
     store.close("bob", key)
@@ -26,9 +26,9 @@ def test_nobody_reaches_another_principals_session() -> None:
 
 def test_at_the_limit_the_least_recently_used_idle_session_goes() -> None:
     store = store_of(max_sessions=3)
-    first, second, third = (store.open("ann", state(), "f32") for _ in range(3))
+    first, second, third = (store.open("ann", chain(), "f32") for _ in range(3))
     store.get("ann", first.key)
-    store.open("ann", state(), "f32")
+    store.open("ann", chain(), "f32")
     with pytest.raises(UnknownSession):
         store.get("ann", second.key)
     assert store.get("ann", first.key) is first
@@ -37,9 +37,9 @@ def test_at_the_limit_the_least_recently_used_idle_session_goes() -> None:
 
 def test_a_busy_session_is_never_evicted() -> None:
     store = store_of(max_sessions=2)
-    busy, idle = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
+    busy, idle = store.open("ann", chain(), "f32"), store.open("ann", chain(), "f32")
     busy.running = 1
-    store.open("ann", state(), "f32")
+    store.open("ann", chain(), "f32")
     assert store.get("ann", busy.key) is busy
     with pytest.raises(UnknownSession):
         store.get("ann", idle.key)
@@ -48,18 +48,18 @@ def test_a_busy_session_is_never_evicted() -> None:
 def test_somebody_elses_idle_session_is_never_evicted() -> None:
     store = store_of(max_sessions=2)
     for _ in range(2):
-        store.open("ann", state(), "f32")
+        store.open("ann", chain(), "f32")
     with pytest.raises(TooManySessions):
-        store.open("bob", state(), "f32")
+        store.open("bob", chain(), "f32")
     assert len(store) == 2
 
 
 def test_a_principals_own_limit_holds_below_the_total() -> None:
     store = store_of(max_sessions=10, max_sessions_per_principal=2)
-    first = store.open("ann", state(), "f32")
+    first = store.open("ann", chain(), "f32")
     for _ in range(2):
-        store.open("ann", state(), "f32")
-    store.open("bob", state(), "f32")
+        store.open("ann", chain(), "f32")
+    store.open("bob", chain(), "f32")
     assert len(store) == 3
     with pytest.raises(UnknownSession):
         store.get("ann", first.key)
@@ -67,15 +67,15 @@ def test_a_principals_own_limit_holds_below_the_total() -> None:
 
 def test_when_all_are_busy_one_more_is_refused() -> None:
     store = store_of(max_sessions=1)
-    store.open("ann", state(), "f32").running = 1
+    store.open("ann", chain(), "f32").running = 1
     with pytest.raises(TooManySessions):
-        store.open("ann", state(), "f32")
+        store.open("ann", chain(), "f32")
 
 
 def test_an_idle_session_expires_and_a_used_one_does_not() -> None:
     clock = Clock()
     store = store_of(clock, ttl=300)
-    idle, used = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
+    idle, used = store.open("ann", chain(), "f32"), store.open("ann", chain(), "f32")
     clock.now += 200
     store.get("ann", used.key)
     clock.now += 200
@@ -87,7 +87,7 @@ def test_an_idle_session_expires_and_a_used_one_does_not() -> None:
 def test_a_running_session_does_not_expire() -> None:
     clock = Clock()
     store = store_of(clock, ttl=300)
-    session = store.open("ann", state(), "f32")
+    session = store.open("ann", chain(), "f32")
     session.running = 1
     clock.now += 1000
     store.sweep()
@@ -96,7 +96,7 @@ def test_a_running_session_does_not_expire() -> None:
 
 def test_bytes_are_counted_by_the_buffers_that_are_held() -> None:
     store = store_of()
-    session = store.open("ann", state(), "f32")
+    session = store.open("ann", chain(), "f32")
     fill(store, session, 7)
     assert store.bytes == UNIT
     fill(store, session, 200)
@@ -111,8 +111,8 @@ def test_bytes_are_counted_by_the_buffers_that_are_held() -> None:
 
 
 def test_a_reservation_evicts_the_principals_oldest_idle_sessions_as_needed() -> None:
-    store = store_of(max_bytes=9 * UNIT)
-    old, new, asking = (store.open("ann", state(), "f32") for _ in range(3))
+    store = store_of(total=9 * UNIT)
+    old, new, asking = (store.open("ann", chain(), "f32") for _ in range(3))
     fill(store, old, 4 * 32)
     fill(store, new, 4 * 32)
     fill(store, asking, 5 * 32)
@@ -123,8 +123,8 @@ def test_a_reservation_evicts_the_principals_oldest_idle_sessions_as_needed() ->
 
 
 def test_a_reservation_that_cannot_fit_evicts_nothing() -> None:
-    store = store_of(max_bytes=10 * UNIT)
-    idle, asking = store.open("ann", state(), "f32"), store.open("ann", state(), "f32")
+    store = store_of(total=10 * UNIT)
+    idle, asking = store.open("ann", chain(), "f32"), store.open("ann", chain(), "f32")
     fill(store, idle, 4 * 32)
     with pytest.raises(CacheFull) as refusal:
         store.reserve(asking, 12 * 32)
@@ -135,35 +135,35 @@ def test_a_reservation_that_cannot_fit_evicts_nothing() -> None:
 
 
 def test_a_principals_bytes_are_limited_below_the_total() -> None:
-    store = store_of(max_bytes=100 * UNIT, max_bytes_per_principal=5 * UNIT)
-    asking = store.open("ann", state(), "f32")
+    store = store_of(total=100 * UNIT, per_principal=5 * UNIT)
+    asking = store.open("ann", chain(), "f32")
     with pytest.raises(CacheFull):
         store.reserve(asking, 6 * 32)
     fill(store, asking, 5 * 32)
-    other = store.open("bob", state(), "f32")
+    other = store.open("bob", chain(), "f32")
     fill(store, other, 5 * 32)
     assert store.bytes == 10 * UNIT
 
 
 def test_a_session_closed_while_running_counts_until_its_step_ends() -> None:
     store = store_of(max_sessions=1)
-    session = store.open("ann", state(), "f32")
+    session = store.open("ann", chain(), "f32")
     store.reserve(session, 5)
     session.running = 1
     store.close("ann", session.key)
     assert store.bytes == UNIT
     with pytest.raises(TooManySessions):
-        store.open("ann", state(), "f32")
+        store.open("ann", chain(), "f32")
     session.running = 0
     store.settle(session)
     assert store.bytes == 0
-    store.open("ann", state(), "f32")
+    store.open("ann", chain(), "f32")
 
 
 def test_a_clients_own_names_live_inside_its_principal() -> None:
     store = store_of()
-    mine = store.open("ann", state(), "f32", "chat")
-    yours = store.open("bob", state(), "f32", "chat")
+    mine = store.open("ann", chain(), "f32", "chat")
+    yours = store.open("bob", chain(), "f32", "chat")
     assert store.find_named("ann", "chat") is mine
     assert store.find_named("bob", "chat") is yours
     assert store.find_named("ann", "other") is None
@@ -172,28 +172,28 @@ def test_a_clients_own_names_live_inside_its_principal() -> None:
 def test_a_named_session_that_was_lost_is_not_continued_until_it_starts_anew() -> None:
     clock = Clock()
     store = store_of(clock, ttl=300)
-    store.open("ann", state(), "f32", "chat")
+    store.open("ann", chain(), "f32", "chat")
     clock.now += 400
     with pytest.raises(UnknownSession):
         store.find_named("ann", "chat")
     with pytest.raises(UnknownSession):
         store.find_named("ann", "chat")
-    anew = store.open("ann", state(), "f32", "chat")
+    anew = store.open("ann", chain(), "f32", "chat")
     assert store.find_named("ann", "chat") is anew
 
 
 def test_opening_a_name_again_replaces_its_session() -> None:
     store = store_of()
-    first = store.open("ann", state(), "f32", "chat")
+    first = store.open("ann", chain(), "f32", "chat")
     fill(store, first, 5)
-    second = store.open("ann", state(), "f32", "chat")
+    second = store.open("ann", chain(), "f32", "chat")
     assert store.find_named("ann", "chat") is second
     assert store.bytes == 0
 
 
 def test_a_closed_name_may_be_used_again_as_if_new() -> None:
     store = store_of()
-    store.open("ann", state(), "f32", "chat")
+    store.open("ann", chain(), "f32", "chat")
     store.close_named("ann", "chat")
     assert store.find_named("ann", "chat") is None
 
@@ -201,7 +201,7 @@ def test_a_closed_name_may_be_used_again_as_if_new() -> None:
 def test_losses_are_remembered_in_bounded_number() -> None:
     store = store_of(max_sessions=1)
     for number in range(1100):
-        store.open("ann", state(), "f32", f"chat {number}")
+        store.open("ann", chain(), "f32", f"chat {number}")
     assert store.find_named("ann", "chat 0") is None
     with pytest.raises(UnknownSession):
         store.find_named("ann", "chat 1098")
@@ -209,7 +209,7 @@ def test_losses_are_remembered_in_bounded_number() -> None:
 
 def test_a_clients_own_name_is_not_reached_as_a_session_id() -> None:
     store = store_of()
-    mine = store.open("ann", state(), "f32", "chat")
+    mine = store.open("ann", chain(), "f32", "chat")
     with pytest.raises(UnknownSession):
         store.get("ann", mine.key)
     store.close("ann", mine.key)
@@ -217,12 +217,12 @@ def test_a_clients_own_name_is_not_reached_as_a_session_id() -> None:
 
 
 def test_a_session_that_holds_nothing_is_not_given_up_for_memory() -> None:
-    store = store_of(max_bytes=2 * UNIT)
-    fresh = store.open("ann", state(), "f32")
-    held = store.open("ann", state(), "f32")
+    store = store_of(total=2 * UNIT)
+    fresh = store.open("ann", chain(), "f32")
+    held = store.open("ann", chain(), "f32")
     fill(store, held, 64)
     store.get("ann", held.key)
-    growing = store.open("ann", state(), "f32")
+    growing = store.open("ann", chain(), "f32")
     store.reserve(growing, 64)
     assert store.get("ann", fresh.key) is fresh
     with pytest.raises(UnknownSession):

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from split_server.kv.buffers import BufferPool
-from split_server.sessions.store import Session, SessionStore, StoreLimits
+from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.session import Session
+from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
 from split_wire.messages import Step
@@ -21,8 +23,9 @@ from tests.split_server.kv.filling import (
     UNIT,
     Clock,
     append,
+    chain,
     fill,
-    state,
+    framed,
     store_of,
 )
 
@@ -30,12 +33,12 @@ from tests.split_server.kv.filling import (
 def test_a_closed_session_gives_its_buffers_to_the_next_one() -> None:
     pool = BufferPool(100 * UNIT)
     store = store_of(pool=pool)
-    old = store.open("ann", state(), "f32")
+    old = store.open("ann", chain(), "f32")
     fill(store, old, 7)
     places = {old.cache.layer(0).keys.data_ptr(), old.cache.layer(0).values.data_ptr()}
     store.close("ann", old.key)
     assert (pool.idle_bytes, store.bytes) == (UNIT, UNIT)
-    new = store.open("bob", state(), "f32")
+    new = store.open("bob", chain(), "f32")
     fill(store, new, 7)
     assert {new.cache.layer(0).keys.data_ptr(), new.cache.layer(0).values.data_ptr()} == places
     assert (pool.idle_bytes, store.bytes) == (0, UNIT)
@@ -44,10 +47,10 @@ def test_a_closed_session_gives_its_buffers_to_the_next_one() -> None:
 def test_an_evicted_and_an_expired_session_give_their_buffers_back() -> None:
     pool, clock = BufferPool(100 * UNIT), Clock()
     store = store_of(clock, pool, max_sessions=2, ttl=300)
-    first, second = (store.open("ann", state(), "f32") for _ in range(2))
+    first, second = (store.open("ann", chain(), "f32") for _ in range(2))
     fill(store, first, 40)
     fill(store, second, 7)
-    store.open("ann", state(), "f32")
+    store.open("ann", chain(), "f32")
     assert pool.idle_bytes == 2 * UNIT
     clock.now += 400
     store.sweep()
@@ -58,7 +61,7 @@ def test_an_evicted_and_an_expired_session_give_their_buffers_back() -> None:
 def test_a_session_that_goes_while_steps_run_keeps_its_buffers_until_the_last_ends() -> None:
     pool = BufferPool(100 * UNIT)
     store = store_of(pool=pool)
-    session = store.open("ann", state(), "f32")
+    session = store.open("ann", chain(), "f32")
     store.reserve(session, 40)
     session.running = 2
     store.close("ann", session.key)
@@ -74,7 +77,7 @@ def test_a_session_that_goes_while_steps_run_keeps_its_buffers_until_the_last_en
 
 def test_a_session_that_is_gone_gets_no_further_step() -> None:
     store = store_of()
-    session = store.open("ann", state(), "f32")
+    session = store.open("ann", chain(), "f32")
     fill(store, session, 7)
     store.close("ann", session.key)
     with pytest.raises(UnknownSession):
@@ -84,8 +87,8 @@ def test_a_session_that_is_gone_gets_no_further_step() -> None:
 
 def test_idle_buffers_make_way_before_a_session_is_evicted() -> None:
     pool = BufferPool(10 * UNIT)
-    store = store_of(pool=pool, max_bytes=10 * UNIT)
-    gone, idle, asking = (store.open("ann", state(), "f32") for _ in range(3))
+    store = store_of(pool=pool, total=10 * UNIT)
+    gone, idle, asking = (store.open("ann", chain(), "f32") for _ in range(3))
     fill(store, gone, 4 * 32)
     fill(store, idle, 4 * 32)
     store.close("ann", gone.key)
@@ -97,17 +100,17 @@ def test_idle_buffers_make_way_before_a_session_is_evicted() -> None:
 
 def test_idle_buffers_make_way_for_another_principal_before_it_is_refused() -> None:
     pool = BufferPool(10 * UNIT)
-    store = store_of(pool=pool, max_bytes=10 * UNIT)
-    gone = store.open("ann", state(), "f32")
+    store = store_of(pool=pool, total=10 * UNIT)
+    gone = store.open("ann", chain(), "f32")
     fill(store, gone, 9 * 32)
     store.close("ann", gone.key)
-    fill(store, store.open("bob", state(), "f32"), 7 * 32)
+    fill(store, store.open("bob", chain(), "f32"), 7 * 32)
     assert store.bytes <= 10 * UNIT
 
 
 def test_a_store_keeps_an_eighth_of_its_budget_idle_at_most() -> None:
-    store = SessionStore(StoreLimits(max_bytes=80 * UNIT), BYTES_PER_POSITION)
-    sessions = [store.open("ann", state(), "f32") for _ in range(4)]
+    store = SessionStore(StoreLimits(), ByteBudget(BudgetLimits(80 * UNIT), BYTES_PER_POSITION))
+    sessions = [store.open("ann", chain(), "f32") for _ in range(4)]
     for session in sessions:
         fill(store, session, 4 * 32)
     for session in sessions:
@@ -116,8 +119,8 @@ def test_a_store_keeps_an_eighth_of_its_budget_idle_at_most() -> None:
 
 
 def test_a_step_that_needs_no_further_bytes_is_not_refused_over_a_full_budget() -> None:
-    store = store_of(max_bytes=UNIT)
-    session = store.open("ann", state(), "f32")
+    store = store_of(total=UNIT)
+    session = store.open("ann", chain(), "f32")
     fill(store, session, 7)
     remember_a_reply(session, bytes(100))
     assert store.bytes == UNIT + 100
@@ -129,11 +132,10 @@ def test_a_step_that_needs_no_further_bytes_is_not_refused_over_a_full_budget() 
 
 def remember_a_reply(session: Session, reply: bytes) -> None:
     rows = Tensor.from_f32(np.ones((1, 4), np.float32), "f32")
-    admitted = session.state.admit(
-        Step(session.key, 1, 0, PrefixChain("manifest").at(0), rows), b"mark"
-    )
+    state = framed(session)
+    admitted = state.admit(Step(session.key, 1, 0, PrefixChain("manifest").at(0), rows), b"mark")
     assert isinstance(admitted, Run)
-    session.state.complete(admitted, reply)
+    state.complete(admitted, reply)
 
 
 MOVES = st.lists(
@@ -154,8 +156,8 @@ class Life:
         self.clock = Clock()
         self.pool = BufferPool(8 * UNIT)
         self.store = store_of(
-            self.clock, self.pool, max_sessions=5, max_bytes=40 * UNIT,
-            max_bytes_per_principal=30 * UNIT, ttl=300,
+            self.clock, self.pool, max_sessions=5, total=40 * UNIT,
+            per_principal=30 * UNIT, ttl=300,
         )  # fmt: skip
         self.sessions: list[Session] = []
         self.running: dict[Session, int] = {}
@@ -166,7 +168,7 @@ class Life:
             self.clock.now += choice % 400
         elif kind == "open":
             with suppress(TooManySessions):
-                self.sessions.append(self.store.open(principal, state(), "f32"))
+                self.sessions.append(self.store.open(principal, chain(), "f32"))
         elif mine:
             session = mine[choice % len(mine)]
             if kind == "close":

@@ -153,7 +153,7 @@ def test_a_session_that_the_server_dropped_brings_the_same_rows(
         page.ready(server.url)
         page.begin("reply", MESSAGES, maxTokens=COUNT, attention=True)
         page.page.wait_for_function("() => tokensOf('reply').length >= 5")
-        store = server.parts.service.store
+        store = server.parts.steps.store
         before = set(store._sessions)
         store.forget(lambda _: True)
         assert page.finished("reply")["ids"] == ids

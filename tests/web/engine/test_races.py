@@ -27,12 +27,12 @@ def test_a_chat_that_is_closed_while_it_is_answered_leaves_no_session(
 ) -> None:
     with opened(chromium, server) as engine:
         engine.ready(server.url)
-        before = len(server.parts.service.store)
+        before = len(server.parts.steps.store)
         engine.begin("reply", ASKED, maxTokens=400)
         engine.page.wait_for_function("() => tokensOf('reply').length > 2")
         engine.page.evaluate("engine.closeChat('chat')")
         assert engine.finished("reply")["reason"] == "cancelled"
-        assert len(server.parts.service.store) == before
+        assert len(server.parts.steps.store) == before
 
 
 def test_two_tabs_chat_with_one_model_at_once(chromium: Browser, server: RunningServer) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from split_server.sessions.framed import Answer, SplitService
+from split_server.sessions.framed import Answer, FramedSessions
 from split_wire.messages import Close, Open, Step, decode_client_message
 
 _LIMIT = 1 << 26
@@ -67,7 +67,7 @@ class Seen:
         steps, self.steps = self.steps, []
         return steps
 
-    def watch(self, service: SplitService) -> Callable[[], None]:
+    def watch(self, service: FramedSessions) -> Callable[[], None]:
         """Record what ``service`` is given; returns what ends that."""
         handle = service.handle
 

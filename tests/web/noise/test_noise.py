@@ -41,7 +41,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def seen(server: RunningServer) -> Iterator[Seen]:
     seen = Seen()
-    end = seen.watch(server.parts.service)
+    end = seen.watch(server.parts.framed)
     yield seen
     end()
 
@@ -177,7 +177,7 @@ def test_a_reply_ends_where_the_budget_does(
 ) -> None:
     noise = {"sigma": 50, "budget": 3}
     room = status(engine, noise)["budget"]["room"]
-    endless = {str(token): -100 for token in server.parts.service.info.eos_token_ids}
+    endless = {str(token): -100 for token in server.parts.steps.info.eos_token_ids}
     params = {"temperature": 0, "logit_bias": endless}
     assert 50 < room < 1000
     reply = ask(engine, FIRST, tokens=2000, noise=noise, params=params)

@@ -29,7 +29,7 @@ def server(web_root: Path) -> Iterator[RunningServer]:
 @pytest.fixture
 def seen(server: RunningServer) -> Iterator[Seen]:
     seen = Seen()
-    end = seen.watch(server.parts.service)
+    end = seen.watch(server.parts.framed)
     yield seen
     end()
 

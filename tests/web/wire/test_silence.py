@@ -78,14 +78,14 @@ def test_a_step_that_is_asked_for_again_while_it_runs_runs_once(
     mode: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answer = server.parts.service.handle
+    answer = server.parts.framed.handle
 
     async def late(principal: str, frame: bytes) -> Answer:
         given = await answer(principal, frame)
         await asyncio.sleep(0.05)
         return given
 
-    monkeypatch.setattr(server.parts.service, "handle", late)
+    monkeypatch.setattr(server.parts.framed, "handle", late)
     tokens = [int(token) for token in np.random.default_rng(4).integers(0, len(table), 200)]
     # Of single rows, every answer is late by that.
     patience = {"quiet": 0.001}

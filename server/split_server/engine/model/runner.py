@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import torch
 
@@ -14,16 +15,29 @@ from split_server.kv.cache import KVCache
 from split_wire.attention import AttentionRequest
 from split_wire.tensor import Tensor
 
+Pass: TypeAlias = Callable[[Sequence[Slice]], list[torch.Tensor]]
+
+
+def _plainly(slices: Sequence[Slice], run: Pass) -> list[torch.Tensor]:
+    return run(slices)
+
 
 class ModelRunner:
     """Runs on one thread; the only place that touches tensors.
 
-    ``threads``: of one matrix product; 0 takes the backbone's.
+    ``threads``: of one matrix product; 0 takes the backbone's. ``around``: runs each pass, to
+    measure it for example.
     """
 
-    def __init__(self, backbone: Backbone, threads: int = 0) -> None:
+    def __init__(
+        self,
+        backbone: Backbone,
+        threads: int = 0,
+        around: Callable[[Sequence[Slice], Pass], list[torch.Tensor]] = _plainly,
+    ) -> None:
         self._backbone = backbone
         self._threads = threads or backbone.threads
+        self._around = around
 
     def warm_up(self) -> None:
         """Set up the calling thread and run two small passes.
@@ -48,13 +62,16 @@ class ModelRunner:
         info = self._backbone.info
         return AttentionTap(request, info.num_layers, info.num_heads, length, self._backbone.device)
 
-    @torch.inference_mode()
     def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
         """The final-norm hidden states of each slice's rows, [n, H] each.
 
         The slices are of different sessions. When it fails, every cache holds its slice's ``start``
         positions.
         """
+        return self._around(slices, self._pass)
+
+    @torch.inference_mode()
+    def _pass(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
         for part in slices:
             part.cache.truncate(part.start)
         try:

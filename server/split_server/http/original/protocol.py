@@ -18,8 +18,7 @@ from split_server.http.wire.sockets import TrackedSocket
 from split_server.internal_error import internal_error
 from split_server.original.experts.apply import Applied, Experts
 from split_server.original.experts.encryption import HeTimes
-from split_server.original.sessions import Appended
-from split_server.sessions.framed import SplitService
+from split_server.original.sessions import Appended, OriginalSessions
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
 from split_wire.original.experts import adapter_of
@@ -52,7 +51,7 @@ class OriginalProtocol:
 
     def __init__(
         self,
-        service: SplitService,
+        sessions: OriginalSessions,
         encode: Callable[[str], Sequence[int]],
         embedding_row: Callable[[int], NDArray[np.float32]],
         *,
@@ -60,13 +59,13 @@ class OriginalProtocol:
         experts: Experts | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._service = service
+        self._sessions = sessions
         self._encode = encode
         self._embedding_row = embedding_row
         self._allow_tokenize = allow_tokenize
         self._experts = experts or Experts()
         self._clock = clock
-        self._parser = RequestParser(service.info.hidden_size)
+        self._parser = RequestParser(sessions.info.hidden_size)
 
     @property
     def max_request_bytes(self) -> int:
@@ -83,7 +82,7 @@ class OriginalProtocol:
         try:
             reply = await self._answer(principal, body, kind == BINARY, private)
         finally:
-            self._service.store.close_named(principal, private)
+            self._sessions.close(principal, private)
         media_type = BINARY if isinstance(reply, bytes) else JSON
         return Response(reply, media_type=media_type, headers={"Cache-Control": "no-store"})
 
@@ -97,11 +96,11 @@ class OriginalProtocol:
                     websocket, await self._answer_or_refuse(principal, websocket, message, private)
                 )
         finally:
-            self._service.store.close_named(principal, private)
+            self._sessions.close(principal, private)
 
     def config(self) -> dict[str, Any]:
         """What the server serves."""
-        info, experts = self._service.info, self._experts
+        info, experts = self._sessions.info, self._experts
         noise = experts.noise
         return replies.config(
             info.name,
@@ -137,7 +136,7 @@ class OriginalProtocol:
             self._require_tokenize()
         ids = await self._token_ids(probe)
         row = self._embedding_row(ids[0]) if ids else None
-        info = self._service.info
+        info = self._sessions.info
         return replies.verification(ids, row, info.vocab_size, info.hidden_size)
 
     def _require_tokenize(self) -> None:
@@ -194,7 +193,7 @@ class OriginalProtocol:
             hidden=applied.hidden,
             incremental=done.incremental,
             cached_before=done.cached_before,
-            layers=self._service.info.num_layers,
+            layers=self._sessions.info.num_layers,
             compute_ms=done.compute_us / 1000,
             total_ms=1000 * (self._clock() - begun),
             adapter=adapter,
@@ -216,14 +215,14 @@ class OriginalProtocol:
         experts, rows = self._experts, request.embeddings
         reason = experts.refusal(wanted=request.use_he)
         if adapter is None or (reason is not None and experts.noise is None):
-            done = await self._service.append(principal, name, rows, request.incremental, adapter)
+            done = await self._sessions.append(principal, name, rows, request.incremental, adapter)
             reason = reason if adapter is not None else _no_adapter(request.expert)
             return done, Applied(done.hidden, None, reason)
-        done = await self._service.append(principal, name, rows, request.incremental)
+        done = await self._sessions.append(principal, name, rows, request.incremental)
         try:
             return done, await experts.apply(adapter, done.hidden, use_he=request.use_he)
         except BaseException:
-            self._service.lose(principal, name)
+            self._sessions.lose(principal, name)
             raise
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -16,6 +19,16 @@ from split_server.http.wire.protocols import BoundedHttp, limits_of_frames
 MAX_CONNECTIONS = 1024
 _BACKLOG = 256
 _POLL_SECONDS = 0.1
+
+
+class Application(Protocol):
+    """What a process serves; ``drain`` is awaited before connections are closed."""
+
+    @property
+    def asgi(self) -> ASGIApp: ...
+    @property
+    def max_message_bytes(self) -> int: ...
+    async def drain(self) -> None: ...
 
 
 class CannotListen(ServerError):
@@ -49,6 +62,32 @@ def listen(host: str, port: int) -> list[socket.socket]:
             opened.close()
         raise CannotListen(host, port, error.strerror or "in use") from error
     return sockets
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[list[socket.socket]]:
+    """:func:`listen`, and the sockets closed at the end."""
+    sockets = listen(host, port)
+    try:
+        yield sockets
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
+def run_until_signal(
+    app: Application,
+    sockets: list[socket.socket],
+    grace_seconds: float,
+    tls: ssl.SSLContext | None,
+    on_started: Callable[[], None],
+) -> None:
+    """Serve ``app`` until SIGINT or SIGTERM."""
+    # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    settings = uvicorn_config(app.asgi, app.max_message_bytes, grace_seconds, tls)
+    GracefulServer(settings, app.drain, on_started).run(sockets)
 
 
 def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socket:

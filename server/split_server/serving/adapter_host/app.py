@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from starlette.applications import Starlette
@@ -20,37 +20,52 @@ from split_server.http.wire.access_log import AccessLog
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import ErrorBoundary, on_http_exception
 from split_server.http.wire.quota import Quota
+from split_server.pairing.pairing import Pairing
+from split_server.security.access import AccessPolicy
 from split_server.security.authenticate import Authenticate
 from split_server.security.headers import SecurityHeaders
 from split_server.security.host import HostGuard, OwnAddresses
 from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.adapter_host.config import AdapterHostConfig
-from split_server.serving.doorway import Doorway
-from split_server.serving.upkeep import Watch
+from split_server.serving.upkeep import Upkeep, device_upkeep, every
 
 _SWEEP_SECONDS = 10.0
-# No WebSocket is spoken here.
-MAX_MESSAGE_BYTES = 64 * 1024
 _log = logging.getLogger(__name__)
 
 
 class AdapterHostApp:
     """``asgi`` is what uvicorn runs; ``drain`` is awaited before connections are closed.
 
-    ``failure``: why the host did not start, None otherwise.
+    ``policy``: who may come in; ``pairing``: of devices, None without; ``upkeep``: what else runs
+    while the application does. ``failure``: why the host did not start, None otherwise.
     """
 
-    def __init__(self, host: AdapterHost, config: AdapterHostConfig, doorway: Doorway) -> None:
+    # No WebSocket is spoken here.
+    max_message_bytes = 64 * 1024
+
+    def __init__(
+        self,
+        host: AdapterHost,
+        config: AdapterHostConfig,
+        policy: AccessPolicy,
+        pairing: Pairing | None = None,
+        upkeep: Sequence[Upkeep] = (),
+    ) -> None:
         self.host = host
         self.failure: ServerError | None = None
-        self._doorway, self._leases = doorway, Leases()
+        self._leases = Leases()
+        self._upkeep = (
+            every(_SWEEP_SECONDS, self._sweep),
+            *device_upkeep(pairing, self._leases),
+            *upkeep,
+        )
         self._grace = config.shutdown_grace
         bodies = Bodies(Quota(config.max_queued_bytes, "bytes of messages"))
         self.asgi = Starlette(
             routes=[
                 *health_routes(),
-                *([] if doorway.pairing is None else pairing_routes(doorway.pairing)),
+                *([] if pairing is None else pairing_routes(pairing)),
                 *AdapterHostRoutes(host, bodies).routes(),
             ],
             middleware=[
@@ -58,7 +73,7 @@ class AdapterHostApp:
                 Middleware(SecurityHeaders),
                 Middleware(HostGuard, allowed=config.allow_host, own=OwnAddresses()),
                 Middleware(OriginGuard, allowed=config.allow_origin),
-                Middleware(Authenticate, policy=doorway.policy),
+                Middleware(Authenticate, policy=policy),
                 Middleware(LeaseGuard, leases=self._leases),
                 Middleware(ErrorBoundary),
             ],
@@ -75,8 +90,7 @@ class AdapterHostApp:
         except ServerError as error:
             self.failure = error
             raise
-        watch = Watch(self._doorway, self._leases)
-        keeping = [asyncio.create_task(work) for work in (self._sweep(), *watch.tasks())]
+        keeping = [asyncio.create_task(work()) for work in self._upkeep]
         try:
             yield
         finally:
@@ -96,6 +110,4 @@ class AdapterHostApp:
             self.host.close()
 
     async def _sweep(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            self.host.sessions.sweep()
+        self.host.sessions.sweep()

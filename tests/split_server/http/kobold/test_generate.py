@@ -123,7 +123,7 @@ def test_the_binary_socket_alternates_small_texts_and_raw_rows(
     assert new == ids_of(again) == greedy(family_path)
     assert none == []
     assert all(set(event) == {"type", "token_id", "text"} for event in told[:-1])
-    info = server.parts.service.info
+    info = server.parts.steps.info
     shape = (info.num_layers, info.num_heads, -1)
     check_rows(family_path, new, [np.frombuffer(frame, "<f4").reshape(shape) for frame in frames])
     assert told[-1]["total_tokens"] == COUNT
@@ -222,7 +222,7 @@ def test_every_form_of_attention_comes_with_every_token_of_the_binary_socket(
     with socket(server, BINARY_SOCKET) as connection:
         told, frames = ask_binary(connection, max_length=COUNT, **GREEDY | fields)
     assert ids_of(told) == greedy(family_path)
-    info = server.parts.service.info
+    info = server.parts.steps.info
     sizes = [weights(info.num_layers, info.num_heads, len(IDS) + k) for k in range(COUNT)]
     assert [len(frame) for frame in frames] == sizes
 

@@ -53,13 +53,19 @@ class Setup:
         catalog = build_catalog(checkpoint)
         self.service = tiny_service(tiny_backbone(path), clock=lambda: self.now)
         original = OriginalProtocol(
-            self.service,
+            self.service.original,
             encoder(catalog.read(TOKENIZER)),
             half_rows(catalog.legacy[LEGACY_EMBEDDING], self.hidden),
             **flags,
         )
         manifest = build_manifest(checkpoint, catalog)
-        self.parts = Parts(catalog, manifest, self.service, original)
+        self.parts = Parts(
+            catalog=catalog,
+            manifest=manifest,
+            steps=self.service.steps,
+            framed=self.service.framed,
+            original=original,
+        )
         self.base = ""
 
     @contextmanager
@@ -418,7 +424,7 @@ def test_an_unexpected_failure_tells_a_reference_and_nothing_else(
     async def fail(*_: object) -> None:
         raise RuntimeError("the cause")
 
-    monkeypatch.setattr(setup.service, "append", fail)
+    monkeypatch.setattr(setup.service.original, "append", fail)
     row = setup.embed([5])
     with TextSocket(setup.base) as client, Http(setup.base) as http:
         reply = client.forward(row)

@@ -82,7 +82,7 @@ def test_bytes_that_are_no_frame_are_told_so_in_a_frame(
 
 
 def test_a_body_beyond_the_limit_is_refused_before_it_is_read(open_server: RunningServer) -> None:
-    limit = open_server.parts.service.max_frame_bytes
+    limit = open_server.parts.framed.max_frame_bytes
     answer = open_server.raw(_head(CONTENT_TYPE, f"Content-Length: {limit + 1}"))
     assert answer.startswith(b"HTTP/1.1 413")
     assert b"frame_too_large" in answer
@@ -92,7 +92,7 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_read(open_server: Runni
 def test_a_chunked_body_is_refused_as_soon_as_it_outgrows_the_limit(
     open_server: RunningServer,
 ) -> None:
-    limit = open_server.parts.service.max_frame_bytes
+    limit = open_server.parts.framed.max_frame_bytes
     head = _head(CONTENT_TYPE, "Transfer-Encoding: chunked")
     answer = open_server.raw(head + f"{limit + 1:x}\r\n".encode() + bytes(limit + 1))
     assert answer.startswith(b"HTTP/1.1 413")

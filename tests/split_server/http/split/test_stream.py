@@ -92,7 +92,7 @@ def test_random_bytes_are_refused_and_the_socket_lives(
 def test_a_frame_a_little_too_large_is_refused_and_the_socket_lives(
     websocket: ClientConnection, open_server: RunningServer
 ) -> None:
-    size = open_server.parts.service.max_frame_bytes + 1
+    size = open_server.parts.framed.max_frame_bytes + 1
     assert _refusal(websocket, bytes(size)) == "frame_too_large"
     assert _lives(websocket)
 

@@ -21,7 +21,7 @@ from tests.split_server.http.gated import device, gated_server, rows
 def _stop_in_background(server: RunningServer) -> threading.Thread:
     stopping = threading.Thread(target=server.stop)
     stopping.start()
-    while not server.parts.service._stopping:
+    while not server.parts.steps._stopping:
         threading.Event().wait(0.005)
     return stopping
 

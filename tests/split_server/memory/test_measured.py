@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from split_server.memory.budget import BudgetLimits
 from split_server.memory.limit import Room
-from split_server.memory.store import PlannedStore
+from split_server.memory.measured import MeasuredRoom
 from split_server.sessions.session import Session
-from split_server.sessions.store import StoreLimits
+from split_server.sessions.store import SessionStore, StoreLimits
+from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, UnknownSession
-from split_wire.session import SessionState
 from tests.split_server.memory.planning import Memory, grow, planner_with
 
 
@@ -32,17 +33,17 @@ class Crowd:
 
     def __init__(self, total: int, budget: int = 1 << 40) -> None:
         self.memory = Held(total, held=lambda: self.held)
-        limits = StoreLimits(max_bytes=budget, max_bytes_per_principal=budget, ttl=1e9)
-        self.store = PlannedStore(limits, planner_with(self.memory))
+        self.room = MeasuredRoom(BudgetLimits(budget, budget), planner_with(self.memory))
+        self.store = SessionStore(StoreLimits(ttl=1e9), self.room)
 
     @property
     def held(self) -> int:
         """What an operating system would see of the caches."""
         buffers = sum(session.cache.allocated_bytes for session in self.store._all())
-        return buffers + self.store.planner.pool.idle_bytes
+        return buffers + self.room.planner.pool.idle_bytes
 
     def open(self, principal: str) -> Session:
-        return self.store.open(principal, SessionState("m", 16, 512, 4096), "f32")
+        return self.store.open(principal, PrefixChain("m"), "f32")
 
     def step(self, session: Session, positions: int) -> None:
         self.store.reserve(session, positions)
@@ -56,14 +57,14 @@ def test_a_step_that_fits_is_counted_and_one_that_does_not_is_refused() -> None:
     crowd = Crowd(5_600_000)
     first, second = crowd.open("ada"), crowd.open("babbage")
     crowd.step(first, 512)
-    reserved, held = crowd.store.reserved, crowd.held
+    reserved, held = crowd.room.budget.in_use, crowd.held
     with pytest.raises(CacheFull) as refusal:
         crowd.store.reserve(second, 1000)
     error = refusal.value
     assert error.positions == 1000
     assert error.needed > error.free
     assert error.fits < 1000
-    assert (crowd.store.reserved, crowd.held) == (reserved, held)
+    assert (crowd.room.budget.in_use, crowd.held) == (reserved, held)
     crowd.step(second, error.fits)
 
 
@@ -119,7 +120,7 @@ def test_two_steps_that_have_taken_nothing_yet_do_not_share_memory() -> None:
     first.running -= 1
     crowd.store.settle(first)
     crowd.store.reserve(second, 600)
-    assert crowd.store.reserved == crowd.store.planner.plan.cache_bytes(600)
+    assert crowd.room.budget.in_use == crowd.room.planner.plan.cache_bytes(600)
 
 
 def test_a_session_that_holds_nothing_is_not_given_up_when_memory_is_short() -> None:

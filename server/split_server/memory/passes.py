@@ -1,4 +1,4 @@
-"""A runner that compares the memory of its passes with the plan and survives when it runs out."""
+"""Passes whose memory is compared with the plan, and that survive when it runs out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import torch
 
-from split_server.engine.model.loader import Backbone
 from split_server.engine.model.packed import Slice
-from split_server.engine.model.runner import ModelRunner
+from split_server.engine.model.runner import Pass
 from split_server.memory.errors import is_memory_error
 from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import PeakMeter
@@ -19,22 +18,22 @@ _log = logging.getLogger(__name__)
 _WORTH_MEASURING_ROWS = 64
 
 
-class PlannedRunner(ModelRunner):
-    """``planner``: what passes are compared with; ``meter``: of the device's memory."""
+class MeasuredPasses:
+    """Runs the passes of a :class:`ModelRunner`.
 
-    def __init__(
-        self, backbone: Backbone, threads: int, planner: MemoryPlanner, meter: PeakMeter
-    ) -> None:
-        super().__init__(backbone, threads)
+    ``planner``: what they are compared with; ``meter``: of the device's memory.
+    """
+
+    def __init__(self, planner: MemoryPlanner, meter: PeakMeter) -> None:
         self._planner = planner
         self._meter = meter
 
-    def run(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
-        """As :meth:`ModelRunner.run`. Raises CacheFull when memory runs out."""
+    def __call__(self, slices: Sequence[Slice], run: Pass) -> list[torch.Tensor]:
+        """What ``run`` returns. Raises CacheFull when memory runs out."""
         try:
             if sum(part.rows for part in slices) < _WORTH_MEASURING_ROWS:
-                return super().run(slices)
-            return self._measured(slices)
+                return run(slices)
+            return self._measured(slices, run)
         except (MemoryError, OSError, RuntimeError) as error:
             if not is_memory_error(error):
                 raise
@@ -42,12 +41,12 @@ class PlannedRunner(ModelRunner):
         # Not raised from the error, which would keep the tensors of the pass alive.
         raise self._planner.out_of_memory(max(part.end for part in slices))
 
-    def _measured(self, slices: Sequence[Slice]) -> list[torch.Tensor]:
+    def _measured(self, slices: Sequence[Slice], run: Pass) -> list[torch.Tensor]:
         planner, pool = self._planner, self._planner.pool
         growth, exchange = self._growth(slices)
         held, idle = _held(slices), pool.idle_bytes
         self._meter.mark()
-        hidden = super().run(slices)
+        hidden = run(slices)
         risen = self._meter.risen()
         if pool.idle_bytes != idle:
             # Recycled buffers moved in or out: what rose is not what was used.

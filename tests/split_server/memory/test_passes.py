@@ -16,9 +16,9 @@ from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from split_server.memory.errors import is_memory_error
 from split_server.memory.limit import MemoryLimit, Room
+from split_server.memory.passes import MeasuredPasses
 from split_server.memory.plan import MemoryPlan, shape_of
 from split_server.memory.planner import MemoryPlanner
-from split_server.memory.runner import PlannedRunner
 from split_server.memory.usage import PeakMeter
 from split_wire.errors import CacheFull
 from tests import oracle
@@ -37,12 +37,13 @@ class MarkedMeter(PeakMeter):
         return 1 << 20
 
 
-def planned(path: Path) -> tuple[PlannedRunner, MemoryPlanner, MarkedMeter]:
+def planned(path: Path) -> tuple[ModelRunner, MemoryPlanner, MarkedMeter]:
     config = json.loads((path / "config.json").read_text())
     limit = MemoryLimit([lambda: Room(1 << 30, "test")])
     planner = MemoryPlanner(MemoryPlan(shape_of(config, 4)), limit, BufferPool(0))
     meter = MarkedMeter()
-    return PlannedRunner(tiny_backbone(path), 1, planner, meter), planner, meter
+    runner = ModelRunner(tiny_backbone(path), 1, MeasuredPasses(planner, meter))
+    return runner, planner, meter
 
 
 def rows(path: Path, count: int) -> torch.Tensor:

@@ -1,0 +1,122 @@
+"""A byte budget for caches: so much in all, so much for each principal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from split_server.kv.buffers import BufferPool
+from split_server.kv.cache import KVCache
+from split_server.kv.capacity import capacity_for, capacity_within
+from split_server.memory.room import Claim, Holding
+from split_wire.errors import CacheFull
+
+# Enough for the buffers of the next session, too little to crowd out the caches in use.
+IDLE_SHARE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLimits:
+    """Bytes of all holdings, and of one principal's."""
+
+    total: int = 4 << 30
+    per_principal: int = 4 << 30
+
+
+class ByteBudget:
+    """``bytes_per_position``: of keys and values over all layers.
+
+    ``pool``: where the buffers come from and go to; without one, an eighth of the budget may wait
+    idle. Idle buffers lie inside the budget: they may fill what the holdings leave of it, up to the
+    bound that the pool came with. What is counted are buffers with their spare room, not rows.
+    """
+
+    def __init__(
+        self, limits: BudgetLimits, bytes_per_position: int, pool: BufferPool | None = None
+    ) -> None:
+        self._limits = limits
+        self._bytes_per_position = bytes_per_position
+        self._pool = BufferPool(limits.total // IDLE_SHARE) if pool is None else pool
+        self._max_idle = self._pool.max_idle
+        self._held: Counter[Holding] = Counter()
+
+    @property
+    def total(self) -> int:
+        """Bytes that all holdings may take."""
+        return self._limits.total
+
+    @property
+    def in_use(self) -> int:
+        """Bytes set aside for all holdings."""
+        return sum(holding.bytes for holding in self._held)
+
+    @property
+    def bytes(self) -> int:
+        """:attr:`in_use`, and the bytes of the buffers that wait for the next holding."""
+        return self.in_use + self._pool.idle_bytes
+
+    def new_cache(self) -> KVCache:
+        """An empty cache over the pool."""
+        return KVCache(self._pool)
+
+    def hold(self, holding: Holding) -> None:
+        """Count ``holding``, once more for whoever holds it."""
+        self._held[holding] += 1
+
+    def drop(self, holding: Holding) -> None:
+        """One holder less; with the last one the buffers are given back."""
+        self._held[holding] -= 1
+        if self._held[holding] > 0:
+            return
+        del self._held[holding]
+        self._bound_idle()
+        holding.cache.release()
+
+    def grows(self, claim: Claim) -> bool:
+        """Whether larger buffers are needed, or more for a reply than for the one before."""
+        return sum(self._growth(claim)) > 0
+
+    def check(self, claim: Claim, others: Sequence[Holding]) -> None:
+        """Raise CacheFull when the step does not fit even with ``others`` dropped."""
+        cache_bytes, reply_bytes = self._growth(claim)
+        free = self._free(claim.holding.principal) + sum(other.bytes for other in others)
+        room = max(free, 0)
+        if cache_bytes + reply_bytes > room:
+            left = max(claim.holding.reserved + room - reply_bytes, 0)
+            fits = capacity_within(left // self._bytes_per_position)
+            raise CacheFull(claim.positions, cache_bytes + reply_bytes, room, fits)
+
+    def fits(self, claim: Claim) -> bool:
+        """Whether the step fits as things are."""
+        return sum(self._growth(claim)) <= self._free(claim.holding.principal)
+
+    def take(self, claim: Claim) -> None:
+        """Set the space aside; whether it fits was asked before."""
+        cache_bytes, reply_bytes = self._growth(claim)
+        if cache_bytes or reply_bytes:
+            claim.holding.reserved += cache_bytes
+            claim.holding.promised = reply_bytes
+            self._bound_idle()
+
+    def settle(self, holding: Holding) -> None:
+        """No step of ``holding`` runs: count what its cache really holds."""
+        holding.promised = 0
+        holding.reserved = holding.cache.allocated_bytes
+        self._bound_idle()
+
+    def _growth(self, claim: Claim) -> tuple[int, int]:
+        """Bytes by which cache and reply exceed what is set aside."""
+        holding = claim.holding
+        wanted = capacity_for(claim.positions) * self._bytes_per_position
+        reply_bytes = max(0, claim.reply_bytes - holding.reply_bytes)
+        return max(wanted - holding.reserved, 0), reply_bytes
+
+    def _free(self, principal: str) -> int:
+        """Bytes that the principal's holdings may still take; idle buffers make way for them."""
+        mine = sum(held.bytes for held in self._held if held.principal == principal)
+        return min(self._limits.total - self.in_use, self._limits.per_principal - mine)
+
+    def _bound_idle(self) -> None:
+        """Let idle buffers have what the holdings leave."""
+        self._pool.bound(max(min(self._max_idle, self._limits.total - self.in_use), 0))

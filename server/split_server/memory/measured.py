@@ -1,0 +1,103 @@
+"""Room for caches in a process whose memory is planned: what cannot fit is refused first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from split_server.kv.cache import KVCache
+from split_server.memory.allocator import give_back_free_blocks
+from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.memory.planner import Forecast, MemoryPlanner
+from split_server.memory.room import Claim, Holding
+
+# A reply of so many bytes fits into the reserve.
+_SMALL_REPLY = 1 << 20
+
+
+class MeasuredRoom:
+    """A byte budget, and refusal by measurement of what it would let pass.
+
+    The budget divides memory among principals; other processes, messages and fragments may have
+    taken some of it meanwhile.
+    """
+
+    def __init__(self, limits: BudgetLimits, planner: MemoryPlanner) -> None:
+        bytes_per_position = planner.plan.shape.kv_bytes_per_position
+        self.budget = ByteBudget(limits, bytes_per_position, planner.pool)
+        self.planner = planner
+
+    @property
+    def bytes(self) -> int:
+        """Bytes set aside for all holdings, and of the buffers that wait for the next one."""
+        return self.budget.bytes
+
+    def new_cache(self) -> KVCache:
+        """An empty cache over the planner's pool."""
+        return self.budget.new_cache()
+
+    def hold(self, holding: Holding) -> None:
+        """Count ``holding``, once more for whoever holds it."""
+        self.budget.hold(holding)
+
+    def drop(self, holding: Holding) -> None:
+        """One holder less; with the last one the buffers are given back."""
+        self.budget.drop(holding)
+
+    def grows(self, claim: Claim) -> bool:
+        """Whether the budget has to give more, or memory has to be asked."""
+        return self.budget.grows(claim) or self._asks(claim)
+
+    def check(self, claim: Claim, others: Sequence[Holding]) -> None:
+        """Raise CacheFull when the step does not fit even with ``others`` dropped."""
+        if self._asks(claim):
+            forecast = self._forecast(claim)
+            if forecast.needed > forecast.free:
+                give_back_free_blocks()
+                forecast = self._forecast(claim)
+            reclaimable = sum(other.cache.allocated_bytes for other in others)
+            if forecast.needed > forecast.free + reclaimable:
+                raise self.planner.refusal(*_step(claim), forecast, reclaimable)
+        self.budget.check(claim, others)
+
+    def fits(self, claim: Claim) -> bool:
+        """Whether the step fits as things are; idle buffers are freed where it does not."""
+        if not self.budget.fits(claim):
+            return False
+        if not self._asks(claim):
+            return True
+        forecast = self._forecast(claim)
+        if forecast.needed <= forecast.free:
+            return True
+        self.planner.pool.clear()
+        return False
+
+    def take(self, claim: Claim) -> None:
+        """Set the space aside. Raises CacheFull, and then nothing has changed."""
+        if self._asks(claim):
+            forecast = self._forecast(claim)
+            if forecast.needed > forecast.free:
+                raise self.planner.refusal(*_step(claim), forecast)
+            self.budget.take(claim)
+            self.planner.keep_idle(forecast)
+        else:
+            self.budget.take(claim)
+        self.planner.promise(*_step(claim))
+
+    def settle(self, holding: Holding) -> None:
+        """No step of ``holding`` runs: count what its cache really holds."""
+        self.budget.settle(holding)
+        self.planner.settle(holding.cache)
+
+    def _asks(self, claim: Claim) -> bool:
+        """Whether the step takes so much that memory is measured for it."""
+        larger = self.planner.grows(claim.holding.cache, claim.positions)
+        return larger or claim.reply_bytes > _SMALL_REPLY
+
+    def _forecast(self, claim: Claim) -> Forecast:
+        return self.planner.forecast(*_step(claim), claim.reply_bytes)
+
+
+def _step(claim: Claim) -> tuple[KVCache, int, int]:
+    """The step of ``claim`` as the planner has it: cache, positions, rows."""
+    cache = claim.holding.cache
+    return cache, claim.positions, max(claim.positions - cache.length, 1)

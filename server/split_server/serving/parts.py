@@ -1,0 +1,39 @@
+"""Parts of a server: what is served, made before anything listens or starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from split_server.adapter_host.host import AdapterHost
+from split_server.adapters.adapter_file import AdapterFile
+from split_server.checkpoint.catalog import Catalog
+from split_server.checkpoint.manifest import Manifest
+from split_server.compat.parts import Compat
+from split_server.http.original.protocol import OriginalProtocol
+from split_server.http.web.files import WebFiles
+from split_server.sessions.framed import FramedSessions
+from split_server.sessions.step import StepAdmission
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """``steps``: the admission that ``framed`` and ``original`` sessions pass; ``memory`` reports
+    on the process's memory, None where nothing plans it.
+
+    ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
+    steps may name in the clear; ``adapter_host``: what computes them on ciphertexts; ``web``: the
+    page for browsers.
+    """
+
+    catalog: Catalog
+    manifest: Manifest
+    steps: StepAdmission
+    framed: FramedSessions
+    original: OriginalProtocol
+    memory: Callable[[], dict[str, Any]] | None = None
+    compat: Compat | None = None
+    adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
+    adapter_host: AdapterHost | None = None
+    web: WebFiles | None = None

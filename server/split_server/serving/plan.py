@@ -1,0 +1,52 @@
+"""The memory plan of a model within this process's limits, and the room for caches in it."""
+
+from __future__ import annotations
+
+import logging
+
+from split_server.checkpoint.folder import Checkpoint, open_checkpoint
+from split_server.engine.model.loader import resolve_device, resolve_dtype
+from split_server.kv.buffers import BufferPool
+from split_server.memory.budget import IDLE_SHARE, BudgetLimits
+from split_server.memory.limit import Room, memory_limit_of
+from split_server.memory.measured import MeasuredRoom
+from split_server.memory.plan import MemoryPlan, shape_of
+from split_server.memory.planner import MemoryPlanner
+from split_server.memory.table import cache_budget, described, summary
+from split_server.memory.weights import WeightsNeed, weights_need
+from split_server.serving.config import ComputeConfig, ServerConfig
+
+_log = logging.getLogger(__name__)
+
+
+def plan_memory(config: ComputeConfig, checkpoint: Checkpoint) -> tuple[MemoryPlanner, WeightsNeed]:
+    """The plan of the model within this process's limits, and what its weights need."""
+    device = resolve_device(config.device)
+    item = resolve_dtype(checkpoint, config.dtype, device).itemsize
+    limit = memory_limit_of(device, config.memory_limit)
+    plan = MemoryPlan(shape_of(checkpoint.config, item, device.type))
+    planner = MemoryPlanner(plan, limit, BufferPool(0))
+    return planner, weights_need(checkpoint, item, int8=config.quantize == "int8")
+
+
+def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
+    """The room for caches in what is left now."""
+    left = planner.room()
+    total = config.cache_bytes or cache_budget(planner.plan, left.free - planner.reserve)
+    planner.pool.bound(total // IDLE_SHARE)
+    _log.info("memory: %s", summary(planner.plan, total, planner.reserve, left))
+    limits = BudgetLimits(total, config.cache_bytes_per_principal or total)
+    return MeasuredRoom(limits, planner)
+
+
+def described_plan(config: ComputeConfig) -> list[str]:
+    """What of the model fits into the memory that is free, without loading it.
+
+    Raises the errors of ``split_server.errors``.
+    """
+    checkpoint = open_checkpoint(config.model)
+    planner, need = plan_memory(config, checkpoint)
+    room = planner.room()
+    left = Room(room.free - need.kept, room.source)
+    name = f"{checkpoint.name}, {planner.plan.shape.item_bytes} bytes a value"
+    return [name, *described(planner.plan, need.kept, planner.reserve, left)]

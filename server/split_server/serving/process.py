@@ -1,0 +1,76 @@
+"""The process of ``split-server serve``: address, TLS, signals, and what it tells its operator.
+
+The application knows none of them (``split_server.serving.app``).
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterable
+
+from split_server.http.wire.server import listening, run_until_signal
+from split_server.pairing.beacon import leave
+from split_server.pairing.codes import LIFETIME
+from split_server.pairing.commands import invitation
+from split_server.pairing.state import StateFolder
+from split_server.serving.app import SplitApp, build_app
+from split_server.serving.config import ServerConfig
+from split_server.serving.doorway import Doorway, open_doorway
+from split_server.serving.garbage_collection import leave_out_what_is_loaded
+from split_server.serving.greeting import PRIVACY, Say, device_urls, greeting
+from split_server.serving.logs import configure_logs
+from split_server.serving.upkeep import certificate_upkeep
+
+_MOUNTED = (
+    "adapter host below /adapter-host: it hides nothing from this server, where the hidden states "
+    "come from; for that, run 'split-server adapters' where somebody else does"
+)
+_WEB = "web app: open an address below in a browser"
+
+
+def serve(config: ServerConfig, say: Say) -> int:
+    """Run until a signal; the exit status. ``say`` takes lines for the operator.
+
+    Raises ServerError.
+    """
+    configure_logs(config.log_format, config.log_level)
+    doorway = open_doorway(config, lan=config.lan)
+    # The port is taken first, so that a port in use is told before a model is loaded.
+    with listening(doorway.host, config.port) as sockets:
+        app = build_app(
+            config, doorway.policy, doorway.pairing, certificate_upkeep(doorway.certificate)
+        )
+        leave_out_what_is_loaded()
+        say([_described(app)])
+
+        def announce() -> None:
+            say([*_mounted(app), PRIVACY, *greeting(doorway, sockets)])
+            say(_invited(config, doorway, sockets))
+
+        run_until_signal(app, sockets, config.shutdown_grace, doorway.tls, announce)
+    return 0
+
+
+def _described(app: SplitApp) -> str:
+    info = app.parts.steps.info
+    return (
+        f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
+        f"computing in {info.dtype}"
+    )
+
+
+def _mounted(app: SplitApp) -> list[str]:
+    lines = [] if app.parts.adapter_host is None else [_MOUNTED]
+    return lines if app.parts.web is None else [*lines, _WEB]
+
+
+def _invited(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> Iterable[str]:
+    """Tell ``split-server pair`` where the server is; with --lan pair the first device now."""
+    if doorway.pairing is None:
+        return []
+    state = StateFolder(config.state)
+    leave(state, device_urls(doorway, sockets))
+    if not config.lan or doorway.pairing.devices.devices():
+        return []
+    return invitation(state, None, time.time()).lines(LIFETIME / 60)

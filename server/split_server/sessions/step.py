@@ -1,0 +1,236 @@
+"""The one admission of steps: framed, in-process and original sessions all pass here.
+
+Whether the server is stopping, which adapter a step means, how much room its attention takes, how
+many steps are under way and where the prefix chain stands is decided in this module alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from split_server.engine.engine import Engine
+from split_server.engine.job import Outcome, StepJob
+from split_server.engine.model.delta import Delta
+from split_server.engine.model.info import ModelInfo
+from split_server.engine.observer import StepObserver
+from split_server.sessions.gate import StepGate
+from split_server.sessions.session import Session
+from split_server.sessions.store import SessionStore
+from split_server.sessions.tasks import LastingTasks
+from split_wire.attention import AttentionRequest, attention_bytes
+from split_wire.digest import PrefixChain
+from split_wire.errors import ContextOverflow, ShuttingDown, SplitError, UnknownAdapter
+from split_wire.messages import DEFAULT_MAX_ROWS, Rows
+from split_wire.tensor import Tensor, WireDtype
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """Keep ``start`` positions, append ``embeddings`` [n, H]; hidden states of ``rows``.
+
+    ``digests``: the chain after each row, None where the session's protocol state keeps the chain;
+    ``attention_copies``: how often the attention asked for may be held at once.
+    """
+
+    start: int
+    embeddings: Tensor
+    digests: list[bytes] | None = None
+    rows: Rows = "last"
+    attention: AttentionRequest | None = None
+    attention_copies: int = 1
+    adapter: str | None = None
+
+    @property
+    def end(self) -> int:
+        """Positions that the cache holds afterwards."""
+        return self.start + self.embeddings.rows
+
+
+def _nobody(_: Outcome) -> None:
+    """Nobody has to be told on the model thread."""
+
+
+def _always() -> bool:
+    return True
+
+
+class StepAdmission:
+    """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
+    that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
+    step may name.
+
+    Lives on the event loop, but for what is said to run on the model thread.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        store: SessionStore,
+        manifest: str,
+        max_queued: int = 32,
+        max_rows: int = DEFAULT_MAX_ROWS,
+        adapters: Mapping[str, Delta] = MappingProxyType({}),
+    ) -> None:
+        self.manifest = manifest
+        self.max_rows = max_rows
+        self.store = store
+        self.tasks = LastingTasks()
+        self._engine = engine
+        self._gate = StepGate(store, max_queued)
+        self._adapters = dict(adapters)
+        self._stopping = False
+
+    @property
+    def info(self) -> ModelInfo:
+        """The model that is served."""
+        return self._engine.info
+
+    def observe(self, observer: StepObserver) -> None:
+        """Have ``observer`` told of the engine's work; before :meth:`start`."""
+        self._engine.observer = observer
+
+    def start(self) -> None:
+        """Start the model thread."""
+        self._engine.start()
+
+    async def stop(self) -> None:
+        """Refuse new sessions and steps, answer those that were admitted, end the model thread."""
+        self._stopping = True
+        await self.tasks.drain()
+        await self._engine.stop()
+
+    def require_serving(self) -> None:
+        """Raise ShuttingDown once the server is stopping."""
+        if self._stopping:
+            raise ShuttingDown
+
+    def require_context(self, positions: int) -> None:
+        """Raise ContextOverflow for more positions than the model has."""
+        if positions > self.info.max_context:
+            raise ContextOverflow(positions, self.info.max_context)
+
+    def adapter(self, name: str | None) -> Delta | None:
+        """The adapter that a step names. Raises UnknownAdapter."""
+        if name is None:
+            return None
+        if name not in self._adapters:
+            raise UnknownAdapter(name)
+        return self._adapters[name]
+
+    def open(self, principal: str, dtype: WireDtype, name: str | None = None) -> Session:
+        """A new session with an empty cache, under a ``name`` if its client chose one.
+
+        Raises ShuttingDown, TooManySessions.
+        """
+        self.require_serving()
+        return self.store.open(principal, PrefixChain(self.manifest), dtype, name)
+
+    def begin(
+        self,
+        session: Session,
+        request: StepRequest,
+        ended: Callable[[Outcome], None],
+        *,
+        done: Callable[[Outcome], None] = _nobody,
+        wanted: Callable[[], bool] = _always,
+    ) -> None:
+        """Count one step in and queue it; see :meth:`enter` and :meth:`post`.
+
+        Raises what they raise, and then nothing has changed and nobody is told anything.
+        """
+        self.enter(session, request)
+
+        def left(outcome: Outcome) -> None:
+            try:
+                ended(outcome)
+            finally:
+                self.leave(session)
+
+        try:
+            self.post(session, request, left, done=done, wanted=wanted)
+        except SplitError:
+            self.leave(session)
+            raise
+
+    def enter(self, session: Session, request: StepRequest) -> None:
+        """Count ``request`` in, and set memory aside for it.
+
+        Raises UnknownAdapter, ContextOverflow, AttentionTooLarge, Overloaded, UnknownSession for a
+        session that was given up, CacheFull; nothing has changed then.
+        """
+        self.adapter(request.adapter)
+        self.require_context(request.end)
+        self._gate.enter(session, request.end, self._attention_room(request))
+
+    def leave(self, session: Session) -> None:
+        """Count out what :meth:`enter` counted in."""
+        self._gate.leave(session)
+
+    def post(
+        self,
+        session: Session,
+        request: StepRequest,
+        ended: Callable[[Outcome], None],
+        *,
+        done: Callable[[Outcome], None] = _nobody,
+        wanted: Callable[[], bool] = _always,
+    ) -> None:
+        """Queue a step that was counted in, or a part of it. Raises Overloaded, ShuttingDown.
+
+        ``done`` is told on the model thread, ``ended`` on the event loop; with ``Abandoned`` of a
+        step that is no longer ``wanted`` when its turn comes.
+        """
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[None] = loop.create_future()
+
+        def settled(outcome: Outcome) -> None:
+            try:
+                ended(outcome)
+            finally:
+                if not answered.done():
+                    answered.set_result(None)
+
+        def finished(outcome: Outcome) -> None:
+            _chain(session, request, outcome)
+            # Queued before whoever waits can ask for the next step. The loop is closed when the
+            # server gave the step up on its way out.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(settled, outcome)
+            done(outcome)
+
+        self._engine.post(self._job(session, request), finished, wanted)
+        self.tasks.track(answered)
+
+    def _job(self, session: Session, request: StepRequest) -> StepJob:
+        return StepJob(
+            cache=session.cache,
+            start=request.start,
+            embeddings=request.embeddings,
+            rows=request.rows,
+            dtype=session.dtype,
+            principal=session.principal,
+            attention=request.attention,
+            adapter=self.adapter(request.adapter),
+        )
+
+    def _attention_room(self, request: StepRequest) -> int:
+        """Bytes of the attention that is asked for. Raises AttentionTooLarge."""
+        if request.attention is None:
+            return 0
+        info = self.info
+        size = attention_bytes(request.attention, info.num_layers, info.num_heads, request.end)
+        return request.attention_copies * size
+
+
+def _chain(session: Session, request: StepRequest, outcome: Outcome) -> None:
+    """Have the chain follow the cache, on the thread that has just changed the cache."""
+    if request.digests is None:
+        return
+    if isinstance(outcome, Exception):
+        session.fall_back()
+    else:
+        session.advance(request.start, request.digests)
