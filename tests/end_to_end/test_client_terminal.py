@@ -24,7 +24,7 @@ from split_client.terminal.commands.line import Folders
 from tests.server_process import RunningServer, running_server
 from tests.split_client.servers import http_server, respond, unused_endpoint
 from tests.split_client.terminal.consoles import RecordingScreen, TypedReader
-from tests.split_client.terminal.markdown.streams import SGR
+from tests.split_client.terminal.output.markdown.streams import SGR
 
 QUESTION = "What is split inference?"
 TOKEN = "correct-horse-battery-staple"

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from typing import TextIO
 
-from split_client.terminal.markdown.layout import Layout
+from split_client.terminal.output.markdown.layout import Layout
 from split_client.terminal.output.theme import Style
 from split_client.terminal.output.width import measure
 

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Protocol, TextIO
 
-from split_client.terminal.markdown.stream import MarkdownStream
 from split_client.terminal.output.fold import columns, fold
+from split_client.terminal.output.markdown.stream import MarkdownStream
 from split_client.terminal.output.sanitise import Sanitiser, one_line
 from split_client.terminal.output.theme import MONO, PLAIN, Role, Style, Theme, theme_for
 from split_client.terminal.output.width import measure

@@ -5,7 +5,7 @@ import pytest
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.help import show_help
 from tests.split_client.terminal.consoles import RecordingScreen
-from tests.split_client.terminal.markdown.streams import SGR
+from tests.split_client.terminal.output.markdown.streams import SGR
 
 
 def stay(_: str) -> Next:

@@ -4,7 +4,7 @@ import pytest
 
 from split_client.terminal.output.screen import Screen
 from tests.split_client.terminal.consoles import FakeTty, RecordingScreen
-from tests.split_client.terminal.markdown.streams import SGR
+from tests.split_client.terminal.output.markdown.streams import SGR
 
 
 def test_replies_go_to_one_stream_and_everything_else_to_the_other() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from split_client.terminal.markdown.layout import Run
-from split_client.terminal.markdown.lines import Start
+from split_client.terminal.output.markdown.layout import Run
+from split_client.terminal.output.markdown.lines import Start
 from split_client.terminal.output.theme import Style
 
 _FRAME = Style("frame")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from split_client.terminal.markdown.stream import MarkdownStream
+from split_client.terminal.output.markdown.stream import MarkdownStream
 from split_client.terminal.output.theme import DARK, Theme
 from split_client.terminal.output.width import measure
 

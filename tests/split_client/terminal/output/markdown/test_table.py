@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.terminal.markdown.stream import MarkdownStream
-from split_client.terminal.markdown.table import fitted
+from split_client.terminal.output.markdown.stream import MarkdownStream
+from split_client.terminal.output.markdown.table import fitted
 from split_client.terminal.output.theme import DARK
 from split_client.terminal.output.width import measure
-from tests.split_client.terminal.markdown.streams import plain, shown
+from tests.split_client.terminal.output.markdown.streams import plain, shown
 
 TABLE = "| Name | Bytes |\n|:--|--:|\n| up | 1,024 |\n| down | 東 |\n"
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import chain, zip_longest
 
-from split_client.terminal.markdown.inline import code_end, parsed
-from split_client.terminal.markdown.layout import Layout, Run
+from split_client.terminal.output.markdown.inline import code_end, parsed
+from split_client.terminal.output.markdown.layout import Layout, Run
 from split_client.terminal.output.theme import Style
 
 # The widths of the columns are those of so many rows; later ones are fitted in.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from split_client.terminal.markdown.fence import Fence
-from split_client.terminal.markdown.inline import Inline
-from split_client.terminal.markdown.layout import Layout, Run, painted
-from split_client.terminal.markdown.lines import Start, start_of
-from split_client.terminal.markdown.lists import Lists
-from split_client.terminal.markdown.table import Table
+from split_client.terminal.output.markdown.fence import Fence
+from split_client.terminal.output.markdown.inline import Inline
+from split_client.terminal.output.markdown.layout import Layout, Run, painted
+from split_client.terminal.output.markdown.lines import Start, start_of
+from split_client.terminal.output.markdown.lists import Lists
+from split_client.terminal.output.markdown.table import Table
 from split_client.terminal.output.theme import Style, Theme
 
 _LONGEST_RULE = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-from split_client.terminal.markdown.lines import LONGEST_START, Start, quotes_of
+from split_client.terminal.output.markdown.lines import LONGEST_START, Start, quotes_of
 
 Place: TypeAlias = Literal["undecided", "code", "end", "outside"]
 

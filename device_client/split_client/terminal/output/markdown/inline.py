@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from split_client.terminal.markdown.emphasis import closing_run, opens, run_length
-from split_client.terminal.markdown.layout import Run
+from split_client.terminal.output.markdown.emphasis import closing_run, opens, run_length
+from split_client.terminal.output.markdown.layout import Run
 from split_client.terminal.output.theme import Style
 
 # An opened construct that is still open after so many characters is text.

@@ -8,11 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from split_client.terminal.markdown.stream import MarkdownStream
+from split_client.terminal.output.markdown.stream import MarkdownStream
 from split_client.terminal.output.sanitise import Sanitiser
 from split_client.terminal.output.theme import DARK, MONO
 from split_client.terminal.output.width import measure
-from tests.split_client.terminal.markdown.streams import cells, plain, shown, streamed, styled
+from tests.split_client.terminal.output.markdown.streams import (
+    cells,
+    plain,
+    shown,
+    streamed,
+    styled,
+)
 
 FRAGMENTS = st.lists(
     st.sampled_from(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from split_client.terminal.markdown.inline import parsed
+from split_client.terminal.output.markdown.inline import parsed
 from split_client.terminal.output.theme import DARK, MONO, Style
 
 

@@ -1,0 +1,48 @@
+"""Composition of the OpenAI and Kobold APIs: the ends beside the engine, and their generations."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from split_client.errors import ClientError
+from split_client.weights.store import ModelStore
+from split_server.compat.ends import LocalEnds
+from split_server.compat.generator import Generator, GeneratorLimits
+from split_server.compat.parts import Compat
+from split_server.compat.texts import Texts
+from split_server.serving.config import ServerConfig
+from split_server.serving.model import ServedModel
+from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.step import StepAdmission
+from split_wire.errors import SplitError
+
+_log = logging.getLogger(__name__)
+
+
+def open_local_ends(model: ServedModel) -> LocalEnds | None:
+    """The ends for the compatible APIs; None where this machine cannot keep them, which is told.
+
+    Split inference does not need them.
+    """
+    try:
+        return LocalEnds.open(model.catalog, model.manifest, ModelStore())
+    except (ClientError, SplitError) as error:
+        _log.warning(
+            "the OpenAI and Kobold APIs are off: %s [%s]; --no-compat leaves them out",
+            error,
+            error.code,
+        )
+        return None
+
+
+def make_compat(
+    config: ServerConfig, model: ServedModel, local: LocalEnds, steps: StepAdmission
+) -> Compat:
+    """Generations with ``local`` ends over sessions in this process."""
+    # Generations that run at the same time must not take each other's session.
+    most = min(config.max_sessions, config.max_sessions_per_principal)
+    limits = GeneratorLimits()
+    limits = replace(limits, running=min(limits.running, most))
+    generator = Generator(local.ends, InProcessSessions(steps), limits)
+    return Compat(model.checkpoint, local, generator, Texts(local.ends))
