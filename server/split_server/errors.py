@@ -1,4 +1,4 @@
-"""What can stop the server from starting, one tree under :class:`ServerError`.
+"""Errors that stop the server from starting, one tree under :class:`ServerError`.
 
 Errors that travel to a device are in ``split_wire.errors``.
 """

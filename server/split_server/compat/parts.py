@@ -1,4 +1,4 @@
-"""What the routes of the compatible APIs work with."""
+"""Parts that the routes of the compatible APIs work with."""
 
 from __future__ import annotations
 

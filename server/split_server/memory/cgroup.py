@@ -1,4 +1,4 @@
-"""What the control groups of this process leave: version 2 and version 1 of the Linux interface.
+"""Memory that the control groups of this process leave, by version 2 and 1 of Linux' interface.
 
 https://docs.kernel.org/admin-guide/cgroup-v2.html and
 https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
@@ -16,7 +16,7 @@ _OWN = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """Where a version keeps its figures, and which of ``memory.stat`` the kernel can give up."""
+    """The files with a version's figures, and which of ``memory.stat`` the kernel can give up."""
 
     limit: str
     usage: str

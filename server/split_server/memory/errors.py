@@ -1,4 +1,4 @@
-"""Which exceptions mean that memory ran out."""
+"""Exceptions that mean that memory ran out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes this process may still take, and what forbids more."""
+"""Limits of memory: bytes that this process may still take, and what forbids more."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class MemoryLimit:
         self._sources = sources
 
     def rooms(self) -> list[Room]:
-        """What each limit leaves."""
+        """The room that each limit leaves."""
         return [room for source in self._sources if (room := source()) is not None]
 
     def room(self, untouched: int = 0) -> Room:
-        """What the nearest limit leaves; every source is read.
+        """The room that the nearest limit leaves; every source is read.
 
         ``untouched``: bytes that are allocated and will be written to later without a question.
         """
@@ -71,7 +71,7 @@ def own_limit(limit: int, usage: Callable[[], Usage] = process_usage) -> Source:
 
 
 def cgroup_room() -> Room | None:
-    """What the control groups of this process leave."""
+    """The room that the control groups of this process leave."""
     free = cgroup_free()
     return None if free is None else Room(free, "cgroup")
 

@@ -1,4 +1,4 @@
-"""What a model needs by its shape: the cache of a position, the workspace of a pass, the rest.
+"""Memory that a model needs by its shape: cache of a position, workspace of a pass, the rest.
 
 The terms follow what one pass allocates (``runner``, ``packed``, ``attention``); the test of this
 room compares them with the memory that real passes take.
@@ -108,8 +108,8 @@ class MemoryPlan:
         return min(held, self.shape.max_context)
 
     def workspace(self, rows: int, positions: int) -> int:
-        """What a pass over ``rows`` holds at once besides caches, ``positions`` being the longest
-        cache that takes part, its new rows included.
+        """Bytes that a pass over ``rows`` holds at once besides caches, ``positions`` being the
+        longest cache that takes part, its new rows included.
         """
         shape = self.shape
         width = shape.head_dim * shape.item_bytes

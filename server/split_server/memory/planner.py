@@ -1,4 +1,4 @@
-"""Whether a step fits into the memory that this process may take, before it is queued."""
+"""Forecasts whether a step fits into the memory that this process may take, before it is queued."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class MemoryPlanner:
         self._promises.pop(cache, None)
 
     def forecast(self, cache: KVCache, positions: int, rows: int, reply_bytes: int = 0) -> Forecast:
-        """What a step that makes ``cache`` hold ``positions`` needs, its ``rows`` new ones among
-        them, with a large reply of ``reply_bytes``, and what is free for it.
+        """The bytes that a step needs and that are free for it: ``cache`` is to hold ``positions``,
+        ``rows`` of them new, and a large reply has ``reply_bytes``.
         """
         free = self._free(cache)
         needed = self._needed(cache, positions, rows) + reply_bytes
@@ -137,7 +137,7 @@ class MemoryPlanner:
         return round(self.plan.largest_workspace(positions) * self.record.correction)
 
     def room(self) -> Room:
-        """What the nearest limit leaves, with the idle buffers, once promises are kept."""
+        """The room that the nearest limit leaves, with the idle buffers, once promises are kept."""
         # Promises first: memory that is taken in between is counted twice rather than not at all.
         promised = self._promised(None)
         room = self.limit.room(self._untouched())

@@ -61,7 +61,7 @@ class PredictionRecord:
             self._correction = self._learned()
 
     def ratios(self) -> Ratios | None:
-        """How well the passes were predicted, None before the first."""
+        """Ratios of actual to predicted bytes, None before the first."""
         with self._lock:
             ratios = sorted(one.actual / max(one.predicted, 1) for one in self._passes)
         if not ratios:

@@ -10,7 +10,7 @@ from split_server.kv.cache import KVCache
 
 
 class Holding(Protocol):
-    """What takes space for a principal, told apart by identity.
+    """Something that takes space for a principal, told apart by identity.
 
     ``reserved``: bytes set aside for ``cache``; ``promised``: bytes by which the reply under way
     may exceed the one that is kept, which has ``reply_bytes``; ``bytes``: all of them.

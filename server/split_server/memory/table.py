@@ -1,4 +1,4 @@
-"""How many sessions fit by the length of their context, for people to read."""
+"""Sessions that fit, by the length of their context, for people to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this process holds in memory, and the most that it held since a mark."""
+"""Memory that this process holds, and the most that it held since a mark."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Usage:
 
 
 def process_usage(read: Callable[[str], str] = lambda path: Path(path).read_text()) -> Usage:
-    """What this process holds; one small read on Linux."""
+    """The memory that this process holds; one small read on Linux."""
     try:
         size, resident, shared, _, _, data, *_ = (int(field) for field in read(_STATM).split())
     except (OSError, ValueError):
@@ -43,7 +43,7 @@ def process_usage(read: Callable[[str], str] = lambda path: Path(path).read_text
 
 
 class PeakMeter:
-    """How far the resident set rises above a mark.
+    """The rise of the resident set above a mark.
 
     The kernel keeps the peak, so that a workspace which is gone again is seen too; where it keeps
     none, the rise that is left at the end is what is known. ``counts_untouched``: whether memory
@@ -67,7 +67,7 @@ class PeakMeter:
 
 
 class GpuPeakMeter(PeakMeter):
-    """How far the memory that torch uses of a GPU rises above a mark."""
+    """The rise above a mark of the memory that torch uses of a GPU."""
 
     counts_untouched = True
 

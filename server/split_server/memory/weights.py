@@ -1,4 +1,4 @@
-"""What loading a checkpoint takes, from the sizes in its index alone."""
+"""Memory that loading a checkpoint takes, from the sizes in its index alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WeightsNeed:
     mapped: int
 
     def loading(self, room: Room) -> int:
-        """What counts against ``room``: mapped files do where untouched memory does."""
+        """Bytes that count against ``room``: mapped files do where untouched memory does."""
         return self.peak + (self.mapped if room.counts_untouched else 0)
 
 

@@ -1,4 +1,4 @@
-"""What the server needs of a client's ends to check them: its tokenizer and 16-bit rows."""
+"""The part of a client's ends that the server checks them by: its tokenizer and 16-bit rows."""
 
 from __future__ import annotations
 

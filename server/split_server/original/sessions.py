@@ -87,7 +87,7 @@ class OriginalSessions:
         )
 
     def lose(self, principal: str, name: str) -> None:
-        """What was appended to the session cannot be answered: it must not be continued."""
+        """Give up a session whose last rows cannot be answered: it must not be continued."""
         store = self._steps.store
         with contextlib.suppress(UnknownSession):
             session = store.find_named(principal, name)

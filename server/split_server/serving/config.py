@@ -12,7 +12,7 @@ _LIMITS = "limits"
 
 @settings("server")
 class ModelConfig:
-    """Which model; shared by every command."""
+    """The model that is meant; shared by every command."""
 
     model: str | None = option(
         None,
@@ -23,7 +23,7 @@ class ModelConfig:
 
 @settings("server")
 class ComputeConfig(ModelConfig):
-    """How the model computes and within which memory; shared by ``serve`` and ``plan``."""
+    """Device, dtype and memory for the model; shared by ``serve`` and ``plan``."""
 
     dtype: str = option(
         "auto",
@@ -46,7 +46,7 @@ class ComputeConfig(ModelConfig):
 
 @settings("server")
 class ServerConfig(ComputeConfig, ListenConfig):
-    """What ``split-server serve`` runs with. Times in seconds, sizes in bytes."""
+    """Settings of ``split-server serve``. Times in seconds, sizes in bytes."""
 
     threads: int = option(
         0,

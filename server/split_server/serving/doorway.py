@@ -1,4 +1,4 @@
-"""How a server may be reached: address, TLS, tokens, paired devices; decided before it listens."""
+"""The doorway of a server: address, TLS, tokens, paired devices; decided before it listens."""
 
 from __future__ import annotations
 

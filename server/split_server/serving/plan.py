@@ -40,7 +40,7 @@ def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
 
 
 def described_plan(config: ComputeConfig) -> list[str]:
-    """What of the model fits into the memory that is free, without loading it.
+    """Lines that tell how much of the model fits into the memory that is free, without loading it.
 
     Raises the errors of ``split_server.errors``.
     """

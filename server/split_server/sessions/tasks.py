@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 class LastingTasks:
-    """What was begun for somebody who may leave; lives on the event loop."""
+    """Tasks begun for somebody who may leave; lives on the event loop."""
 
     def __init__(self) -> None:
         self._begun: set[asyncio.Future[Any]] = set()
@@ -30,7 +30,7 @@ class LastingTasks:
         return future
 
     async def result(self, future: asyncio.Future[_T]) -> _T:
-        """What ``future`` returns; it goes on when this waiter is cancelled.
+        """The result of ``future``; it goes on when this waiter is cancelled.
 
         Raises ShuttingDown when it was given up, and what it raises.
         """

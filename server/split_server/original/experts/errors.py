@@ -1,4 +1,4 @@
-"""What keeps the adapters of the original protocol from being set up."""
+"""Errors that keep the adapters of the original protocol from being set up."""
 
 from __future__ import annotations
 

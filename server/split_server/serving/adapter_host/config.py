@@ -12,7 +12,7 @@ _LIMITS = "limits"
 
 @settings("adapters")
 class AdapterHostConfig(ListenConfig):
-    """What an adapter host that runs by itself is started with. Times in seconds."""
+    """Settings of an adapter host that runs by itself. Times in seconds."""
 
     adapters: Path | None = option(
         None,
