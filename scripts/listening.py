@@ -15,14 +15,18 @@ _COMMAND = str(Path(sys.executable).parent / "split-server")
 
 @contextmanager
 def listening(
-    command: str, *arguments: str, errors: int | None = subprocess.STDOUT
+    command: str,
+    *arguments: str,
+    errors: int | None = subprocess.STDOUT,
+    program: str | None = None,
 ) -> Iterator[tuple[str, int]]:
     """``split-server`` with ``command`` on a free port: its URL and process id.
 
-    ``errors``: as ``stderr`` of Popen. Raises RuntimeError when it ends before it listens.
+    ``errors``: as ``stderr`` of Popen; ``program``: another checkout's ``split-server``. Raises
+    RuntimeError when it ends before it listens.
     """
     process = subprocess.Popen(
-        [_COMMAND, command, "--port", "0", *arguments],
+        [program or _COMMAND, command, "--port", "0", *arguments],
         stdout=subprocess.PIPE,
         stderr=errors,
         text=True,

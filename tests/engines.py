@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import torch
 
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.engine import Engine
+from split_server.engine.job import EngineResult, Outcome, StepJob
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
@@ -127,6 +129,22 @@ async def serving(path: Path, **options: Any) -> AsyncIterator[TinySessions]:
         yield service
     finally:
         await service.steps.stop()
+
+
+def submit(engine: Engine, job: StepJob) -> Future[EngineResult]:
+    """Queue ``job``; a future that is cancelled is a step that nobody wants any more."""
+    future: Future[EngineResult] = Future()
+
+    def done(outcome: Outcome) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+
+    engine.post(job, done, lambda: not future.cancelled())
+    return future
 
 
 class HeldRunner(ModelRunner):

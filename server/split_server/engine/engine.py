@@ -12,7 +12,7 @@ from concurrent.futures import Future
 import torch
 
 from split_server.engine.budget import RowBudget
-from split_server.engine.job import EngineResult, Outcome, StepJob
+from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
@@ -102,21 +102,6 @@ class Engine:
             done(outcome)
 
         self._queue.put(PendingStep(job, finished, wanted, queued_at))
-
-    def submit(self, job: StepJob) -> Future[EngineResult]:
-        """:meth:`post` with a future, for whoever may block or wraps it."""
-        future: Future[EngineResult] = Future()
-
-        def done(outcome: Outcome) -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            if isinstance(outcome, Exception):
-                future.set_exception(outcome)
-            else:
-                future.set_result(outcome)
-
-        self.post(job, done, lambda: not future.cancelled())
-        return future
 
     def _retry_after(self) -> float:
         """Seconds until about half of the queue is served."""

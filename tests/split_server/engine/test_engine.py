@@ -19,7 +19,7 @@ from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_wire.errors import Overloaded, ShuttingDown
 from split_wire.tensor import Tensor
-from tests.engines import tiny_backbone
+from tests.engines import submit, tiny_backbone
 
 
 class GatedRunner(ModelRunner):
@@ -73,7 +73,7 @@ def test_steps_that_wait_share_one_pass_on_the_model_thread(tiny_path: Path) -> 
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
         jobs = [job() for _ in range(4)]
-        steps = [engine.submit(one) for one in jobs]
+        steps = [submit(engine, one) for one in jobs]
         engine.start()
         runner.gate.release()
         results = [await result(step) for step in steps]
@@ -89,13 +89,13 @@ def test_a_long_step_is_served_in_slices_beside_short_ones(tiny_path: Path) -> N
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
         long = job(400)
-        prefill = engine.submit(long)
+        prefill = submit(engine, long)
         engine.start()
         assert await asyncio.to_thread(runner.entered.acquire, timeout=30)
-        tokens = [engine.submit(job()), engine.submit(job())]
+        tokens = [submit(engine, job()), submit(engine, job())]
         runner.gate.release()
         assert await asyncio.to_thread(runner.entered.acquire, timeout=30)
-        tokens += [engine.submit(job()), engine.submit(job())]
+        tokens += [submit(engine, job()), submit(engine, job())]
         runner.gate.release(60)
         for token in tokens:
             assert (await result(token)).hidden.shape == (1, 64)
@@ -115,9 +115,9 @@ def test_a_long_step_is_served_in_slices_beside_short_ones(tiny_path: Path) -> N
 def test_a_full_queue_refuses_one_more_and_says_when_to_come_back(tiny_path: Path) -> None:
     engine, _ = engine_of(tiny_path, max_queue=2)
     for _ in range(2):
-        engine.submit(job())
+        submit(engine, job())
     with pytest.raises(Overloaded) as refusal:
-        engine.submit(job())
+        submit(engine, job())
     assert refusal.value.retry_after is not None
     assert 0.1 <= refusal.value.retry_after <= 60
 
@@ -125,12 +125,12 @@ def test_a_full_queue_refuses_one_more_and_says_when_to_come_back(tiny_path: Pat
 def test_a_place_in_the_queue_is_free_again_when_its_step_has_ended(tiny_path: Path) -> None:
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path, max_queue=2)
-        steps = [engine.submit(job()), engine.submit(job(63))]
+        steps = [submit(engine, job()), submit(engine, job(63))]
         engine.start()
         runner.gate.release(10)
         for step in steps:
             await result(step)
-        again = [engine.submit(job()) for _ in range(2)]
+        again = [submit(engine, job()) for _ in range(2)]
         for step in again:
             await result(step)
         await engine.stop()
@@ -142,11 +142,11 @@ def test_stopping_finishes_what_was_queued_and_refuses_the_rest(tiny_path: Path)
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
         engine.start()
-        queued = [engine.submit(job()), engine.submit(job(300))]
+        queued = [submit(engine, job()), submit(engine, job(300))]
         stopping = asyncio.create_task(engine.stop())
         await asyncio.sleep(0)
         with pytest.raises(ShuttingDown):
-            engine.submit(job())
+            submit(engine, job())
         runner.gate.release(20)
         await stopping
         assert [step.result().hidden.shape for step in queued] == [(1, 64), (1, 64)]
@@ -157,7 +157,7 @@ def test_stopping_finishes_what_was_queued_and_refuses_the_rest(tiny_path: Path)
 def test_an_abandoned_step_is_not_run(tiny_path: Path) -> None:
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
-        abandoned, wanted = engine.submit(job()), engine.submit(job())
+        abandoned, wanted = submit(engine, job()), submit(engine, job())
         abandoned.cancel()
         engine.start()
         runner.gate.release(2)
@@ -174,12 +174,12 @@ def test_a_long_step_that_nobody_waits_for_any_more_ends_between_its_slices(
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
         long = job(500)
-        prefill = engine.submit(long)
+        prefill = submit(engine, long)
         engine.start()
         assert await asyncio.to_thread(runner.entered.acquire, timeout=30)
         prefill.cancel()
         runner.gate.release(20)
-        await result(engine.submit(job()))
+        await result(submit(engine, job()))
         assert long.cache.length == 0
         assert sum(count for one in runner.passes for _, count in one) == 257
         await engine.stop()
@@ -208,8 +208,8 @@ def test_a_failing_step_fails_alone(tiny_path: Path, count: int) -> None:
         backbone = tiny_backbone(tiny_path)
         engine = Engine(ModelRunner(backbone), backbone.info)
         too_wide = Tensor("f32", (count, 63), bytes(252 * count))
-        bad = engine.submit(StepJob(KVCache(), 0, too_wide, "last", "f32"))
-        good = [engine.submit(job()), engine.submit(job(40))]
+        bad = submit(engine, StepJob(KVCache(), 0, too_wide, "last", "f32"))
+        good = [submit(engine, job()), submit(engine, job(40))]
         engine.start()
         for step in good:
             assert (await result(step)).hidden.shape == (1, 64)
@@ -233,7 +233,7 @@ def test_stopping_can_be_given_up_while_a_step_runs(tiny_path: Path) -> None:
     async def scenario() -> None:
         engine, runner = engine_of(tiny_path)
         engine.start()
-        running = engine.submit(job())
+        running = submit(engine, job())
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await engine.stop()
@@ -255,8 +255,8 @@ def test_rows_that_cannot_be_brought_in_fail_their_step_alone(tiny_path: Path, c
     async def scenario() -> None:
         backbone = tiny_backbone(tiny_path)
         engine = Engine(Short(backbone), backbone.info)
-        bad = engine.submit(job(count))
-        good = [engine.submit(job(2)), engine.submit(job(50))]
+        bad = submit(engine, job(count))
+        good = [submit(engine, job(2)), submit(engine, job(50))]
         engine.start()
         for step in good:
             assert (await result(step)).hidden.shape == (1, 64)

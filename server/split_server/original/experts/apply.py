@@ -83,7 +83,7 @@ class Experts:
         return bool(self._adapters) and self.refusal(wanted=True) is None
 
     def refusal(self, *, wanted: bool) -> str | None:
-        """The reason why no adapter runs under encryption, whatever the rows; None when they may."""
+        """The reason why no adapter runs under encryption for any rows; None when one may."""
         if not wanted:
             return "the request does not want it (use_he is false)"
         if not self._encrypt:

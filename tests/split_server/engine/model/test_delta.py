@@ -52,7 +52,7 @@ def test_sessions_with_different_adapters_share_a_pass(tiny_path: Path, tmp_path
 
     def submit(cache: KVCache, start: int, ids: list[int], adapter: Delta | None) -> Any:
         rows = Tensor.from_f32(oracle.embeddings(tiny_path, ids).numpy(), "f32")
-        return engine.submit(StepJob(cache, start, rows, "all", "f32", adapter=adapter))
+        return submit(engine, StepJob(cache, start, rows, "all", "f32", adapter=adapter))
 
     blocker = submit(KVCache(), 0, [1], None)
     assert runner.begun.acquire(timeout=30)

@@ -25,7 +25,7 @@ from split_server.kv.cache import KVCache
 from split_wire.tensor import Tensor
 from tests import oracle
 from tests.checkpoints import ALL_FAMILIES
-from tests.engines import tiny_backbone
+from tests.engines import submit, tiny_backbone
 
 ROUNDS = 400
 # What is drawn depends on no family, what a family changes shows within a few dozen replies: one of
@@ -102,18 +102,18 @@ class Crowd:
 
     def cancel(self, speaker: Speaker, keep: int, new: list[int]) -> None:
         """Send a step and give it up; the cache holds what was kept of it, or all of it."""
-        step = self.engine.submit(speaker.job(keep, new))
+        step = submit(self.engine, speaker.job(keep, new))
         if step.cancel():
             self.cancelled += 1
             # The next step of the same session comes after it, so it must be out of the engine.
-            self.engine.submit(Speaker(self.path, self.pool, "w").job(0, [1])).result(60)
+            submit(self.engine, Speaker(self.path, self.pool, "w").job(0, [1])).result(60)
         else:
             step.result(60)
         speaker.ids = speaker.ids[: min(keep, speaker.cache.length)]
 
     def send(self, speaker: Speaker, start: int, ids: list[int]) -> None:
         speaker.pending = ids
-        speaker.step = self.engine.submit(speaker.job(start, ids))
+        speaker.step = submit(self.engine, speaker.job(start, ids))
         self.steps += 1
 
     def take(self, speaker: Speaker) -> None:

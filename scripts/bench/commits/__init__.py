@@ -1,0 +1,1 @@
+"""Servers of two commits beside each other."""
