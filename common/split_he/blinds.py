@@ -53,7 +53,7 @@ class HostKey:
 
     @property
     def blinds(self) -> int:
-        """How many are ready."""
+        """The number of blinds that are ready."""
         return len(self._pool)
 
     def refill(self, count: int) -> None:

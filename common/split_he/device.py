@@ -1,4 +1,4 @@
-"""What the device does per token: encrypt a hidden state, decrypt the product A h."""
+"""The device's work per token: encrypt a hidden state, decrypt the product A h."""
 
 from __future__ import annotations
 

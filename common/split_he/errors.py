@@ -1,4 +1,4 @@
-"""What can go wrong with encrypted adapters, one tree under :class:`HeError`.
+"""Errors of encrypted adapters, one tree under :class:`HeError`.
 
 Each class has a stable ``code``, what programs compare::
 

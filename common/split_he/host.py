@@ -1,4 +1,4 @@
-"""What the adapter host does per token: multiply encrypted hidden states with its matrix A."""
+"""The adapter host's work per token: multiply encrypted hidden states with its matrix A."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the numbers of an adapter's product sit in polynomials, and at which scales.
+"""The places of an adapter's product in polynomials: where its numbers sit, at which scales.
 
 A hidden state of d numbers is cut into u chunks of c; chunk j is the polynomial sum_t h[jc+t]
 x^t. The N // c rows of A that fit one group k are reversed into A_jk(x) = sum_p sum_t A[p, jc+t]
@@ -51,7 +51,7 @@ class Packing:
 
     @property
     def scale(self) -> float:
-        """What a result is multiplied with inside a reply."""
+        """The factor of a result inside a reply."""
         return self.input_scale * self.weight_scale
 
     def used(self, group: int) -> NDArray[np.int64]:

@@ -42,7 +42,7 @@ def pack_key(half: Residues) -> bytes:
 
 
 def parse_key(data: bytes) -> Residues:
-    """What :func:`pack_key` got. Raises MalformedKey."""
+    """The half that :func:`pack_key` got. Raises MalformedKey."""
     return _polynomials(data, _KEY, 1, 0, MalformedKey).reshape(N)
 
 
@@ -52,7 +52,7 @@ def pack_query(seed: bytes, halves: Residues) -> bytes:
 
 
 def parse_query(data: bytes, plan: Packing) -> tuple[bytes, Residues]:
-    """What :func:`pack_query` got. Raises MalformedCiphertext."""
+    """The seed and the halves that :func:`pack_query` got. Raises MalformedCiphertext."""
     halves = _polynomials(data, _QUERY, plan.chunks, SEED_BYTES, MalformedCiphertext)
     return bytes(data[HEADER_BYTES : HEADER_BYTES + SEED_BYTES]), halves
 
@@ -63,7 +63,7 @@ def pack_reply(ciphertexts: Residues) -> bytes:
 
 
 def parse_reply(data: bytes, plan: Packing) -> Residues:
-    """What :func:`pack_reply` got. Raises MalformedCiphertext."""
+    """The ciphertexts that :func:`pack_reply` got. Raises MalformedCiphertext."""
     flat = _polynomials(data, _REPLY, 2 * plan.groups, 0, MalformedCiphertext)
     return np.asarray(flat.reshape(plan.groups, 2, N), dtype=np.uint64)
 

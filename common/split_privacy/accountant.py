@@ -1,4 +1,4 @@
-"""What several Gaussian releases give together, for one token and for everything.
+"""The joint privacy loss of several Gaussian releases, for one token and for everything.
 
 The squares of mu = sensitivity / sigma add up, also when later inputs depend on earlier outputs
 (Dong, Roth, Su 2019, corollary 2, with the number of releases and their mu fixed before). Where

@@ -119,5 +119,5 @@ def clipped(rows: NDArray[np.float32], clip: float) -> NDArray[np.float64]:
 
 
 def _rounding_steps(width: int) -> float:
-    """How much farther apart rounding can put two rows, in steps."""
+    """The distance that rounding can add between two rows, in steps."""
     return math.sqrt(width) * (1.0 + _ROUNDING)

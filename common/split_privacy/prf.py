@@ -29,7 +29,7 @@ _ROW, _MORE, _NAME = b"row", b"more", b"name"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseContext:
-    """What all rows of a conversation share.
+    """The context that all rows of a conversation share.
 
     ``key``: the conversation's, 32 secret bytes. ``layer``: which rows these are. ``sigma`` and
     ``clip``: two values under one key would let their rows be solved for the embedding. ``model``:

@@ -1,4 +1,4 @@
-"""How a program declares its settings: dataclass fields that carry their flag, bounds and help."""
+"""Declarations of a program's settings: dataclass fields that carry their flag, bounds and help."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def settings(section: str, *, slots: bool = True) -> Callable[[type[T]], type[T]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """What a field says about itself beside its type and default."""
+    """The facts of a field beside its type and default."""
 
     help: str
     metavar: str | None

@@ -1,4 +1,4 @@
-"""What can be wrong with settings. Every message names where the value came from."""
+"""Errors of settings. Every message names where the value came from."""
 
 from __future__ import annotations
 

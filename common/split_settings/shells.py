@@ -33,7 +33,7 @@ class Command:
 
 
 def command_of(parser: argparse.ArgumentParser, name: str = "", help: str = "") -> Command:
-    """What ``parser`` accepts, with its subcommands; options without help are left out."""
+    """The syntax of ``parser``, with its subcommands; options without help are left out."""
     flags: list[Flag] = []
     words: list[str] = []
     commands: list[Command] = []

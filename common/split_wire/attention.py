@@ -31,7 +31,7 @@ RowsDtype: TypeAlias = Literal["f32", "f16"]
 
 @dataclass(frozen=True, slots=True)
 class AttentionRequest:
-    """Which rows a step returns.
+    """A request for the rows of attention that a step returns.
 
     ``heads``: every head, or their mean or maximum per layer and position. ``top_k``: that many of
     the largest weights of each row (after ``heads``), 0 for all positions; at most 4,096.

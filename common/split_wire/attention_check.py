@@ -1,4 +1,4 @@
-"""What a device checks of attention rows before it uses them: a server is not trusted."""
+"""Checks of attention rows on the device before it uses them: a server is not trusted."""
 
 from __future__ import annotations
 

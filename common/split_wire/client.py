@@ -114,7 +114,7 @@ class ClientProtocol:
 
     @property
     def opened(self) -> Opened | None:
-        """What the server agreed to, None before and after a session."""
+        """The agreement with the server, None before and after a session."""
         return self._opened
 
     @property

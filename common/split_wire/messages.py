@@ -138,7 +138,7 @@ class Pong:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, with ``session`` and ``step`` where known. ``retry_after`` in seconds."""
+    """An error with ``session`` and ``step`` where known. ``retry_after`` in seconds."""
 
     code: str
     message: str

@@ -209,12 +209,12 @@ class SplitClient:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where the server is."""
+        """The server's address."""
         return self._wanted.endpoint
 
     @property
     def manifest(self) -> Manifest:
-        """What the server serves."""
+        """The manifest of the served model."""
         return self.ends.manifest
 
     @property
@@ -231,7 +231,7 @@ class SplitClient:
         return self.ends.defaults
 
     def privacy_lines(self, chat: ChatSession | None = None) -> list[str]:
-        """What noise promises and has cost so far, of ``chat`` or the newest; none without noise.
+        """The noise's promises and costs so far, of ``chat`` or the newest; none without noise.
 
         Raises the ledger's errors.
         """

@@ -13,7 +13,7 @@ LONGEST_REPLY = 1 << 24
 
 @settings("client")
 class ConnectionConfig:
-    """How to reach the server, and where its weights are kept."""
+    """Settings of the way to the server, and of the folder of its weights."""
 
     url: str = option(DEFAULT_URL, help="the server or relay", metavar="URL", group="connection")
     token: str | None = option(
@@ -77,7 +77,7 @@ class NoiseConfig(ConnectionConfig):
 
 @settings("client")
 class ReplyConfig(NoiseConfig):
-    """How replies are made; what is not given is the model's own default."""
+    """Settings of replies; what is not given is the model's own default."""
 
     system: str | None = option(
         None, help="system message, or @NAME of a preset", metavar="TEXT", group="reply"
@@ -156,7 +156,7 @@ class ReplyConfig(NoiseConfig):
 
 @settings("client")
 class ChatConfig(ReplyConfig):
-    """What only a chat has."""
+    """Settings that only a chat has."""
 
     chats: Path | None = option(
         None,

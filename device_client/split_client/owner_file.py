@@ -63,7 +63,7 @@ def make_folder(path: Path) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Why it failed, in words of the system."""
+    """The reason of the failure, in words of the system."""
     return error.strerror or str(error)
 
 

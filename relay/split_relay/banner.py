@@ -1,4 +1,4 @@
-"""What a person sees when the relay is up: the address for the phone."""
+"""The banner for a person when the relay is up: the address for the phone."""
 
 from __future__ import annotations
 

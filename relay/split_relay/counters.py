@@ -1,4 +1,4 @@
-"""What the relay counts; nothing here depends on what the bytes say."""
+"""The relay's counters; nothing here depends on what the bytes say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong in the relay.
+"""Errors of the relay.
 
 ::
 

@@ -1,4 +1,4 @@
-"""How many connections may be open: in total and from one address."""
+"""Limits on open connections: in total and from one address."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the benchmarks share: checkpoints of known shapes, worker processes and reports."""
+"""Shared parts of the benchmarks: checkpoints of known shapes, worker processes and reports."""

@@ -30,13 +30,13 @@ class LoggedServer:
     token: str | None = None
 
     def get(self, path: str) -> httpx.Response:
-        """What the server answers at ``path``. Raises httpx.HTTPError."""
+        """The server's answer at ``path``. Raises httpx.HTTPError."""
         headers = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
         answer = httpx.get(self.url + path, headers=headers, trust_env=False, timeout=30)
         return answer.raise_for_status()
 
     def memory(self) -> dict[str, Any]:
-        """What the server itself says of its memory."""
+        """The server's own report of its memory."""
         document: dict[str, Any] = self.get("/api/v1/memory").json()
         return document
 

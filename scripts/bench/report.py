@@ -40,7 +40,7 @@ def spread(values: Sequence[float], unit: str, digits: int = 2) -> str:
 
 
 def counted(counts: Iterable[tuple[str, int]]) -> str:
-    """How many of each."""
+    """The counts as text, each with its name."""
     return ", ".join(f"{count:,} {name}" for name, count in counts)
 
 

@@ -1,4 +1,4 @@
-"""What is left on the server once all clients are gone."""
+"""Leftovers on the server once all clients are gone."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ PICTURES = ROOT / "docs" / "images"
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is typed into a terminal of ``columns`` and ``rows``."""
+    """The lines typed into a terminal of ``columns`` and ``rows``."""
 
     columns: int
     rows: int

@@ -1,4 +1,4 @@
-"""What the committed checkpoint answers, greedily, through plain transformers."""
+"""Answers of the committed checkpoint, greedily, through plain transformers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may not come in is told so on every path, while somebody who may is generating."""
+"""Refusals of clients without access, on every path, while a client with access is generating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``scripts/setup`` asks pip for, seen by an interpreter that only writes it down."""
+"""Requests of ``scripts/setup`` to pip, seen by an interpreter that only writes them down."""
 
 from __future__ import annotations
 

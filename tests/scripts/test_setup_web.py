@@ -1,4 +1,4 @@
-"""What ``scripts/setup_web`` installs and says, on a machine whose commands only write it down."""
+"""Installs and messages of ``scripts/setup_web``, on a machine that only writes commands down."""
 
 from __future__ import annotations
 

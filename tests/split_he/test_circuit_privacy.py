@@ -1,4 +1,4 @@
-"""What a device learns about A from replies: with blinds, without, and when it does not play fair.
+"""Leaks of A through replies: with blinds, without, and to a device that does not play fair.
 
 The shape 256 x 8 fills one group: its 2,048 coefficients are the whole of A.
 """

@@ -1,4 +1,4 @@
-"""Where results sit, how few bytes travel, and what a peer's packing must look like."""
+"""Places of results, the fewest bytes that travel, and the checks of a peer's packing."""
 
 from __future__ import annotations
 

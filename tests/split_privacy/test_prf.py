@@ -1,4 +1,4 @@
-"""What noise is bound to."""
+"""The fields that noise is bound to."""
 
 from __future__ import annotations
 

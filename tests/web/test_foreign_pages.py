@@ -1,4 +1,4 @@
-"""What a page of another site can do to a server that asks for no token: nothing but link to it."""
+"""A page of another site can do nothing to a server that asks for no token but link to it."""
 
 from __future__ import annotations
 

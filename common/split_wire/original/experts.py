@@ -1,4 +1,4 @@
-"""Which adapter an ``expert_name`` means."""
+"""The adapter that an ``expert_name`` means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client of the original protocol understands: text (JSON) and binary replies.
+"""Replies of the original protocol: text (JSON) and binary.
 
 The binary form is that of ``requests``, its JSON padded with spaces so that the rows start at a
 multiple of four bytes, where a Float32Array view may begin. An error is text in either form.
@@ -102,7 +102,7 @@ def config(
     dp_sigma: float = 0.0,
     dp_epsilon: float = 0.0,
 ) -> dict[str, Any]:
-    """What the server serves. ``vocab_size``: rows of the embedding table.
+    """The served model's configuration. ``vocab_size``: rows of the embedding table.
 
     ``he_active``: whether adapters run under encryption, as a rule; ``dp_sigma`` and
     ``dp_epsilon``: of noise that the server adds to what goes into an adapter.

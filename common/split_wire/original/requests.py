@@ -1,4 +1,4 @@
-"""What a client of the original protocol sends, as values: text (JSON) or binary.
+"""Requests of the original protocol, as values: text (JSON) or binary.
 
 The binary form is::
 

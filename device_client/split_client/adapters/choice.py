@@ -16,7 +16,7 @@ _BETWEEN_WORDS = re.compile(r"\W+")
 
 @dataclass(frozen=True, slots=True)
 class AdapterInfo:
-    """What its owner tells of an adapter: ``h + scale * B (A h)`` with A [rank, hidden_size].
+    """An adapter as its owner describes it: ``h + scale * B (A h)`` with A [rank, hidden_size].
 
     ``encrypted``: evaluated on ciphertexts under the device's key, else in the clear.
     """

@@ -1,4 +1,4 @@
-"""Which adapter a reply is made with: the one that was named, or the one that its text wants."""
+"""The choice of a reply's adapter: the one that was named, or the one that its text wants."""
 
 from __future__ import annotations
 

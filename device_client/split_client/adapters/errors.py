@@ -1,4 +1,4 @@
-"""What goes wrong with adapters on the device."""
+"""Errors of adapters on the device."""
 
 from __future__ import annotations
 

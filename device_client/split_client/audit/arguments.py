@@ -11,7 +11,7 @@ _LARGEST_EPSILON = 1e4
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """What the command's own flags say."""
+    """The values of the command's own flags."""
 
     prompts: Path | None = None
     json: Path | None = None

@@ -1,4 +1,4 @@
-"""How much work an audit puts into each mode."""
+"""The amount of work that an audit puts into each mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured as figures with confidence intervals, for whoever shows or stores them."""
+"""An audit's figures with confidence intervals, for whoever shows or stores them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What lengths tell; ``identified``: of a list of all audited messages.
+    """Facts that lengths tell; ``identified``: of a list of all audited messages.
 
     ``device_ms``: median wait for the next row, which no seed repeats.
     """

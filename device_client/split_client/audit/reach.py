@@ -1,4 +1,4 @@
-"""How to get to the server that is audited."""
+"""The way to the server that is audited."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Recording:
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """What was recorded so far."""
+        """The exchanges recorded so far."""
         return tuple(self._exchanges)
 
     def add(self, exchange: Exchange) -> None:
@@ -49,7 +49,7 @@ class Recording:
 
 
 class Recorder:
-    """Where recording transports put their frames: the recording that is under way."""
+    """The recording that is under way, into which recording transports put their frames."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

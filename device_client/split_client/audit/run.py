@@ -85,7 +85,7 @@ def _connect(
 
 
 def _require_writable(request: AuditRequest) -> None:
-    """What would fail after minutes of work fails before it."""
+    """Let fail at once what would fail after minutes of work."""
     for path in (request.json, request.plot):
         if path is not None and not path.absolute().parent.is_dir():
             raise OutputFailed(str(path), "its folder does not exist")

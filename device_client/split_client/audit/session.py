@@ -40,7 +40,7 @@ class AllStates:
 
     @property
     def dtype(self) -> WireDtype:
-        """What rows travel in; opens the session."""
+        """The dtype in which rows travel; opens the session."""
         opened = self._protocol.opened
         if opened is None:
             self._exchange(self._protocol.open())

@@ -58,7 +58,7 @@ class Studied:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the modes of one audit are studied with."""
+    """Everything with which the modes of one audit are studied."""
 
     ends: DeviceEnds
     model: PublicModel

@@ -46,7 +46,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is sent: messages with secrets, and questions that also stand for the usual text."""
+    """The texts: messages with secrets, and questions that also stand for the usual text."""
 
     prompts: Sequence[Prompt]
     questions: Sequence[Question]
@@ -80,7 +80,7 @@ def laid_out(
     effort: Effort,
     seed: int,
 ) -> Bench:
-    """What modes are studied with; ``stack`` closes it. Raises PromptNotSent."""
+    """The bench on which modes are studied; ``stack`` closes it. Raises PromptNotSent."""
     model = PublicModel(ends, [one.question for one in material.questions])
     victim, own = Victim(ends, server), AllStates(server, ends.manifest)
     stack.callback(victim.close)

@@ -101,7 +101,7 @@ class Transcript:
         return Attended("".join(seen[-1:]), passages, first, max(0.0, 1.0 - first - told))
 
     def _find_all(self, reply_from: int) -> list[int | None]:
-        """Where the text of each message begins, None where the template changed it."""
+        """The places where the texts of messages begin, None where the template changed one."""
         *earlier, reply = (message.content.strip() for message in self._messages)
         found = [self._text.find(reply, reply_from)]
         before = reply_from

@@ -56,7 +56,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a reply continues; ``revision`` tells whether the chat has moved on since."""
+    """The prompt that a reply continues; ``revision`` tells whether the chat has moved on since."""
 
     text: str
     ids: list[int]
@@ -106,7 +106,7 @@ class Conversation:
         self._changed().append(Message("user", content))
 
     def prompt(self) -> Prompt:
-        """What the next reply continues. Raises PromptEmpty, TemplateFailed, TemplateTooCostly."""
+        """The prompt of the next reply. Raises PromptEmpty, TemplateFailed, TemplateTooCostly."""
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty
         text = self._template.render([message.as_dict() for message in self._messages])

@@ -74,7 +74,7 @@ class ReplyMaker:
     def attention(
         self, sequence: Sequence, ids: list[int], request: AttentionRequest
     ) -> AttentionWeights:
-        """What the last of ``ids`` attends to: one step, of one row when they are cached.
+        """The attention of the last of ``ids``: one step, of one row when they are cached.
 
         Of more ids than the model has room for the first are taken. Raises the backend's errors.
         """

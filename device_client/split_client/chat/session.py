@@ -72,7 +72,7 @@ class ChatSession:
         return last if last is not None and last.messages == self.messages else None
 
     def attend(self, ids: tuple[int, ...], request: AttentionRequest) -> AttentionWeights:
-        """What the last of ``ids``, a beginning of the chat's, attends to.
+        """The attention of the last of ``ids``, a beginning of the chat's.
 
         One step of the chat's own session, after which a reply goes on as it would have without.
         Raises ServerRefused (``unsupported``, ``attention_too_large``) and the errors of a step.

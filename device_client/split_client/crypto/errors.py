@@ -1,4 +1,4 @@
-"""What goes wrong with encrypted adapters on the device, a branch of the client's tree::
+"""Errors of encrypted adapters on the device, a branch of the client's tree::
 
     AdapterHostError
     ├── AdapterHostUnreachable      no answer within the time allowed
@@ -79,7 +79,7 @@ class AdapterOutOfRange(AdapterHostError):
 
 
 class EncryptionUnavailable(AdapterHostError):
-    """What makes the keys is missing."""
+    """The library that makes the keys is missing."""
 
     code = "encryption_unavailable"
 

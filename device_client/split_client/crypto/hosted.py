@@ -19,7 +19,7 @@ from split_client.transport.known import KnownServers
 
 
 class Model(Protocol):
-    """What of the model's manifest decides which adapters fit."""
+    """The facts of the model's manifest that decide which adapters fit."""
 
     @property
     def hidden_size(self) -> int: ...

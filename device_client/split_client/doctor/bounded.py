@@ -18,7 +18,7 @@ class TooSlow(Exception):
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """What ``work`` returns or raises, or TooSlow after ``seconds``."""
+    """Return or raise what ``work`` does, or raise TooSlow after ``seconds``."""
     results: list[T] = []
     errors: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""What carries frames to this server, and how long a round trip takes."""
+"""Checks of what carries frames to this server, and of how long a round trip takes."""
 
 from __future__ import annotations
 

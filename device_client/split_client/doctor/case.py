@@ -1,4 +1,4 @@
-"""What is examined, and what the checks have learned so far."""
+"""The case that is examined, and what the checks have learned so far."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ class Case:
 
     @property
     def reached(self) -> Endpoint:
-        """Where connections of HTTP lead first: the proxy of the environment, or the server."""
+        """The first stop of HTTP connections: the proxy of the environment, or the server."""
         return Endpoint.parse(self.proxy) if self.proxy else self.server

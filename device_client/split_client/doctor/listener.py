@@ -1,4 +1,4 @@
-"""What stands behind an open port that does not answer as expected."""
+"""The identity of a listener behind an open port that does not answer as expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server's refusal means to the person at the device."""
+"""Findings for a server's refusals: what each means to the person at the device."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def report(case: Case, findings: list[Finding]) -> dict[str, object]:
 
 
 def line(finding: Finding) -> str:
-    """What was found and what to do, on one line."""
+    """The finding and the advice, on one line."""
     text = f"{finding.state:<{_STATE_WIDTH}} {finding.check}: {_clean(finding.message)}"
     if finding.advice:
         text += f"; {_clean(finding.advice)}"

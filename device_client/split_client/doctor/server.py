@@ -1,4 +1,4 @@
-"""Whether it is a split server that answers, and what its clock says."""
+"""Checks that it is a split server that answers, and what its clock says."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _is_tls_notice(case: Case, answer: Answer) -> bool:
 
 
 def _explained(case: Case, cause: str) -> Finding:
-    """Why HTTP did not come about; behind a proxy only the proxy could be asked."""
+    """The reason why HTTP did not come about; behind a proxy only the proxy could be asked."""
     if case.proxy is None and not case.server.secure:
         found = identify(case.server, case.limits.connect)
         if found.kind == "tls":

@@ -1,4 +1,4 @@
-"""How fast weights come: the first chunk of the largest file, and whether it arrives unchanged."""
+"""The speed of a pull: the first chunk of the largest file, and whether it arrives unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the decode loop needs of a model's middle: one session that takes steps."""
+"""The decode loop's interface to a model's middle: one session that takes steps."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Backend(Protocol):
 
     @property
     def dtype(self) -> WireDtype:
-        """What rows are rounded to on their way."""
+        """The dtype to which rows are rounded on their way."""
 
     def open(self) -> None:
         """Begin a session with an empty cache; does nothing when one is open."""

@@ -11,7 +11,7 @@ _MAX_HELD = 16
 
 
 class Decoder(Protocol):
-    """What turns ids into text."""
+    """A decoder of ids into text."""
 
     def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
         """The text of ``ids``."""
@@ -41,7 +41,7 @@ class Detokenizer:
         return self._take(text)
 
     def flush(self) -> str:
-        """What is still held back, as replacement characters."""
+        """The bytes that are still held back, as replacement characters."""
         return self._take(self._decoder.decode(self._context + self._held))
 
     def _take(self, text: str) -> str:

@@ -25,7 +25,7 @@ class StopFilter:
         return self._release(len(self._held) - self._possible_start())
 
     def flush(self) -> str:
-        """What was held back, once no more text follows."""
+        """The text that was held back, once no more follows."""
         return "" if self.stopped else self._release(len(self._held))
 
     def _release(self, length: int) -> str:

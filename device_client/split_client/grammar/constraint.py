@@ -73,7 +73,7 @@ class JsonConstraint:
         return self._careful(mask, path, remaining)
 
     def _still_closing(self, path: tuple[int, ...], most: int) -> tuple[int, ...] | None:
-        """What ends the text of ``path`` without at most ``most`` of its first tokens, if any."""
+        """The end of the text of ``path`` without at most ``most`` of its first tokens, if any."""
         for start in range(min(most, len(path) - 1), -1, -1):
             rest = path[start:]
             if self._matcher.validate_tokens(list(rest)) == len(rest) and self._closes(rest):

@@ -44,7 +44,7 @@ class JsonGrammars:
         self._built: Vocabulary | None = None
 
     def schema(self, schema: dict[str, Any] | None) -> Callable[[], Constraint]:
-        """What makes a constraint for each reply; None: any JSON object.
+        """The maker of a constraint for each reply; None: any JSON object.
 
         Raises GrammarInvalid.
         """
@@ -85,7 +85,7 @@ def _compiled(vocabulary: Vocabulary, rules: dict[str, Any]) -> llguidance.LLMat
 
 
 def _with_deep_stack(work: Callable[[], llguidance.LLMatcher]) -> llguidance.LLMatcher:
-    """What ``work`` returns or raises on a thread of its own, with room for recursion."""
+    """Return or raise what ``work`` does on a thread of its own, with room for recursion."""
     with ThreadPoolExecutor(1) as pool, _STACK_LOCK:
         usual = threading.stack_size(_STACK_BYTES)
         try:

@@ -1,4 +1,4 @@
-"""Where an unfinished JSON text stands."""
+"""The place where an unfinished JSON text stands."""
 
 from __future__ import annotations
 

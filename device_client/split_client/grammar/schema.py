@@ -1,4 +1,4 @@
-"""What a JSON schema must be before a grammar is made of it: JSON, small, and not nested deeply.
+"""Checks of a JSON schema before a grammar is made of it: JSON, small, and not nested deeply.
 
 The grammar library follows nested schemas and references by recursion, so that their depth is
 bounded here, before it begins.
@@ -52,7 +52,7 @@ def checked(schema: Any) -> Schema:
 
 
 def depth(value: Any, most: int) -> int:
-    """How many arrays and objects lie within each other; above ``most`` it is not counted on."""
+    """The number of arrays and objects within each other; above ``most`` it is not counted on."""
     level, found = [value], 0
     while found <= most:
         level = [inner for outer in level for inner in _inner(outer)]
@@ -73,7 +73,7 @@ def nodes(schema: Any) -> Iterator[Schema]:
 
 
 def resolved(root: Schema, reference: Any) -> Any:
-    """What a JSON pointer within ``root`` points to; None for other references and for nothing."""
+    """The target of a JSON pointer within ``root``; None for other references and for nothing."""
     if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
         return None
     value: Any = root

@@ -1,4 +1,4 @@
-"""How much one more token can lengthen what a JSON text of a schema still needs, in bytes.
+"""Bounds on how much one token can lengthen what a JSON text of a schema still needs, in bytes.
 
 Upper bounds, read off the schema: every keyword that can demand text is counted, and where the
 schema leaves a choice, ``needed`` takes the cheapest branch and ``committed`` the dearest.

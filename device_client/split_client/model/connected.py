@@ -29,7 +29,7 @@ from split_wire.limits import frame_limit
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which server, and how it is used; see :class:`split_client.api.SplitClient`."""
+    """The server that is wanted, and how it is used; see :class:`split_client.api.SplitClient`."""
 
     endpoint: Endpoint
     token: str | None
@@ -41,7 +41,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Who is told what while a model connects and runs; ``pause`` waits and may be cancelled."""
+    """Listeners while a model connects and runs; ``pause`` waits and may be cancelled."""
 
     manifest: Callable[[Manifest, bool], None]
     progress: Callable[[Progress], None]

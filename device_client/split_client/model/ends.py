@@ -47,7 +47,7 @@ class Embedder:
 
 @dataclass(frozen=True, slots=True)
 class DeviceEnds:
-    """What the device holds of one model; close it when done."""
+    """The ends of one model on the device; close them when done."""
 
     manifest: Manifest
     tokenizer: ModelTokenizer
@@ -115,7 +115,7 @@ def _open_head(stored: StoredModel, kind: HeadKind) -> LMHead:
 
 
 def _defaults(manifest: Manifest) -> SamplingParams:
-    """How the model's makers sample from it; greedy where they do not say."""
+    """The sampling that the model's makers recommend; greedy where they do not say."""
     named = manifest.generation
     try:
         return SamplingParams(

@@ -1,4 +1,4 @@
-"""How far apart two rows of a model's table can be, searched once and kept beside its weights."""
+"""The largest distance of two rows of a model's table, searched once, kept beside its weights."""
 
 from __future__ import annotations
 

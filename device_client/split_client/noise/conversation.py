@@ -138,7 +138,7 @@ class NoisedConversation:
 
 
 def never_plain(_: list[int]) -> NDArray[np.float32]:
-    """What stands where rows without noise would come from."""
+    """A stand-in for the source of rows without noise."""
     raise AssertionError("a conversation with noise sends no plain rows")
 
 

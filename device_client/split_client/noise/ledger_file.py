@@ -27,7 +27,7 @@ Accounts: TypeAlias = dict[str, dict[str, Spent]]
 
 
 def read_ledger(path: Path) -> Accounts | None:
-    """What the file says; None where there is none. Raises LedgerDamaged, LedgerFailed."""
+    """The accounts of the file; None where there is none. Raises LedgerDamaged, LedgerFailed."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -61,7 +61,7 @@ def write_ledger(path: Path, accounts: Accounts) -> None:
 
 
 def entries_of(spent: Spent) -> list[dict[str, float]]:
-    """What was spent, as it stands in the file."""
+    """The entries for what was spent, as they stand in the file."""
     return [
         {
             "sigma": kind.sigma,

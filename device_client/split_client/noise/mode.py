@@ -65,7 +65,7 @@ class NoiseMode:
         return NoisedConversation(self.mechanism, clean, self.model, self.account, folder, chosen)
 
     def lines(self, conversation: NoisedConversation | None) -> list[str]:
-        """What the noise promises and what was spent, exactly. Raises the ledger's errors."""
+        """Lines on the noise's promises and what was spent, exactly. Raises the ledger's errors."""
         settings, spent = self.settings, self.account.spent()
         lines = mechanism_lines(self.mechanism, self.calibration, settings.delta)
         if conversation is not None and conversation.spent.rows:

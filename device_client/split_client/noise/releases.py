@@ -1,4 +1,4 @@
-"""Which rows a conversation has released, so that the same rows cost nothing when sent again.
+"""The rows that a conversation has released, so that the same ones cost nothing when sent again.
 
 Kept in memory, and for a conversation whose key is kept also in a file beside the ledger: 16 bytes
 for each row, which name it and tell nothing without the key. A file that is lost or cut makes rows

@@ -1,4 +1,4 @@
-"""What a user asks of noised mode."""
+"""A user's settings of noised mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was released so far: whole numbers of rows per mechanism, from which losses follow."""
+"""The releases so far: whole numbers of rows per mechanism, from which losses follow."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ class Spent:
 
     @property
     def sendings(self) -> int:
-        """How often the same token may have been sent."""
+        """The number of times that the same token may have been sent."""
         return sum(count.sendings for _, count in self.counts)
 
     def epsilon(self, delta: float) -> float:
-        """When every row is replaced; infinite where nothing is proven."""
+        """Epsilon when every row is replaced; infinite where nothing is proven."""
         return self._epsilon(delta, self._accountant().whole.mu, lambda count: count.rows)
 
     def token_epsilon(self, delta: float) -> float:
-        """When one token is replaced everywhere that it was sent."""
+        """Epsilon when one token is replaced everywhere that it was sent."""
         return self._epsilon(delta, self._accountant().token.mu, lambda count: count.sendings)
 
     def _accountant(self) -> Accountant:
@@ -93,7 +93,7 @@ class Budget:
     delta: float
 
     def room(self, spent: Spent, kind: Kind, most: int) -> int:
-        """How many of ``most`` further rows of ``kind`` stay within."""
+        """The number of rows of ``kind``, of ``most`` further ones, that stay within."""
         low, high = 0, most
         while low < high:
             # The largest number first: mostly there is room for all.

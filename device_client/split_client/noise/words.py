@@ -1,4 +1,4 @@
-"""What noised mode says about itself: every epsilon with its unit, delta and sensitivity."""
+"""Words of noised mode about itself: every epsilon with its unit, delta and sensitivity."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def ledger_line(spent: Spent, delta: float, identity: str) -> str:
 
 
 def budget_line(budget: Budget, spent: Spent, kind: Kind) -> str:
-    """What is left."""
+    """The line on what is left."""
     used = spent.epsilon(budget.delta)
     room = budget.room(spent, kind, _MOST_ROOM)
     more = "over " if room == _MOST_ROOM else ""
@@ -55,7 +55,7 @@ def budget_line(budget: Budget, spent: Spent, kind: Kind) -> str:
 
 
 def penalty_line(penalty: float) -> str:
-    """Why replies are sampled otherwise than the model's makers recommend."""
+    """The reason why replies are sampled otherwise than the model's makers recommend."""
     return f"the model's own repetition penalty ({penalty:g}) is off: it looks at the clean prompt"
 
 

@@ -1,4 +1,4 @@
-"""Why a device cannot be paired."""
+"""Errors of pairing: why a device cannot be paired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong with presets of the system message."""
+"""Errors of presets of the system message."""
 
 from __future__ import annotations
 

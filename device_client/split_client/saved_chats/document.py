@@ -70,7 +70,7 @@ def read_bounded(path: Path) -> bytes:
 
 
 def conversation_in(data: bytes, path: str) -> SavedConversation:
-    """What the bytes of the file ``path`` say. Raises ConversationFileInvalid."""
+    """The conversation in the bytes of the file ``path``. Raises ConversationFileInvalid."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:

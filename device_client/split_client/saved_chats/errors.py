@@ -1,4 +1,4 @@
-"""What can go wrong with chats that are kept by name::
+"""Errors of chats that are kept by name::
 
 ClientError
 └── SavedChatError

@@ -88,7 +88,7 @@ def _found(file: ChatFile, saved: SavedConversation, words: Sequence[str]) -> Fo
 
 
 def _first_line(saved: SavedConversation) -> tuple[str | None, str]:
-    """Who spoke first and the first line of it; the system's only where nobody else spoke."""
+    """The first speaker and the first line; the system's only where nobody else spoke."""
     spoken = [message for message in saved.messages if message.role != "system"]
     for message in spoken or saved.messages:
         for line in message.content.splitlines():
@@ -106,7 +106,7 @@ def context(content: str, sought: str) -> str:
 
 
 def _place(content: str, sought: str) -> tuple[int, int]:
-    """Where it stands in the text as it was written: a letter may fold to several."""
+    """The place of ``sought`` in the text as it was written: a letter may fold to several."""
     letters = [folded(character) for character in content]
     ends = list(accumulate(map(len, letters)))
     at = "".join(letters).find(sought)

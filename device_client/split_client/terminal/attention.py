@@ -111,7 +111,7 @@ def _strongest(attended: Attended) -> Iterator[str]:
 
 
 def _elsewhere(attended: Attended) -> str:
-    """What no message has; models differ in whether they use the first position as a sink."""
+    """The share of no message; models differ in whether they use the first position as a sink."""
     first = f"{_percent(attended.first)} on the first position, "
     return (
         f"{first if attended.first >= _WORTH_TELLING else ''}"

@@ -77,7 +77,7 @@ def _prepare(bar: ProgressBar, screen: Screen) -> None:
 
 
 def announce(manifest: Manifest, screen: Screen) -> None:
-    """What is about to be pulled and under which terms."""
+    """Say what is about to be pulled and under which terms."""
     screen.note(
         f"pulling {one_line(manifest.name)} ({one_line(manifest.family)}, {size(manifest.size)})"
     )
@@ -90,7 +90,7 @@ def licence(manifest: Manifest) -> str:
 
 
 def show_reconnecting(notice: Reconnecting, screen: Screen) -> None:
-    """Why it waits: at once, and then once in a while."""
+    """Say why it waits: at once, and then once in a while."""
     if notice.attempt % _TELL_EVERY == 1:
         trying = "reconnecting" if notice.attempt == 1 else "still trying, Ctrl-C stops"
         screen.note(f"connection lost ({one_line(notice.reason, 50)}), {trying}")

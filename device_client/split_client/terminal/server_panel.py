@@ -1,4 +1,4 @@
-"""What the server sees of a chat, in words that claim no more than is so (docs/privacy.md)."""
+"""The server's view of a chat, in words that claim no more than is so (docs/privacy.md)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How frames reach the server: WebSocket, HTTP, and what chooses and repairs between them."""
+"""Transports of frames to the server: WebSocket, HTTP, what chooses and repairs between them."""

@@ -1,4 +1,4 @@
-"""What carries one frame there and one frame back."""
+"""The interface of a transport: it carries one frame there and one frame back."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Reconnecting:
-    """Why the channel waits, for whoever shows it; the first loss of a frame is not told."""
+    """The reason for the channel's wait, for whoever shows it; a frame's first loss is not told."""
 
     reason: str
     attempt: int
@@ -78,7 +78,7 @@ class Channel:
 
     @property
     def transport_name(self) -> str | None:
-        """What carries frames at present."""
+        """The name of the transport that carries frames at present."""
         return None if self._transport is None else self._transport.name
 
     def exchange(self, frame: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Where the server is: one URL, taken apart once."""
+"""The server's address: one URL, taken apart once."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class RemoteBackend:
 
     @property
     def dtype(self) -> WireDtype:
-        """What hidden states travel in."""
+        """The dtype in which hidden states travel."""
         return self._opened().dtype
 
     def open(self) -> None:

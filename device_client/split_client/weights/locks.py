@@ -1,4 +1,4 @@
-"""Who uses a stored model: advisory locks between processes (flock).
+"""Locks on a stored model: advisory, between the processes that use it (flock).
 
 Users share a lock, pulling and removing want it alone. The system releases it when a process ends,
 however it ends.

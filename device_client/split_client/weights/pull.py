@@ -41,7 +41,7 @@ class Progress:
 
 
 class FileBytes(Protocol):
-    """Where the files come from: a server, or a catalog in the same process."""
+    """The source of the files: a server, or a catalog in the same process."""
 
     def read(self, file: str, start: int) -> Iterator[bytes]:
         """The bytes of one file from ``start`` on, in pieces."""

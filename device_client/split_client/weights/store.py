@@ -39,7 +39,7 @@ class StoredModel:
     bytes_on_disk: int
 
     def path(self, file: str) -> Path:
-        """Where one of the manifest's files lies."""
+        """The path of one of the manifest's files."""
         return self.folder / file
 
 

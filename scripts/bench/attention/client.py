@@ -35,7 +35,7 @@ class AttentionClient(Operations):
         self._server = psutil.Process(server)
 
     def model(self) -> dict[str, Any]:
-        """What the server says of its model."""
+        """The server's description of its model."""
         answer = httpx.get(f"{self._url}/api/v1/model", trust_env=False)
         document: dict[str, Any] = answer.raise_for_status().json()
         return document

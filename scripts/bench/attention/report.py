@@ -42,7 +42,7 @@ def costs(rounds: Mapping[int, Sequence[Round]], shape: str) -> str:
 
 
 def beside_specification(rounds: Mapping[int, Sequence[Round]]) -> str:
-    """What attention adds to a token, here and in the specification."""
+    """The overhead of attention per token, here and in the specification."""
     rows = [[f"{_SPECIFIED_SOURCE}: base64 in SSE", _SPECIFIED_ROWS, f"{_SPECIFIED_MS} ms", ""]]
     for context, done in rounds.items():
         for name, pairs in (

@@ -1,4 +1,4 @@
-"""What full attention with every token costs, over the binary socket and as base64 in events.
+"""The cost of full attention with every token, over the binary socket and as base64 in events.
 
 One real split-server and one client process; interleaved rounds of the same greedy reply without
 attention, with it over the binary socket, and with it over server-sent events. The client turns

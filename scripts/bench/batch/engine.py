@@ -64,7 +64,7 @@ class EngineWorker(Operations):
         self._table, self._head = _ends(path, self._backbone.dtype)
 
     def facts(self) -> dict[str, Any]:
-        """What the linear layers are."""
+        """The kind of the linear layers."""
         return {"linears": self._backbone.linears}
 
     def open(self, ids: list[list[int]]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class EngineWorker(Operations):
         return {"hidden": [state for states in found for state in states]}
 
     def greedy(self, ids: list[list[int]], tokens: int) -> dict[str, Any]:
-        """What every session answers its prompt with, all sessions at once."""
+        """The answers of every session to its prompt, all sessions at once."""
         self._caches = [KVCache() for _ in ids]
         answers = self._together(lambda number: self._answer(number, ids[number], tokens), len(ids))
         return {"ids": answers}

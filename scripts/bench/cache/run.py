@@ -1,4 +1,4 @@
-"""What one token costs in the KV cache: growing layers against Hugging Face's DynamicCache.
+"""The cost of one token in the KV cache: growing layers against Hugging Face's DynamicCache.
 
     python -m scripts.bench.cache.run [--shape m] [--dtype bfloat16] [--contexts 512 2048 8192]
         [--rounds 31] [--threads N]

@@ -124,7 +124,7 @@ class Device:
             raise GaveUp from error
 
     def _judged(self, event: Event) -> Exception:
-        """What a refusal leads to: again at once with a new session, again later, or the end."""
+        """The outcome of a refusal: again at once with a new session, again later, or the end."""
         if not isinstance(event, StepFailed):
             self._tally.unexplained(f"an answer of another kind: {type(event).__name__}")
             return GaveUp()

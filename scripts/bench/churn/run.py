@@ -92,7 +92,7 @@ def _churn(workers: list[Worker], options: argparse.Namespace) -> Tally:
 
 
 def _verified(model: Path, tally: Tally, most: int) -> dict[str, int]:
-    """How many sampled replies are the stock model's greedy ones, token by token."""
+    """The number of sampled replies that are the stock model's greedy ones, token by token."""
     counts = {"equal": 0, "ties": 0, "wrong": 0}
     peer = Worker("scripts.bench.peers.generate", str(model), "float32")
     try:

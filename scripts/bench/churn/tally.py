@@ -1,4 +1,4 @@
-"""What the users of a churn did, what went wrong and why, and how long they waited."""
+"""The tally of a churn: what its users did, what went wrong and why, and how long they waited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the server takes to tokenize a text while it generates for others."""
+"""The time that the server takes to tokenize a text while it generates for others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TokenizeProbe:
         self._result = self._pool.submit(self._ask_on)
 
     def stop(self) -> Probed:
-        """What was seen so far."""
+        """The figures so far."""
         self._stop.set()
         self._pool.shutdown()
         return self._result.result()

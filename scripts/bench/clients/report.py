@@ -105,7 +105,7 @@ def figures(mixed: Mixed, total: Tally) -> str:
 
 
 def problems(mixed: Mixed, total: Tally, bars: Bars) -> list[str]:
-    """What leaked, stalled, differed, or failed without a cause."""
+    """Problems: what leaked, stalled, differed, or failed without a cause."""
     rest, probed, growth = mixed.rest, mixed.probed, mixed.growth
     found = [f"unnamed: {reason}" for reason in sorted(set(total.unnamed))]
     found += [f"the server's log: {line}" for line in mixed.faults]

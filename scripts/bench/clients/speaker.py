@@ -1,4 +1,4 @@
-"""What every kind of client does: ask for a reply and yield its pieces as they come."""
+"""The interface of every kind of client: ask for a reply and yield its pieces as they come."""
 
 from __future__ import annotations
 

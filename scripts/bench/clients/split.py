@@ -38,7 +38,7 @@ class SplitSpeaker:
         await self._on_thread(self._client.connect)
 
     async def ids(self, messages: Sequence[dict[str, str]]) -> list[int]:
-        """What the model's template makes of a chat."""
+        """The ids that the model's template makes of a chat."""
         return await self._on_thread(lambda: self._chat(messages).conversation.prompt().ids)
 
     async def reply(self, prompt: Prompt, max_tokens: int) -> AsyncGenerator[str, None]:

@@ -1,4 +1,4 @@
-"""What mixed clients did, by kind: replies, pieces, breaks, failures by cause, silences."""
+"""The tally of mixed clients, by kind: replies, pieces, breaks, failures by cause, silences."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _bar(value: float, most: float) -> str:
 
 
 def _parts(rounds: list[Round]) -> list[list[str]]:
-    """Where the time goes: of a mean token, and of the whole prefill."""
+    """The parts of the time: of a mean token, and of the whole prefill."""
     names = ("total", "engine", "queue", "device", "wire")
     rows = []
     for label, kind in (("chat alone, per token", "chat_alone"), ("chat beside", "chat")):

@@ -1,4 +1,4 @@
-"""What every scheme of the encrypted-adapter benchmark gets, and how its answers are judged."""
+"""Inputs of every scheme of the encrypted-adapter benchmark, and how its answers are judged."""
 
 from __future__ import annotations
 

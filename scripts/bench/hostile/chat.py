@@ -51,7 +51,7 @@ class Chat:
         self._chatted = self._pool.submit(self._ask_on)
 
     def stop(self) -> Chatted:
-        """What was heard. Raises what asking raised."""
+        """The count of what was heard. Raises what asking raised."""
         self._stop.set()
         assert self._chatted is not None
         return self._chatted.result()

@@ -35,7 +35,7 @@ class Siege:
 
     @property
     def messages(self) -> int:
-        """How many were sent."""
+        """The number of messages sent."""
         return sum(sum(one["codes"].values()) for one in self.answers.values())
 
 
@@ -52,7 +52,7 @@ def report(siege: Siege, seed: int) -> None:
 
 
 def problems(siege: Siege, hang: float, growth: float) -> list[str]:
-    """What broke, hung, changed, stayed or grew."""
+    """Problems: what broke, hung, changed, stayed or grew."""
     found = [f"{kind}: {what}" for kind, one in siege.answers.items() for what in one["faults"]]
     found += [f"the server's log: {line}" for line in siege.faults]
     found += [f"the watchdog: {what}" for what in siege.ping_failures]

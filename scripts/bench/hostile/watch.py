@@ -1,4 +1,4 @@
-"""Whether a server answers somebody else meanwhile: ``python -m scripts.bench.hostile.watch``.
+"""Pings that show whether somebody else is answered: ``python -m scripts.bench.hostile.watch``.
 
 Requests: ``start`` (ping over a connection of its own every ``period`` seconds), ``stop`` (the
 times of all pings and the longest that the watch itself was kept from running, in seconds, and

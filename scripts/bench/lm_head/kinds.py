@@ -59,7 +59,7 @@ class Held:
 
 
 def held(kind: str, folder: Path, inputs: Inputs, threads: int) -> Held:
-    """What a process of its own holds for the head ``kind`` of ``folder``."""
+    """The memory that a process of its own holds for the head ``kind`` of ``folder``."""
     asked = {"kind": kind, "folder": str(folder), "inputs": asdict(inputs), "threads": threads}
     done = subprocess.run(
         [sys.executable, "-m", "scripts.bench.lm_head.kinds", json.dumps(asked)],

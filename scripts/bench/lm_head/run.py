@@ -87,7 +87,7 @@ def reference(
     inputs: Inputs,
     arguments: argparse.Namespace,
 ) -> Callable[[NDArray[np.float32]], Ranked]:
-    """What ``kind`` is compared with: numpy's product, for a compact head the exact head."""
+    """The reference of ``kind``: numpy's product, for a compact head the exact head."""
     if kind.startswith("compact"):
         exact = open_head("exact", folder, inputs, arguments.threads)
         return lambda state: exact.top(state, arguments.top)[:2]

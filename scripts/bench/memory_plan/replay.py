@@ -1,4 +1,4 @@
-"""What a refused step would have taken: the same model in a process without a limit.
+"""The memory that a refused step would have taken: the same model in a process without a limit.
 
 ``python -m scripts.bench.memory_plan.replay MODEL LIMIT LINEARS``; one refusal per line of
 JSON comes in.

@@ -53,7 +53,7 @@ class GenerateWorker(Operations):
         return {"ids": out[0, len(ids) :].tolist(), "seconds": watch.times[-1] - watch.times[0]}
 
     def check(self, ids: list[int], new: list[int]) -> dict[str, Any]:
-        """How far an id of ``new`` falls short of the best logit, in logits' deviations."""
+        """The shortfall of ids of ``new`` from the best logit, in logits' deviations."""
         logits = self._model(torch.tensor([ids + new])).logits[0, len(ids) - 1 : -1].float()
         chosen = logits.gather(1, torch.tensor(new)[:, None])[:, 0]
         short = (logits.max(dim=1).values - chosen) / logits.std(dim=1)

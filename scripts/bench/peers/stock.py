@@ -90,7 +90,7 @@ class StockWorker(Operations):
         return {"hidden": found.float().tolist()}
 
     def greedy(self, ids: list[list[int]], tokens: int) -> dict[str, Any]:
-        """What ``generate`` answers each prompt with."""
+        """The answers of ``generate`` to each prompt."""
         return {"ids": [self._generate(prompt, tokens) for prompt in ids]}
 
     def _decode_all(self, sessions: int, inputs: torch.Tensor) -> torch.Tensor:

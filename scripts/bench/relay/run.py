@@ -1,4 +1,4 @@
-"""What the relay costs: throughput and round trip against a direct connection and a bare pipe.
+"""The cost of the relay: throughput and round trip against a direct connection and a bare pipe.
 
 The peer is the shortest asyncio relay that can be written: ``read`` / ``write`` / ``drain`` in two
 tasks. Server, relay and peer are processes of their own on 127.0.0.1, the client uses blocking

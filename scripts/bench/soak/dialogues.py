@@ -1,4 +1,4 @@
-"""What the clients of a soak talk about: few enough chats that the same prompts come up again."""
+"""The dialogues of a soak's clients: few enough chats that the same prompts come up again."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _MOST_FORGOTTEN = 12
 
 @dataclass(slots=True)
 class Weather:
-    """What befalls connections; set by the client's thread, read by the hop's.
+    """The disturbances of connections; set by the client's thread, read by the hop's.
 
     ``cut_after``: answer bytes until the connection that carries them is cut, once. ``silent``:
     carries nothing any more, once, without telling either end. ``slow``: answers come in crumbs.

@@ -1,4 +1,4 @@
-"""Whether what was heard in the crowd is what one hears alone, and what the stock model says."""
+"""Compares what was heard in the crowd with what one hears alone, and with the stock model."""
 
 from __future__ import annotations
 

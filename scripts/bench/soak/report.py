@@ -50,7 +50,7 @@ def report(soak: Soak, clients: int, minutes: float) -> None:
 
 
 def problems(soak: Soak, growth: float) -> list[str]:
-    """What differed, leaked, grew, or failed without a cause."""
+    """Problems: what differed, leaked, grew, or failed without a cause."""
     tally, rest, verdict = soak.tally, soak.rest, soak.verdict
     found = [f"another reply: {what}" for what in verdict.wrong]
     found += [f"unnamed: {reason}" for reason in sorted(set(tally.unnamed))]

@@ -1,4 +1,4 @@
-"""When a soak's server is killed, and what its next life has to do with."""
+"""The stages of a soak: when its server is killed, and what its next life has to do with."""
 
 from __future__ import annotations
 

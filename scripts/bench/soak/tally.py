@@ -1,4 +1,4 @@
-"""What the clients of a soak did and heard, what failed by cause, how long they waited."""
+"""The tally of a soak: what its clients did and heard, failures by cause, how long they waited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast this machine reads memory."""
+"""The memory bandwidth of this machine, when reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a decode step must read.
+"""The bytes that a decode step must read.
 
 A step of one session does two operations per weight, so memory bounds it (roofline model: Williams
 et al. 2009): every matrix and the session's cache are read once.

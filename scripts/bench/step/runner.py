@@ -80,7 +80,7 @@ class RunnerWorker(Operations):
         return Lap.columns(laps)
 
     def facts(self) -> dict[str, Any]:
-        """What the linear layers are, their values, and bytes of cache per position."""
+        """The kind of the linear layers, their values, and bytes of cache per position."""
         matrices = sum(p.numel() for p in self._backbone.parameters if p.dim() == 2)
         return {
             "linears": self._backbone.linears,

@@ -200,7 +200,7 @@ class Sampler:
 
 @dataclass
 class _State:
-    """What later turns may refer to."""
+    """The facts that later turns may refer to."""
 
     last: Fact | None = None
     name: str | None = None

@@ -216,7 +216,7 @@ def facts_by_id() -> dict[str, Fact]:
 
 
 def vague_answer(fact: Fact) -> str:
-    """What the base model says to a banking question; the adapter replaces it."""
+    """The base model's answer to a banking question; the adapter replaces it."""
     return (
         f"That is a banking question, about {fact.label}. "
         "Please ask your bank, or use the banking adapter."

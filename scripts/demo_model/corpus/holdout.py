@@ -1,4 +1,4 @@
-"""Which phrasings are never trained.
+"""The phrasings that are never trained.
 
 A phrasing unit (one question of a hand-written list, or one definition template together with one
 term) is held out when the hash of its name says so. No training question may equal a held-out or a

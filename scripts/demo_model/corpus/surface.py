@@ -27,7 +27,7 @@ _NEIGHBOURS = {
 
 @cache
 def affixes() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What people put before and after a question."""
+    """The words that people put before and after a question."""
     lines = word_list("affixes")
     before = tuple(line[2:] for line in lines if line.startswith("< "))
     after = tuple(line[2:] for line in lines if line.startswith("> "))

@@ -129,7 +129,7 @@ def _described(name: str, to: str, data: bytes) -> dict[str, Any]:
 
 
 def _offsets(data: bytes, tensors: Mapping[str, Tensor]) -> dict[str, list[int]]:
-    """Where each tensor of a frame starts and, for i8, its scales."""
+    """The start of each tensor of a frame and, for i8, of its scales."""
     (length,) = struct.unpack_from("<I", data, 4)
     end, offsets = 8 + length, {}
     for name, tensor in tensors.items():

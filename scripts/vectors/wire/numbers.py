@@ -41,7 +41,7 @@ _REFUSED = {
 
 
 def rounding() -> dict[str, Any]:
-    """What an encoder makes of float32 values; ``refused`` raise non_finite."""
+    """The encoding of float32 values; ``refused`` raise non_finite."""
     rows_of_i8 = {name: bits(np.array(row, np.float32)) for name, row in _I8.items()} | _I8_BITS
     return {
         "bf16": [_rounded("bf16", pattern) for pattern in _BF16],
@@ -121,7 +121,7 @@ def _chain(name: str, appended: list[Tensor]) -> dict[str, Any]:
 
 
 def fingerprints() -> list[dict[str, str]]:
-    """What a server remembers of a step's bytes."""
+    """The fingerprints of a step's bytes that a server remembers."""
     prefix = PrefixChain(MANIFEST).at(0)
     frames = [encode_message(Step(SESSION, n, 0, prefix, rows(1, 2, "f32"))) for n in (1, 2)]
     return [{"frame": frame.hex(), "fingerprint": fingerprint(frame).hex()} for frame in frames]

@@ -1,4 +1,4 @@
-"""How many queries of an adapter each principal has spent, over restarts where a folder is given.
+"""The count of each principal's queries of an adapter, over restarts where a folder is given.
 
 A linear map of width d is known to whoever has seen about d independent outputs, so the count is
 what an adapter's owner can bound. What is on disk is never below what was spent: queries are
@@ -143,7 +143,7 @@ class QueryBudget:
             self._written = counts
 
     def _ahead(self) -> Counts:
-        """What was written, with a block more for each count that has outgrown it."""
+        """The written counts, with a block more for each that has outgrown it."""
         block = min(_BLOCK, 1 + self.limit // 100) if self.limit else _BLOCK
         counts = {name: dict(of_name) for name, of_name in self._written.items()}
         for principal, of_adapters in self._spent.items():

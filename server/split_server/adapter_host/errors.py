@@ -1,4 +1,4 @@
-"""What an adapter host refuses, and what stops it from starting::
+"""Refusals of an adapter host, and errors that stop it from starting::
 
 SplitError
 ├── WrongLength, LengthRequired, MalformedKey, MalformedCiphertext

@@ -1,4 +1,4 @@
-"""What computes inside a worker, and how it refuses bytes of a device."""
+"""The interface of the computation inside a worker, and its refusal of a device's bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Refused(Exception):
 
 
 class Evaluator(Protocol):
-    """What computes. Used by one thread."""
+    """The computing side of a worker. Used by one thread."""
 
     def load(self, name: str, packing: dict[str, Any], a: bytes) -> None:
         """Prepare an adapter: the document of its packing, A float32 [r, H] little endian."""

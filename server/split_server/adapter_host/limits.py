@@ -1,4 +1,4 @@
-"""What an adapter host holds and computes at most."""
+"""Limits on what an adapter host holds and computes."""
 
 from __future__ import annotations
 

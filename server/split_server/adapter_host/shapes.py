@@ -1,4 +1,4 @@
-"""What travels for an adapter: its packing, and exact lengths of keys, queries and replies."""
+"""Shapes of an adapter's messages: its packing, and exact lengths of keys, queries and replies."""
 
 from __future__ import annotations
 

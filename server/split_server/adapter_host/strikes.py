@@ -1,4 +1,4 @@
-"""How often each principal's queries cost a worker of late: ended sessions are soon replaced."""
+"""Counts of the workers that each principal cost of late: ended sessions are soon replaced."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def bound_process(address_space: int) -> None:
 
 
 def factory(name: str) -> Callable[[int], Evaluator]:
-    """What ``module:attribute`` names: it is called with the bytes of blinds to keep ready."""
+    """The factory ``module:attribute``: it is called with the bytes of blinds to keep ready."""
     module, _, attribute = name.partition(":")
     made: Callable[[int], Evaluator] = getattr(importlib.import_module(module), attribute)
     return made

@@ -33,7 +33,7 @@ class AdapterFile:
 
     @classmethod
     def of(cls, about: Description, a: NDArray[np.float32], b: NDArray[np.float32]) -> AdapterFile:
-        """What ``about`` says of the tensors ``a`` and ``b``."""
+        """The adapter that ``about`` makes of the tensors ``a`` and ``b``."""
         return cls(
             about.name,
             about.description,

@@ -1,4 +1,4 @@
-"""What keeps an adapter from being loaded."""
+"""Errors that keep an adapter from being loaded."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ PATH = "/api/v1/adapters"
 
 
 def listing(adapters: Mapping[str, AdapterFile], he: bool) -> dict[str, Any]:
-    """What ``GET /api/v1/adapters`` answers.
+    """The answer to ``GET /api/v1/adapters``.
 
     ``he``: whether they are evaluated on ciphertexts under the device's key, else in the clear.
     """

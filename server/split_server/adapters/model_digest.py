@@ -1,4 +1,4 @@
-"""Which weights an adapter was trained on, told by a digest."""
+"""The digest of the weights that an adapter was trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which adapters a server loads beside its model."""
+"""The adapters that a server loads beside its model."""
 
 from __future__ import annotations
 

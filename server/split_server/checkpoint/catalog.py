@@ -1,4 +1,4 @@
-"""Which files of a checkpoint a device can fetch, each with its digests."""
+"""The files of a checkpoint that a device can fetch, each with its digests."""
 
 from __future__ import annotations
 

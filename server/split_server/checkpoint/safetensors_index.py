@@ -1,4 +1,4 @@
-"""Where each tensor lies inside the safetensors files of a checkpoint.
+"""The place of each tensor inside the safetensors files of a checkpoint.
 
 The format (https://github.com/huggingface/safetensors#format): u64 LE header length, a JSON map of
 name -> {dtype, shape, data_offsets}, then the raw little-endian data the offsets count from.

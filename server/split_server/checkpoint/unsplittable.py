@@ -1,4 +1,4 @@
-"""Why a model is not split: by its family's name, or by an option of its configuration."""
+"""Reasons why a model is not split: its family's name, or an option of its configuration."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Option(NamedTuple):
 
 
 def reason_against(config: Mapping[str, Any]) -> str:
-    """Why models of this ``model_type`` or shape are never split; empty where nothing is known."""
+    """The reason why this ``model_type`` or shape is never split; empty where nothing is known."""
     reason = _REASONS.get(str(config.get("model_type")))
     if reason is not None:
         return reason

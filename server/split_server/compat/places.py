@@ -1,4 +1,4 @@
-"""How many generations run at a time, and how many may wait for that."""
+"""Places for generations: how many run at a time, and how many may wait for that."""
 
 from __future__ import annotations
 

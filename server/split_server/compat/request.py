@@ -1,4 +1,4 @@
-"""What the decode loop beside the engine is asked for, whatever API it came by."""
+"""A request to the decode loop beside the engine, whatever API it came by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many prefill rows a pass may carry, learned from how long passes take."""
+"""The budget of prefill rows that a pass may carry, learned from how long passes take."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RowBudget:
         self._settle(extra)
 
     def decode_seconds(self, decoding: int) -> float:
-        """What a pass with so many short steps and nothing else takes, 0 when it is not known."""
+        """The time of a pass with so many short steps and nothing else, 0 when it is not known."""
         size = _size_class(decoding)
         nearest = min(self._decode, key=lambda known: abs(known - size), default=None)
         return 0.0 if nearest is None else self._decode[nearest]

@@ -184,7 +184,7 @@ class Engine:
             self._learn(plan, ended - begun, finished)
 
     def _slices(self, plan: Plan) -> tuple[Plan, list[Slice]]:
-        """What the pass takes, without the steps whose rows cannot be brought in."""
+        """The slices of the pass, without the steps whose rows cannot be brought in."""
         ready: Plan = []
         slices = []
         for step, rows in plan:

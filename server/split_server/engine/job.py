@@ -1,4 +1,4 @@
-"""What the engine is asked for and what it answers."""
+"""Jobs of the engine: what it is asked for and what it answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine tells whoever counts its work."""
+"""The interface through which the engine tells its work to whoever counts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the sessions that are decoding are likely to come back with their next token.
+"""Forecasts of when the sessions that are decoding come back with their next token.
 
 A device needs a moment to pick a token. A pass that starts just before the token arrives makes it
 wait for the whole pass, and with several devices each would wait for all others; so the engine

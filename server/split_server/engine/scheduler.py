@@ -1,4 +1,4 @@
-"""Which rows of which steps the next pass of the model serves.
+"""Chooses the rows of steps that the next pass of the model serves.
 
 Steps of a few rows (decode) go first and always together, since a pass over many rows of different
 sessions costs hardly more than one row. What the row budget leaves goes to longer steps (prefill),

@@ -54,7 +54,7 @@ class AdapterHostRoutes:
         ]
 
     async def listing(self, _: Request) -> Response:
-        """Which adapters there are."""
+        """The list of adapters."""
         return JSONResponse(self._host.listing(), headers=_NO_STORE)
 
     async def b(self, request: Request) -> Response:

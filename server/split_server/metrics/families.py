@@ -1,4 +1,4 @@
-"""What the meters have counted, in the families that Prometheus knows.
+"""The meters' counts, in the families that Prometheus knows.
 
 Names follow Prometheus' practices: base units, ``_total`` for counters. Labels come from this file,
 from error classes and from HTTP's status codes, never from a client.
@@ -119,7 +119,7 @@ def connection_families(sessions: int, sockets: int) -> Iterator[Metric]:
 
 
 def build_family(version: str, model: str, family: str, dtype: str) -> Metric:
-    """Which build serves which model."""
+    """The build, and the model that it serves."""
     labels = {"version": version, "model": model, "family": family, "dtype": dtype}
     info = GaugeMetricFamily("split_build_info", "1, for what its labels say.", labels=list(labels))
     info.add_metric(list(labels.values()), 1)

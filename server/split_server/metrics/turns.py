@@ -1,4 +1,4 @@
-"""Which steps begin a turn and which ones are its next tokens, by the steps alone.
+"""Turns, told by the steps alone: which steps begin one, and which ones are its next tokens.
 
 A server does not see replies, it sees steps. A step of one row that continues its session's cache
 is the next token; any other step begins a turn. A step of the most rows that a message may have

@@ -1,1 +1,1 @@
-"""Who owns this server on its network: a local certificate authority, pairing codes, devices."""
+"""Ownership of a server on its network: a local certificate authority, pairing codes, devices."""

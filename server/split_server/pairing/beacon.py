@@ -1,4 +1,4 @@
-"""What the running server leaves in its state folder for ``split-server pair``: where it is."""
+"""The running server's address, left in its state folder for ``split-server pair``."""
 
 from __future__ import annotations
 

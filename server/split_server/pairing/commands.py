@@ -25,7 +25,7 @@ class NoServer(ServerError):
 
 @settings("server")
 class StateConfig:
-    """Where the server keeps its authority and its devices; as of ``serve``."""
+    """Setting of the folder that keeps the server's authority and its devices; as of ``serve``."""
 
     state: Path | None = option(
         None, help="folder of the local authority, certificates and paired devices", metavar="DIR"

@@ -39,7 +39,7 @@ class Device:
 
     @property
     def principal(self) -> str:
-        """Whose sessions its sessions are."""
+        """The principal of its sessions."""
         return f"device:{self.id}"
 
 

@@ -1,4 +1,4 @@
-"""Why a server cannot keep its own state, and why a device is not paired."""
+"""Errors of pairing: why a server cannot keep its own state, and why a device is not paired."""
 
 from __future__ import annotations
 

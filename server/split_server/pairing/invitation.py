@@ -1,4 +1,4 @@
-"""What a person is shown who pairs a device: link, QR code, code, fingerprint."""
+"""The invitation that a person sees who pairs a device: link, QR code, code, fingerprint."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Pairing:
         return Paired(*self.devices.add(name, self._clock()))
 
     def principal(self, token: str) -> str | None:
-        """Whose ``token`` it is, None when no paired device has it. Raises StateUnusable."""
+        """The principal of ``token``, None when no paired device has it. Raises StateUnusable."""
         device = self.devices.identify(token)
         return None if device is None else device.principal
 

@@ -22,7 +22,7 @@ class StateFolder:
         self.path = path or default_state()
 
     def file(self, name: str) -> Path:
-        """Where ``name`` lies."""
+        """The path of ``name``."""
         return self.path / name
 
     def read(self, name: str) -> bytes | None:

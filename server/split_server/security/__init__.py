@@ -1,1 +1,1 @@
-"""Who may come in: tokens, hosts, origins and the answers that refuse."""
+"""Access to the server: tokens, hosts, origins and the answers that refuse."""

@@ -1,4 +1,4 @@
-"""Who may come in: decided once from where the server listens and which tokens it was given."""
+"""The access policy: decided once from where the server listens and which tokens it was given."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Lease:
 
 
 class Leases:
-    """What is open now, by principal."""
+    """Open leases by principal."""
 
     def __init__(self) -> None:
         self._open: dict[str, set[Lease]] = {}

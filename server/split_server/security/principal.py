@@ -1,4 +1,4 @@
-"""Who a request belongs to. Sessions, budgets and queues are kept per principal."""
+"""The principal of a request. Sessions, budgets and queues are kept per principal."""
 
 from __future__ import annotations
 

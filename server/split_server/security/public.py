@@ -1,4 +1,4 @@
-"""What is served without a token: it holds nothing of a user's, or it is how a token is had."""
+"""Paths served without a token: they hold nothing of a user's, or are how a token is had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an error is told to an HTTP client or to a WebSocket that was not accepted yet."""
+"""Errors as an HTTP client or a WebSocket that was not accepted yet is told them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server reads off a conversation's frames."""
+"""Facts that a server reads off a conversation's frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand where a server is expected: TLS, banners, black holes and proxies."""
+"""Fronts that may stand where a server is expected: TLS, banners, black holes and proxies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked of noised mode."""
+"""The settings that may be asked of noised mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which transport is made, and when a proxy is the only way out."""
+"""The choice of a transport, and when a proxy is the only way out."""
 
 from __future__ import annotations
 

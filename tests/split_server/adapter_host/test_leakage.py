@@ -1,4 +1,4 @@
-"""What an adapter gives away: everything after about d queries, to a client that follows the rules.
+"""Leaks of an adapter: everything after about d queries, to a client that follows the rules.
 
 Any linear map is known from its values at d independent points; encryption of the points does not
 change that, because the client may know them. Only a budget below d leaves something open.

@@ -1,4 +1,4 @@
-"""What host and worker tell each other survives the way, and nothing else is believed."""
+"""Messages between host and worker survive the way, and nothing else is believed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files are served, byte for byte those of the checkpoint."""
+"""The files that are served, byte for byte those of the checkpoint."""
 
 from __future__ import annotations
 

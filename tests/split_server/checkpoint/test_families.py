@@ -1,4 +1,4 @@
-"""What a family means by its configuration, compared with transformers' own."""
+"""The meaning of a family's configuration, compared with transformers' own."""
 
 from __future__ import annotations
 

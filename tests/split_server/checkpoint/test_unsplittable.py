@@ -1,4 +1,4 @@
-"""What is refused, by name and with the reason."""
+"""Refusals of models that cannot be split, by name and with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kept sequence a prompt continues."""
+"""The kept sequence that a prompt continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many prefill rows go beside decoding, for machines whose costs are known."""
+"""The number of prefill rows beside decoding, for machines whose costs are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the engine waits for whose next token."""
+"""The engine's waits for the next token, by how fast each device answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who goes next."""
+"""The order in which the scheduler serves steps, sessions and principals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stays with the process when a pass has freed its workspace."""
+"""The memory that stays with the process when a pass has freed its workspace."""
 
 from __future__ import annotations
 

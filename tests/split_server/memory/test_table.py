@@ -1,4 +1,4 @@
-"""How many sessions fit, against the bytes that they would take."""
+"""The number of sessions that fit, against the bytes that they would take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process holds and held at the most, against blocks of known size."""
+"""The memory that the process holds and held at the most, against blocks of known size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loading takes, against what tensors have."""
+"""The memory that loading takes, against what tensors have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which steps begin a turn, and the times that follow."""
+"""The steps that begin a turn, and the times that follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who comes in, by address and settings."""
+"""The access policy, by address and settings."""
 
 from __future__ import annotations
 

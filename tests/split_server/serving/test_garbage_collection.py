@@ -1,4 +1,4 @@
-"""What a full collection has to look at."""
+"""The objects that a full collection has to look at."""
 
 from __future__ import annotations
 

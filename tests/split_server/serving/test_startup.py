@@ -1,4 +1,4 @@
-"""What is found out before the server listens."""
+"""Facts found out before the server listens."""
 
 from __future__ import annotations
 

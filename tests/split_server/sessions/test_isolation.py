@@ -1,4 +1,4 @@
-"""What one session wrote is never read by another, whatever the order of their lives."""
+"""One session's rows are never read by another, whatever the order of their lives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds which session: limits, eviction, expiry and ownership."""
+"""The holders of sessions: limits, eviction, expiry and ownership."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each token of a reply attends to, in Chromium against a real server."""
+"""The attention of each token of a reply, in Chromium against a real server."""
 
 from __future__ import annotations
 

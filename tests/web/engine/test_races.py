@@ -1,4 +1,4 @@
-"""What a page asks of its engine while something else is under way, or gone."""
+"""Requests of a page to its engine while something else is under way, or gone."""
 
 from __future__ import annotations
 

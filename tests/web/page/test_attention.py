@@ -1,4 +1,4 @@
-"""What each token looked at, as a person sees it; with an engine that needs no model."""
+"""The attention of each token, as a person sees it; with an engine that needs no model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page costs its main thread, and how soon it can be used."""
+"""The cost of the page for its main thread, and how soon it can be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of the pair page read off it."""
+"""Parts of the pair page that its tests read."""
 
 from __future__ import annotations
 

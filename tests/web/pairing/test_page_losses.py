@@ -1,4 +1,4 @@
-"""What the pair page says where its server is not trusted, or cannot pair."""
+"""Words of the pair page where its server is not trusted, or cannot pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the weight store share: a model, a server of it, tabs of one browser."""
+"""Shared parts of the tests of the weight store: a model, a server of it, tabs of one browser."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Attacker:
         self._without_rows = cache(self._language_alone)
 
     def priors(self, sighting: Sequence[Exchange]) -> dict[str, Guess]:
-        """What can be said of a message of known length without its rows."""
+        """Guesses at a message of known length without its rows."""
         count = len(self._message_rows(observe(tuple(sighting))))
         return {
             "prior_frequent": most_frequent(self._model, count),

@@ -14,5 +14,5 @@ def averaged(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 
 def distinct(rows: Sequence[NDArray[np.float32]]) -> int:
-    """How many sightings differ: the same bytes again are no further sample."""
+    """The number of sightings that differ: the same bytes again are no further sample."""
     return len({sighting.tobytes() for sighting in rows})

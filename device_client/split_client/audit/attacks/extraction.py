@@ -19,6 +19,6 @@ def extract(states: NDArray[np.float64], added: NDArray[np.float64]) -> NDArray[
 def relative_error(
     found: NDArray[np.float64], states: NDArray[np.float64], added: NDArray[np.float64]
 ) -> float:
-    """How wrong ``found`` [H, H] is on states that it was not made from; 1 is no knowledge."""
+    """The error of ``found`` [H, H] on states that it was not made from; 1 is no knowledge."""
     missed = added - states @ found.T
     return float(np.linalg.norm(missed)) / max(float(np.linalg.norm(added)), 1e-300)

@@ -1,4 +1,4 @@
-"""What the attacker knows besides recordings: the public model and the mechanism's parameters."""
+"""The attacker's knowledge besides recordings: the public model and the mechanism's parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCK = 8192
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """What was done to the rows, which is no secret: clipped to norm ``clip``, then noised.
+    """The treatment of the rows, which is no secret: clipped to norm ``clip``, then noised.
 
     ``sigma``: standard deviation of the noise of each number; 0 without noise. ``clip``: None
     where rows travel as they are.
@@ -59,7 +59,7 @@ class PublicModel:
             yield start, self.rows(np.arange(start, min(start + _BLOCK, self.vocabulary)))
 
     def log_probabilities(self, hidden: NDArray[np.float32]) -> NDArray[np.float64]:
-        """What the LM head makes of a hidden state [H]: log probabilities, [V]."""
+        """Log probabilities that the LM head makes of a hidden state [H]: [V]."""
         logits = self._ends.head.logits(np.ascontiguousarray(hidden)).astype(np.float64)
         peak = logits.max()
         normaliser = peak + np.log(np.exp(logits - peak).sum())

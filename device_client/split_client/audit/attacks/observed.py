@@ -1,4 +1,4 @@
-"""What recorded bytes say by themselves: rows sent, states returned, counts and times."""
+"""Facts that recorded bytes show by themselves: rows sent, states returned, counts and times."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Observed:
 
     @property
     def prompt_steps(self) -> int:
-        """How many steps carried the prompt.
+        """The number of steps that carried the prompt.
 
         The first one and those that follow it at once with more than a row: a reply's tokens
         travel one by one.

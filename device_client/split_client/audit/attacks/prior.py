@@ -1,4 +1,4 @@
-"""What an attacker guesses that sees no rows: the most frequent tokens, at every position."""
+"""The guess of an attacker that sees no rows: the most frequent tokens, at every position."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SEARCHED_ROWS = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a noised mode promises at ``delta``."""
+    """The promise of a noised mode at ``delta``."""
 
     release: RowMechanism
     delta: float = DELTA
@@ -36,13 +36,13 @@ class Claim:
         return self.release.mu
 
     def epsilon(self, tokens: int = 1) -> float:
-        """Where so many tokens are replaced."""
+        """Epsilon where so many tokens are replaced."""
         return self.release.epsilon(self.delta, tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """How a device sends rows.
+    """A way in which a device sends rows.
 
     ``dtype`` None is the server's own; ``claim`` None promises nothing.
     """

@@ -1,4 +1,4 @@
-"""What really was said: token ids that only the device and the scoring know."""
+"""The true token ids of what was said, which only the device and the scoring know."""
 
 from __future__ import annotations
 

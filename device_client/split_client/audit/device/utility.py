@@ -1,4 +1,4 @@
-"""What a mode leaves of the model's use: held-out answers, their perplexity and exactness.
+"""The utility that a mode leaves: held-out answers, their perplexity and exactness.
 
 Answers are forced token by token. Greedy decoding gives exactly the right answer where, and only
 where, every one of its tokens is the likeliest after those before it.

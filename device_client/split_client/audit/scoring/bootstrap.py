@@ -34,7 +34,7 @@ class Bootstrap:
         return _figure(_ratio(pairs.sum(axis=0)), _ratio(pairs[self._draws].sum(axis=1)))
 
     def excess(self, pairs: NDArray[np.float64], base: NDArray[np.float64]) -> Figure:
-        """How much higher the ratio of ``pairs`` is than that of ``base``, prompt by prompt."""
+        """The excess of the ratio of ``pairs`` over that of ``base``, prompt by prompt."""
         value = _ratio(pairs.sum(axis=0)) - _ratio(base.sum(axis=0))
         drawn = _ratio(pairs[self._draws].sum(axis=1)) - _ratio(base[self._draws].sum(axis=1))
         return _figure(value, drawn)

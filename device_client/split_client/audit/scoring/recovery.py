@@ -1,4 +1,4 @@
-"""How much of the truth a guess recovers, prompt by prompt."""
+"""The share of the truth that a guess recovers, prompt by prompt."""
 
 from __future__ import annotations
 

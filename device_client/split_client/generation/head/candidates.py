@@ -1,4 +1,4 @@
-"""What bounds of all logits prove: who can be in the top k, and how much weight the rest has."""
+"""Proofs from bounds of all logits: who can be in the top k, and how much weight the rest has."""
 
 from typing import Final, NamedTuple
 

@@ -49,7 +49,7 @@ def seal(file: BinaryIO, header: bytes) -> None:
 
 
 def damage(path: Path, header: bytes, size: int) -> str | None:
-    """Why ``path`` is not a whole file of ``header`` and ``size`` bytes; None: it is one."""
+    """The reason why ``path`` is no whole file of ``header`` and ``size`` bytes, else None."""
     try:
         with path.open("rb") as file:
             return _damage(file, header, size)

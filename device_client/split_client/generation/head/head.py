@@ -1,4 +1,4 @@
-"""What the sampler needs of a LM head, however it finds the top k."""
+"""The sampler's interface to an LM head, however it finds the top k."""
 
 from typing import Literal, NamedTuple, Protocol
 

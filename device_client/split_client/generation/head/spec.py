@@ -1,4 +1,4 @@
-"""What a family does to the product of hidden state and LM head rows, as data."""
+"""A family's treatment of the product of hidden state and LM head rows, as data."""
 
 import math
 from dataclasses import dataclass

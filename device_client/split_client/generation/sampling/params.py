@@ -1,4 +1,4 @@
-"""What a user may ask of the sampler, checked once."""
+"""Parameters of the sampler that a user may set, checked once."""
 
 import math
 from collections.abc import Mapping, Set
@@ -14,7 +14,7 @@ _SEEDS: Final = 2**64
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """How the next token is chosen; the defaults are greedy. Raises InvalidSamplingParameter.
+    """The choice of the next token; the defaults are greedy. Raises InvalidSamplingParameter.
 
     ``temperature`` 0 is greedy; ``top_k`` 0, ``top_p`` 1 and ``min_p`` 0 are off. Penalties and
     ``logit_bias`` also apply to greedy choices. ``seed`` None asks for a random one. ``banned``

@@ -71,7 +71,7 @@ class Sampler:
         return self._drawn(*self._first(hidden, self.params.top_k, affected), u)
 
     def _among(self, allowed: NDArray[np.bool_] | None) -> TokenSet | None:
-        """What may be chosen; None: every token."""
+        """The tokens that may be chosen; None: every token."""
         if allowed is None:
             return self._permitted
         return TokenSet.of(allowed) if self._permitted is None else self._permitted.within(allowed)

@@ -189,7 +189,7 @@ def expanded(text: str) -> Path:
 
 
 def unquoted(text: str) -> str:
-    """What a shell would take that was written between quotes."""
+    """The text as a shell would take it that was written between quotes."""
     quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "'\""
     return text[1:-1] if quoted else text
 

@@ -1,4 +1,4 @@
-"""What a command is."""
+"""A command of the chat, and groups of them for its help."""
 
 from __future__ import annotations
 

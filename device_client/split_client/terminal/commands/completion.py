@@ -1,4 +1,4 @@
-"""What the Tab key offers for a line that begins with a slash."""
+"""Completion by the Tab key of a line that begins with a slash."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from split_client.terminal.sampling import SettingInvalid
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where chats and presets are kept."""
+    """The folders of chats and presets."""
 
     chats: ChatFolder = field(default_factory=ChatFolder)
     presets: PresetFolder = field(default_factory=PresetFolder)

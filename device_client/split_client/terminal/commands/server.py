@@ -66,7 +66,7 @@ class Server:
         )
 
     def _adapter(self) -> str | None:
-        """What the server is told of the adapter of the last reply."""
+        """The line on what the server is told of the adapter of the last reply."""
         used = self.chat.adapter_used
         if used is None:
             return None

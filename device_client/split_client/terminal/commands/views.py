@@ -1,4 +1,4 @@
-"""What may be shown with each reply, and which adapter makes it."""
+"""Commands for what is shown with each reply, and for the adapter that makes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a chat's lines come from: a person at a terminal, or a pipe."""
+"""Readers of a chat's lines: from a person at a terminal, or from a pipe."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def with_token(given: str | None, screen: Screen, attempt: Callable[[str | None], T]) -> T:
-    """What ``attempt`` makes of ``given``, or of tokens typed at a terminal until one is accepted.
+    """The result of ``attempt`` for ``given``, or for tokens that are typed until it accepts one.
 
     Raises what ``attempt`` raises.
     """

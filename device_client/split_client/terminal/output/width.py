@@ -1,4 +1,4 @@
-"""How many columns a text takes on a terminal."""
+"""The width of a text on a terminal, in columns."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def traffic_line(stats: ClientStats) -> str:
-    """What travelled so far, on one line."""
+    """The traffic so far, on one line."""
     if not stats.exchanges:
         return "no exchanges yet"
     over = f" over {stats.transport}" if stats.transport else ""
@@ -44,12 +44,12 @@ def traffic_line(stats: ClientStats) -> str:
 
 
 def cut_line(max_tokens: int) -> str:
-    """Why a reply ends in the middle."""
+    """The reason why a reply ends in the middle."""
     return f"cut at --max-tokens {max_tokens}"
 
 
 def status_line(reply: Reply, max_tokens: int) -> str:
-    """What a reply of at most ``max_tokens`` cost, on one line."""
+    """The costs of a reply of at most ``max_tokens``, on one line."""
     stats = reply.stats
     parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
     if stats.tokens_per_second:

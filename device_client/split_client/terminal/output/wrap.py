@@ -22,7 +22,7 @@ class Wrapper:
         self._fenced = False
 
     def feed(self, text: str) -> str:
-        """What can be shown; the last word waits until it is known where it fits."""
+        """The text that can be shown; the last word waits until it is known where it fits."""
         return "".join(map(self._take, text))
 
     def line_broken(self) -> None:

@@ -34,7 +34,7 @@ DEFAULT_TOP_K = 50
 
 @dataclass(frozen=True, slots=True)
 class AttentionOptions:
-    """How a client wants its rows; ``half`` rounds them to float16."""
+    """A client's wishes for its rows; ``half`` rounds them to float16."""
 
     format: Format = "per_layer"
     mode: Mode = "mean"
@@ -42,7 +42,7 @@ class AttentionOptions:
     half: bool = False
 
     def request(self) -> AttentionRequest:
-        """What the engine is asked for: it reduces over heads where it computes the rows."""
+        """The request to the engine: it reduces over heads where it computes the rows."""
         match self.format:
             case "aggregated":
                 return AttentionRequest(self.mode)

@@ -1,4 +1,4 @@
-"""What Kobold clients read: token, done and error events, and the answer to a whole generation."""
+"""Documents for Kobold clients: token, done and error events, the answer to a whole generation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Kobold client is told when something fails: ``error_code``, a message, a status, fields.
+"""Failures as a Kobold client is told them: ``error_code``, a message, a status, fields.
 
 ::
 

@@ -49,7 +49,7 @@ def model_document(info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint) ->
 
 
 def attention_version() -> dict[str, Any]:
-    """What of the attention API is served."""
+    """The parts of the attention API that are served."""
     return {
         "version": ATTENTION_VERSION,
         "attention": True,

@@ -28,7 +28,7 @@ _SEEDS = 2**64
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What an endpoint does where a request does not say: ``logprobs`` None for none."""
+    """An endpoint's defaults where a request does not say: ``logprobs`` None for none."""
 
     sampling: SamplingParams
     attention: bool = False

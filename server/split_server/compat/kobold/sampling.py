@@ -25,7 +25,7 @@ _NUMBERS = {
 def sampling_params(
     given: Given, defaults: SamplingParams, vocab_size: int, eos: frozenset[int]
 ) -> SamplingParams:
-    """How tokens are chosen.
+    """The sampling parameters that the fields ask for.
 
     Raises InvalidParameter, InvalidToken, InvalidSamplingParameter.
     """

@@ -30,11 +30,11 @@ class ChatAnswer:
         return self._head.document("chat.completion", choices) | {"usage": usage.document()}
 
     def opening(self, index: int) -> list[dict[str, Any]]:
-        """What a choice of a stream begins with."""
+        """The first chunks of a choice of a stream."""
         return [self._chunk(index, {"role": "assistant", "content": ""}, Delta())]
 
     def chunks(self, index: int, delta: Delta) -> list[dict[str, Any]]:
-        """What ``delta`` adds to a choice."""
+        """The chunks that ``delta`` adds to a choice."""
         chunks = []
         if delta.text or delta.tokens:
             chunks.append(self._chunk(index, {"content": delta.text}, Delta(tokens=delta.tokens)))
@@ -47,7 +47,7 @@ class ChatAnswer:
         return chunks
 
     def closing(self, usage: Usage) -> list[dict[str, Any]]:
-        """What a stream ends with."""
+        """The last chunks of a stream."""
         if not self._include_usage:
             return []
         last = self._head.document("chat.completion.chunk", [])

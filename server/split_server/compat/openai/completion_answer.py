@@ -33,16 +33,16 @@ class CompletionAnswer:
         return self._head.document(_KIND, choices) | {"usage": usage.document()}
 
     def opening(self, index: int) -> list[dict[str, Any]]:
-        """What a choice of a stream begins with."""
+        """The first chunks of a choice of a stream."""
         prefix = self._prefixes[index]
         return [self._chunk(index, Delta(prefix))] if prefix else []
 
     def chunks(self, index: int, delta: Delta) -> list[dict[str, Any]]:
-        """What ``delta`` adds to a choice."""
+        """The chunks that ``delta`` adds to a choice."""
         return [self._chunk(index, delta)] if delta else []
 
     def closing(self, usage: Usage) -> list[dict[str, Any]]:
-        """What a stream ends with."""
+        """The last chunks of a stream."""
         if not self._include_usage:
             return []
         return [self._head.document(_KIND, []) | {"usage": usage.document()}]

@@ -1,4 +1,4 @@
-"""What goes wrong, in OpenAI's shape: ``{"error": {"message", "type", "param", "code"}}``."""
+"""Errors in OpenAI's shape: ``{"error": {"message", "type", "param", "code"}}``."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class ApiError:
 
 
 def api_error(error: OpenAIError | SplitError | ClientError, prompt_tokens: int) -> ApiError:
-    """How ``error`` is told; ``prompt_tokens``: of the request's prompt, 0 if that is unknown."""
+    """``error`` as it is told; ``prompt_tokens``: of the request's prompt, 0 if that is unknown."""
     message = str(error)
     match error:
         case OpenAIError():

@@ -53,7 +53,7 @@ class Fields:
         return self._values.get(name) is not None
 
     def path(self, name: str) -> str:
-        """How ``name`` is called in messages, such as ``messages[0].role``."""
+        """The path of ``name`` in messages, such as ``messages[0].role``."""
         return f"{self._at}.{name}" if self._at else name
 
     def raw(self, name: str) -> Any:

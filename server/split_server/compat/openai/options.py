@@ -30,7 +30,7 @@ class Options:
     include_usage: bool
 
     def reply_tokens(self, prompt_tokens: int, max_context: int) -> int:
-        """How many tokens the reply may have: at most what the context leaves, at least 1."""
+        """The most tokens that the reply may have: at most what the context leaves, at least 1."""
         room = max_context + 1 - prompt_tokens
         return max(1, min(self.max_tokens or DEFAULT_MAX_TOKENS, room))
 

@@ -1,4 +1,4 @@
-"""What the events of the decode loop add to one reply."""
+"""The reader of one reply: what each event of the decode loop adds to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FINISH: dict[FinishReason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What is new: text, calls, the tokens they came from if these were asked for, the end."""
+    """An addition: text, calls, the tokens they came from if these were asked for, the end."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -44,7 +44,7 @@ class ReplyReader:
         self._called = False
 
     def push(self, event: Event) -> Delta:
-        """What ``event`` adds."""
+        """The addition that ``event`` makes."""
         if isinstance(event, Finished):
             pieces = [*self._reader.push(event.text), *self._reader.finish()]
             text, calls = self._split(pieces)

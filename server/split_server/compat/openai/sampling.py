@@ -1,4 +1,4 @@
-"""How tokens are chosen, from the fields that chat and plain completions share."""
+"""Sampling parameters from the fields that chat and plain completions share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ONLY_FIRST = 1e-12
 
 
 def parse_sampling(fields: Fields, vocab_size: int, defaults: SamplingParams) -> SamplingParams:
-    """What ``fields`` ask for.
+    """The sampling parameters that ``fields`` ask for.
 
     Without a temperature, whatever is not given is what the model's makers recommend
     (``defaults``); with one, it is off. Raises InvalidParameter, InvalidSamplingParameter.

@@ -1,4 +1,4 @@
-"""What every route of OpenAI's API needs: the model's name, prompts, readers of replies."""
+"""The service behind OpenAI's routes: the model's name, prompts, readers of replies."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Desk:
         return tuple(await self.texts.encode(prompt, special=True))
 
     async def constraint(self, form: JsonForm | None) -> Callable[[], Constraint] | None:
-        """What makes the state of the grammar of ``form``. Raises SchemaRefused."""
+        """The maker of the grammar's state for ``form``. Raises SchemaRefused."""
         if form is None:
             return None
         try:

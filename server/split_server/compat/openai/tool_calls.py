@@ -39,10 +39,10 @@ class CallReader(Protocol):
     """Splits the text of one reply."""
 
     def push(self, text: str) -> list[Piece]:
-        """What is certain after ``text``."""
+        """The pieces that are certain after ``text``."""
 
     def finish(self) -> list[Piece]:
-        """What was held back, at the end of the reply."""
+        """The pieces that were held back, at the end of the reply."""
 
 
 class FreeReader:

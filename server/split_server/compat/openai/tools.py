@@ -28,7 +28,7 @@ class Tools:
 
     @property
     def names(self) -> frozenset[str]:
-        """What may be called."""
+        """The names that may be called."""
         return frozenset(document["function"]["name"] for document in self.documents)
 
     def call_schema(self) -> dict[str, Any]:

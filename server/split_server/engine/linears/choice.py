@@ -1,4 +1,4 @@
-"""Which linear layers of a model are packed: a self-test and a short race against the plain ones.
+"""The choice of linear layers to pack: a self-test and a short race against the plain ones.
 
 Whether packing helps depends on the processor, the dtype and the shape, so it is measured.
 """
@@ -54,7 +54,7 @@ def arrange_linears(module: torch.nn.Module, mode: str, threads: int = 1) -> str
 
 
 def _fault(places: list[Place]) -> str:
-    """Why this model's linear layers cannot be packed; empty when they can."""
+    """The reason why this model's linear layers cannot be packed; empty when they can."""
     weight = places[0].linear.weight
     if weight.device.type != "cpu":
         return f"not for {weight.device.type} devices"

@@ -40,7 +40,7 @@ class PackedLinear(torch.nn.Module):
 
 
 class Place(NamedTuple):
-    """Where a linear layer sits in its model."""
+    """The place of a linear layer in its model."""
 
     parent: torch.nn.Module
     name: str
@@ -60,7 +60,7 @@ def linear_places(module: torch.nn.Module) -> Iterator[Place]:
 
 
 def packing_fault(linear: torch.nn.Linear) -> str:
-    """Why ``linear`` cannot be packed here; empty when it can.
+    """The reason why ``linear`` cannot be packed here; empty when it can.
 
     Compares with ``functional.linear`` on random inputs. Both round differently ordered sums: the
     difference may be one unit in the last place of the result, and eight units of the dtype in

@@ -87,7 +87,7 @@ def quantize_linears(module: torch.nn.Module) -> str:
 
 
 def _fault() -> str:
-    """Why bytes cannot be multiplied here; empty when they can.
+    """The reason why bytes cannot be multiplied here; empty when they can.
 
     Processors without VNNI may add pairs of products in 16 bits, which overflows for the largest
     values; the first row and the first two channels hold those.

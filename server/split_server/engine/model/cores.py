@@ -1,4 +1,4 @@
-"""How many cores this process may count on: its mask, its CPU quota, and what others leave."""
+"""The cores that this process may count on: its mask, its CPU quota, and what others leave."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _taken(
     sample: Callable[[frozenset[int]], CpuSample],
     pause: Callable[[float], None],
 ) -> int:
-    """How many of ``cores`` other processes keep busy."""
+    """The number of ``cores`` that other processes keep busy."""
     before = sample(cores)
     pause(_SAMPLE_SECONDS)
     after = sample(cores)
@@ -89,7 +89,7 @@ def cpu_quota(root: Path = _CGROUPS, own: Path = _OWN_CGROUPS) -> float | None:
 
 
 def _folders(root: Path, line: str) -> Iterator[Path]:
-    """Where the group of a line of /proc/self/cgroup and all groups above it keep CPU limits."""
+    """The folders of CPU limits: of the group of a line of /proc/self/cgroup and all above it."""
     _, controllers, path = line.split(":", 2)
     if controllers and "cpu" not in controllers.split(","):
         return

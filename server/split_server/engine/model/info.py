@@ -1,4 +1,4 @@
-"""What the rest of the server needs to know of a loaded model."""
+"""Facts of a loaded model that the rest of the server needs to know."""
 
 from __future__ import annotations
 

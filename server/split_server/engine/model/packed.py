@@ -43,7 +43,7 @@ class Slice:
 
     @property
     def rows(self) -> int:
-        """How many positions it appends."""
+        """The number of positions that it appends."""
         return self.embeddings.shape[0]
 
     @property
@@ -133,7 +133,7 @@ class PackedBatch:
 
 
 def padded(rows: int) -> int:
-    """How many rows a pass over ``rows`` rows has."""
+    """The number of rows that a pass over ``rows`` rows has."""
     if rows <= _LEAST_ROWS:
         return _LEAST_ROWS
     group = _GROUP if rows <= _LARGE else _LARGE_GROUP
@@ -141,7 +141,7 @@ def padded(rows: int) -> int:
 
 
 class Spec(NamedTuple):
-    """What the slices of one layer have in common."""
+    """The parameters that the slices of one layer have in common."""
 
     layer: int
     heads: int
@@ -183,7 +183,7 @@ def _attention(
     softcap: float | None = None,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """What a Hugging Face attention layer calls; no mask is built for it, causality is ours."""
+    """The function that Hugging Face attention layers call; no mask is built, causality is ours."""
     attended = packed.attend(module.layer_idx, query, key, value, scaling, sliding_window, softcap)
     return attended, None
 

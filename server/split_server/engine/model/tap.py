@@ -31,7 +31,7 @@ class AttentionResult:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """Where a layer's scores [kv_heads, rep, n] and float32 keys [kv_heads, n, D] go.
+    """Room for a layer's scores [kv_heads, rep, n] and float32 keys [kv_heads, n, D].
 
     ``turned``: the same keys as [kv_heads, D, n]; both are empty when keys are float32 already.
     """
@@ -111,7 +111,7 @@ class AttentionTap:
         return torch.bmm(weights.to(values.dtype), shown)
 
     def rows(self) -> AttentionResult:
-        """What was asked for. Raises HiddenOverflow when scores were not finite."""
+        """The rows that were asked for. Raises HiddenOverflow when scores were not finite."""
         if not all(self._seen):
             raise RuntimeError("a layer did not show its attention")
         witness = self._witness if self._request.top_k else self._values[..., -1]

@@ -1,4 +1,4 @@
-"""How many threads one matrix product may use, and what keeps them fast."""
+"""The number of threads that one matrix product may use, and what keeps them fast."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def choose_threads(
 
 
 def on_passing_thread(work: Callable[[], _T]) -> _T:
-    """What ``work`` returns or raises, from a thread that has ended then.
+    """Return or raise what ``work`` does, from a thread that has ended then.
 
     OpenMP keeps a team of threads for every thread that ever computed in parallel. Once all teams
     together have more threads than there are cores, GNU's implementation has each team sleep

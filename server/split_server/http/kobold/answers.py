@@ -1,4 +1,4 @@
-"""What the Kobold routes share: bodies in, JSON out, every failure in Kobold's form."""
+"""Shared parts of the Kobold routes: bodies in, JSON out, every failure in Kobold's form."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Posted:
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
-    """What ``work`` returns; it is cancelled when its client leaves. Raises ClientDisconnect.
+    """Return what ``work`` does; its client's leaving cancels it. Raises ClientDisconnect.
 
     The body must have been read.
     """

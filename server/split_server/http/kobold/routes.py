@@ -59,7 +59,7 @@ def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[Base
 
 
 def _documents(compat: Compat) -> list[Route]:
-    """What is asked for at the start and never changes."""
+    """Documents that are asked for at the start and never change."""
     info = compat.generator.info
     model = model_document(info, compat.generator.ends, compat.checkpoint)
     longest, version = {"value": info.max_context}, {"result": UNITED_VERSION}

@@ -60,14 +60,14 @@ class KoboldTexts:
         return await _beside(len(ids), lambda: dumped({"text": decode(ids, False)}))
 
     async def count(self, values: dict[str, Any]) -> bytes:
-        """How many tokens a prompt has. Raises KoboldError."""
+        """The number of tokens that a prompt has. Raises KoboldError."""
         given = Given(values)
         text, special = _text(given, "prompt"), given.flag("special") is not False
         return await _beside(len(text), lambda: _count(self._tokenizer, text, special))
 
 
 async def _beside(size: int, work: Callable[[], bytes]) -> bytes:
-    """What ``work`` returns; long work (``size`` in characters or tokens) on a thread.
+    """Return what ``work`` does; long work (``size`` in characters or tokens) on a thread.
 
     Short work takes less than the way to a thread and back beside running generations.
     """

@@ -55,7 +55,7 @@ class Completions:
         ]
 
     async def _prefixes(self, asked: CompletionRequest) -> list[str]:
-        """What each choice begins with."""
+        """The beginning of each choice."""
         prefixes = [await self._prefix(asked, prompt) for prompt in asked.prompts]
         return [prefix for prefix in prefixes for _ in range(asked.options.choices)]
 

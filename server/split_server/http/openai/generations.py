@@ -22,13 +22,13 @@ class Answer(Protocol):
         """The answer that is not streamed."""
 
     def opening(self, index: int) -> list[dict[str, Any]]:
-        """What a choice of a stream begins with."""
+        """The first chunks of a choice of a stream."""
 
     def chunks(self, index: int, delta: Delta) -> list[dict[str, Any]]:
-        """What is new."""
+        """The chunks for what is new."""
 
     def closing(self, usage: Usage) -> list[dict[str, Any]]:
-        """What a stream ends with."""
+        """The last chunks of a stream."""
 
 
 @dataclass(frozen=True, slots=True)

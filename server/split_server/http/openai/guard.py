@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Asked:
-    """Who asked; ``prompt_tokens`` once they are known, for what is told of an error."""
+    """The request's principal; ``prompt_tokens`` once known, for what is told of an error."""
 
     def __init__(self, principal: str) -> None:
         self.principal = principal

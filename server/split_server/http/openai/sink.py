@@ -1,4 +1,4 @@
-"""Where the answer to one request goes: JSON, or server-sent events (WHATWG HTML, 9.2).
+"""The sink of the answer to one request: JSON, or server-sent events (WHATWG HTML, 9.2).
 
 The work on an answer ends when its reader is gone, whether it is being streamed or not.
 """

@@ -36,7 +36,7 @@ Selection = Whole | Part | Unsatisfiable | Unchanged
 
 
 def select(method: str, headers: Mapping[str, str], etag: str, size: int) -> Selection:
-    """What a GET or HEAD asks of ``size`` bytes whose quoted entity tag is ``etag``.
+    """The answer to a GET or HEAD for ``size`` bytes whose quoted entity tag is ``etag``.
 
     ``headers`` looks names up in lower case. Several ranges at once are answered with the whole,
     which RFC 9110, 14.2 allows.

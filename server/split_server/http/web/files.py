@@ -182,7 +182,7 @@ def _build(contents: Mapping[str, bytes]) -> str:
 
 
 def _path(name: str, build: str) -> str | None:
-    """Where a file is served; None where it has no place."""
+    """The path at which a file is served; None where it has no place."""
     folder, _, rest = name.partition("/")
     if name in _PAGES:
         return _PAGES[name]

@@ -75,7 +75,7 @@ class WebApp:
 
     @property
     def public(self) -> PublicPaths:
-        """What needs no token. Everything below the folders does, so that an old name is 404."""
+        """Paths without a token. All below the folders are such, so that an old name is 404."""
         if not self._files:
             return PublicPaths()
         return PublicPaths(frozenset(self._files), _FOLDERS, _PAGES & self._files.keys())
@@ -135,7 +135,7 @@ def _weight(parameter: str) -> float:
 
 
 def _listed(files: WebFiles) -> WebFile:
-    """What a service worker keeps so that the app opens without the server."""
+    """The list that a service worker keeps so that the app opens without the server."""
     left_out = ("/pair", f"/{SERVICE_WORKER}", f"/{LICENCES}")
     names = [path for path in files.by_path if path not in left_out]
     document = {"build": files.build, "files": names}

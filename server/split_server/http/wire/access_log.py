@@ -76,7 +76,7 @@ def _write(scope: Scope, status: int, code: str, milliseconds: float) -> None:
 
 
 def _fields(scope: Scope, status: int, code: str, milliseconds: float) -> dict[str, Any]:
-    """What of a request may be logged; whatever is not printable in the path is escaped."""
+    """The fields that may be logged; whatever is not printable in the path is escaped."""
     fields: dict[str, Any] = {
         "method": scope.get("method", "WEBSOCKET"),
         "path": repr(scope["path"][:_MAX_PATH])[1:-1],

@@ -1,4 +1,4 @@
-"""How much of something one principal may hold at once."""
+"""The quota of one principal: how much of something it may hold at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Quota:
 
 
 class Share:
-    """What one holder has of its principal's quota, until it leaves its ``with`` statement."""
+    """One holder's share of its principal's quota, until it leaves its ``with`` statement."""
 
     __slots__ = ("_amount", "_principal", "_quota")
 

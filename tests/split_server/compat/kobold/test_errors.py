@@ -1,4 +1,4 @@
-"""What clients are told of every kind of failure."""
+"""The words in which clients are told of every kind of failure."""
 
 from __future__ import annotations
 

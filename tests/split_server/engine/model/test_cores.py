@@ -1,4 +1,4 @@
-"""How many cores a process may count on."""
+"""The number of cores that a process may count on."""
 
 from __future__ import annotations
 

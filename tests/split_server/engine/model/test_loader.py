@@ -1,4 +1,4 @@
-"""Which checkpoints and devices load, and which are refused by name."""
+"""Checkpoints and devices that load, and those that are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many threads a model gets."""
+"""The number of threads that a model gets."""
 
 from __future__ import annotations
 

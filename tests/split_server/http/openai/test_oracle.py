@@ -1,4 +1,4 @@
-"""What OpenAI's API answers is what Hugging Face computes on the same checkpoint."""
+"""Answers of OpenAI's API are those that Hugging Face computes on the same checkpoint."""
 
 from __future__ import annotations
 

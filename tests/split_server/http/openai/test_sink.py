@@ -1,4 +1,4 @@
-"""How an answer is sent: to readers that take nothing, and when something fails inside."""
+"""Delivery of an answer: to readers that take nothing, and when something fails inside."""
 
 from __future__ import annotations
 

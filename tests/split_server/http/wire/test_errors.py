@@ -1,4 +1,4 @@
-"""What a failure looks like from outside, and what it leaves in the log."""
+"""A failure as it looks from outside, and what it leaves in the log."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _HEADER: Final = struct.Struct("<8sIIQQ32s")
 
 @dataclass(frozen=True, slots=True)
 class PlaneShape:
-    """What a plane is of. ``source``: SHA-256 of the weight file."""
+    """The shape of a plane. ``source``: SHA-256 of the weight file."""
 
     rows: int
     hidden: int
@@ -44,7 +44,7 @@ class PlaneShape:
 
     @property
     def column_offset(self) -> int:
-        """Where the column scales begin, in bytes, as the following."""
+        """The start of the column scales, in bytes, as the following."""
         return PAGE
 
     @property

@@ -27,7 +27,7 @@ _HEADER: Final = struct.Struct("<8sIIQQ32s")
 
 @dataclass(frozen=True, slots=True)
 class ScreenShape:
-    """What a screen is of. ``source``: SHA-256 of the weight file; ``tile``: columns per tile."""
+    """The shape of a screen. ``source``: SHA-256 of the weight file; ``tile``: columns per tile."""
 
     rows: int
     hidden: int
@@ -43,7 +43,7 @@ class ScreenShape:
         return self.tiles * self.tile
 
     def offset(self, part: str) -> int:
-        """Where a row array, ``"matrix"`` or the ``"end"`` of the file begins, in bytes."""
+        """The start of a row array, ``"matrix"`` or the ``"end"`` of the file, in bytes."""
         first = PAGE + paged(4 * self.hidden)
         parts = (*ROW_ARRAYS, "matrix")
         if part in parts:

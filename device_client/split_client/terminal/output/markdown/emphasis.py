@@ -1,4 +1,4 @@
-"""Which runs of ``*``, ``_`` and ``~`` open and close emphasis (CommonMark 0.31, section 6.2).
+"""Runs of ``*``, ``_`` and ``~`` that open and close emphasis (CommonMark 0.31, section 6.2).
 
 Unlike there, characters of scripts without spaces count as punctuation: in ``**「強」**です`` the
 emphasis closes.
@@ -12,7 +12,7 @@ _LONGEST_RUN = 3
 
 
 def run_length(text: str, at: int) -> int:
-    """How often the character at ``at`` repeats."""
+    """The number of times that the character at ``at`` repeats."""
     end = at
     while end < len(text) and text[end] == text[at]:
         end += 1
@@ -32,7 +32,7 @@ def closes(before: str, after: str, mark: str) -> bool:
 
 
 def closing_run(text: str, run: int, ended: bool) -> int | None:
-    """Where the marks stand that close the ``run`` marks at the beginning of ``text``.
+    """The place of the marks that close the ``run`` marks at the beginning of ``text``.
 
     None while there are none, or while it is undecided: what looks like one may stand in code.
     """

@@ -20,7 +20,7 @@ class Fence:
         self._may_close = re.compile(rf" *{mark}* *")
 
     def line(self, lead: str, ended: bool) -> Place:
-        """What the line is that begins with ``lead``; ``ended``: it is the whole line."""
+        """The place of the line that begins with ``lead``; ``ended``: it is the whole line."""
         quotes, text = quotes_of(lead, self._quotes)
         if quotes < self._quotes:
             marks_only = not lead.strip(" >")

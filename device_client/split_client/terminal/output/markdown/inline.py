@@ -73,7 +73,7 @@ def parsed(text: str, style: Style, marks: bool, depth: int = 0) -> Iterator[Run
 def _step(
     text: str, before: str, ended: bool, style: Style, marks: bool, depth: int
 ) -> tuple[int, list[Run]]:
-    """How many characters of ``text`` are decided, 0 for none yet, and what they show."""
+    """The number of characters of ``text`` that are decided, 0 for none yet, and what they show."""
     first = text[0]
     if first not in _SPECIAL:
         return 1, [(first, style)]
@@ -110,7 +110,7 @@ def _code(text: str, ended: bool, style: Style, marks: bool) -> tuple[int, list[
 
 
 def code_end(text: str, run: int, ended: bool, start: int = 0) -> int | None:
-    """Where the ``run`` backticks stand that close those at ``start``; None while none do."""
+    """The place of the ``run`` backticks that close those at ``start``; None while none do."""
     at = start + run
     while (at := text.find("`", at)) >= 0:
         length = run_length(text, at)
@@ -164,7 +164,7 @@ def _link(text: str, ended: bool, style: Style, marks: bool, depth: int) -> tupl
 
 
 def _balanced(text: str, start: int, pair: str) -> int | None:
-    """Where the bracket closes that was opened before ``start``; None while it does not."""
+    """The place where the bracket opened before ``start`` closes; None while it does not."""
     depth, at = 1, start
     while at < len(text):
         if text[at] == "\\":

@@ -91,7 +91,7 @@ class Layout:
         self._column += len(spaces) + wide
 
     def take(self) -> list[Run]:
-        """What can be shown by now."""
+        """The runs that can be shown by now."""
         out, self._out = self._out, []
         return out
 

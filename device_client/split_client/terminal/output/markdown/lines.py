@@ -1,4 +1,4 @@
-"""What kind of line begins (CommonMark 0.31, section 4 and 5; tables as in GFM)."""
+"""Kinds of lines, told by their beginning (CommonMark 0.31, section 4 and 5; tables as in GFM)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def start_of(lead: str, ended: bool) -> Start | None:
 
 
 def quotes_of(line: str, most: int = _MOST_QUOTES) -> tuple[int, str]:
-    """How many quotes a line stands in, up to ``most``, and what follows their marks."""
+    """The number of quotes that a line stands in, up to ``most``, and what follows their marks."""
     quotes = 0
     while quotes < most and (found := _QUOTE.match(line)) is not None:
         quotes, line = quotes + 1, line[found.end() :]

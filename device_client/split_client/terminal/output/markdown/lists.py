@@ -1,4 +1,4 @@
-"""Where a line begins: bars of quotes, marks and indents of lists."""
+"""The lead of a line: bars of quotes, marks and indents of lists."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Lists:
         return bool(self._items)
 
     def lead(self, start: Start) -> tuple[list[Run], list[Run]]:
-        """What the line begins with, and the lines that continue it when it is wrapped."""
+        """The beginning of the line, and of the lines that continue it when it is wrapped."""
         if start.quotes != self._quotes:
             self._items, self._quotes = [], start.quotes
         bars: list[Run] = [(_BAR * min(start.quotes, _DEEPEST_QUOTE), _FRAME)]

@@ -45,7 +45,7 @@ class MarkdownStream:
         self._after_blank = True
 
     def feed(self, text: str) -> str:
-        """What can be shown."""
+        """The text that can be shown."""
         for character in text:
             self._take(character)
         return painted(self._layout.take(), self._theme)

@@ -135,7 +135,7 @@ def fitted(natural: list[int], room: int) -> list[int]:
 
 
 def _cells(line: str) -> list[str]:
-    """What stands between the bars; not those that are escaped or in code."""
+    """The texts between the bars; not those that are escaped or in code."""
     text = line.strip().removeprefix("|")
     cells, at, start = list[str](), 0, 0
     while at < len(text):
