@@ -22,13 +22,13 @@ def _nobody(_form: Form, _code: str) -> None:
 _listener: ContextVar[Listener] = ContextVar("listener of errors", default=_nobody)
 
 
-def note_error(code: str, form: Form = "http") -> None:
+def report_error(code: str, form: Form = "http") -> None:
     """A client is told ``code``: in a split.v1 frame, or in any other form (``http``)."""
     _listener.get()(form, code)
 
 
 @contextmanager
-def noting(listener: Listener) -> Iterator[None]:
+def reporting_errors(listener: Listener) -> Iterator[None]:
     """Tell ``listener`` the errors of the request that is answered within."""
     token = _listener.set(listener)
     try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_wire.errors import SplitError
 
 _POLICY_VIOLATION = 1008
@@ -28,7 +28,7 @@ def error_headers(error: SplitError) -> dict[str, str]:
 
 def error_response(error: SplitError, headers: Mapping[str, str] | None = None) -> Response:
     """``{"error": {"code", "message", "retryable"}}`` with the error's status."""
-    note_error(error.code)
+    report_error(error.code)
     body = {"code": error.code, "message": str(error), "retryable": error.retryable}
     merged = error_headers(error) | dict(headers or {})
     return JSONResponse({"error": body}, status_code=error.status, headers=merged)
@@ -43,7 +43,7 @@ async def refuse(
 ) -> None:
     """Answer a request, or a WebSocket handshake before it is accepted, with ``error``."""
     if scope["type"] == "websocket" and "websocket.http.response" not in scope["extensions"]:
-        note_error(error.code)
+        report_error(error.code)
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": error.code})
         return
     await error_response(error, headers)(scope, receive, send)

@@ -12,7 +12,7 @@ import contextlib
 from dataclasses import dataclass
 
 from split_server.engine.job import Outcome
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_server.internal_error import internal_error
 from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission, StepRequest
@@ -71,7 +71,7 @@ class FramedSessions:
         # The boundary of a message: one failed step must not end the socket it came on.
         except Exception:  # noqa: BLE001
             error = internal_error()
-        note_error(error.code, "frame")
+        report_error(error.code, "frame")
         return Answer(encode_message(Failure.of(error, session, step)), error)
 
     async def _dispatch(self, principal: str, message: ClientMessage, frame: bytes) -> bytes:

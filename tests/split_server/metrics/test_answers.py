@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from split_server.error_reports import note_error, noting
+from split_server.error_reports import report_error, reporting_errors
 from split_server.metrics.answers import AnswerMeter
 
 
@@ -15,10 +15,10 @@ def test_codes_beyond_the_bound_are_counted_together() -> None:
 
 def test_errors_are_told_to_the_innermost_listener_alone() -> None:
     outer, inner = AnswerMeter(), AnswerMeter()
-    with noting(outer.refused):
-        with noting(inner.refused):
-            note_error("overloaded", "frame")
-        note_error("not_found")
-    note_error("nobody_hears_it")
+    with reporting_errors(outer.refused):
+        with reporting_errors(inner.refused):
+            report_error("overloaded", "frame")
+        report_error("not_found")
+    report_error("nobody_hears_it")
     assert inner.errors == {("frame", "overloaded"): 1}
     assert outer.errors == {("http", "not_found"): 1}

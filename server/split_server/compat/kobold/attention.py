@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from split_server.compat.kobold.fields import Given
+from split_server.compat.kobold.fields import Fields
 from split_wire.attention import MAX_TOP_K, AttentionRequest, AttentionWeights
 
 Format: TypeAlias = Literal["per_layer", "aggregated", "sparse", "viz"]
@@ -65,13 +65,13 @@ class AttentionOptions:
                 return 24 * 3 * layers
 
 
-def attention_options(given: Given) -> AttentionOptions:
+def attention_options(fields: Fields) -> AttentionOptions:
     """Read the fields. Raises InvalidParameter."""
     return AttentionOptions(
-        format=given.choice(FORMATS, "attention_format") or "per_layer",
-        mode=given.choice(MODES, "aggregation_mode") or "mean",
-        top_k=given.whole(1, MAX_TOP_K, "attention_top_k") or DEFAULT_TOP_K,
-        half=given.choice(DTYPES, "attention_dtype") == "float16",
+        format=fields.choice(FORMATS, "attention_format") or "per_layer",
+        mode=fields.choice(MODES, "aggregation_mode") or "mean",
+        top_k=fields.whole(1, MAX_TOP_K, "attention_top_k") or DEFAULT_TOP_K,
+        half=fields.choice(DTYPES, "attention_dtype") == "float16",
     )
 
 

@@ -44,7 +44,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-class Given:
+class Fields:
     """Fields of one request. Null counts as left out, unknown ones are never looked at.
 
     Each method takes the spellings of one field; the first that is given counts. All raise

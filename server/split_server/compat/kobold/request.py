@@ -10,7 +10,7 @@ from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.kobold.attention import AttentionOptions, attention_options
 from split_server.compat.kobold.errors import InvalidRequest
-from split_server.compat.kobold.fields import Given
+from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.sampling import sampling_params
 from split_server.compat.request import GenerationRequest
 from split_server.engine.model.info import ModelInfo
@@ -75,41 +75,41 @@ def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Default
 
     Raises InvalidRequest, InvalidParameter, InvalidToken, InvalidSamplingParameter.
     """
-    given, vocab = Given(values), info.vocab_size
-    wanted = given.flag("return_attention", "output_attentions")
+    fields, vocab = Fields(values), info.vocab_size
+    wanted = fields.flag("return_attention", "output_attentions")
     attention = defaults.attention if wanted is None else wanted
-    length = given.whole(1, _LARGEST_COUNT, "max_new_tokens", "max_length")
-    bos = given.flag("add_bos_token")
+    length = fields.whole(1, _LARGEST_COUNT, "max_new_tokens", "max_length")
+    bos = fields.flag("add_bos_token")
     return KoboldRequest(
-        prompt=_prompt(given, vocab),
+        prompt=_prompt(fields, vocab),
         special=bos is not False,
-        params=sampling_params(given, defaults.sampling, vocab, frozenset(info.eos_token_ids)),
+        params=sampling_params(fields, defaults.sampling, vocab, frozenset(info.eos_token_ids)),
         max_tokens=min(length or DEFAULT_MAX_TOKENS, info.max_context),
-        stop_tokens=frozenset(given.tokens(vocab, vocab, "stop_tokens")),
-        ignore_eos=bool(given.flag("ignore_eos", "bypass_eos")),
-        stops=given.texts(_MAX_STOPS, _MAX_STOP_LENGTH, "stop_sequence", "stop"),
-        attention=attention_options(given) if attention else None,
-        logprobs=_logprobs(given, defaults.logprobs),
-        samples=given.whole(1, MAX_SAMPLES, "num_samples") or 1,
-        name=given.text(MAX_NAME, "request_id"),
-        key=given.text(MAX_NAME, "genkey"),
+        stop_tokens=frozenset(fields.tokens(vocab, vocab, "stop_tokens")),
+        ignore_eos=bool(fields.flag("ignore_eos", "bypass_eos")),
+        stops=fields.texts(_MAX_STOPS, _MAX_STOP_LENGTH, "stop_sequence", "stop"),
+        attention=attention_options(fields) if attention else None,
+        logprobs=_logprobs(fields, defaults.logprobs),
+        samples=fields.whole(1, MAX_SAMPLES, "num_samples") or 1,
+        name=fields.text(MAX_NAME, "request_id"),
+        key=fields.text(MAX_NAME, "genkey"),
     )
 
 
-def _prompt(given: Given, vocab_size: int) -> tuple[int, ...] | str:
-    if given.name("input_ids") is not None:
-        return given.tokens(vocab_size, _LARGEST_COUNT, "input_ids")
-    text = given.text(MAX_TEXT, "prompt")
+def _prompt(fields: Fields, vocab_size: int) -> tuple[int, ...] | str:
+    if fields.name("input_ids") is not None:
+        return fields.tokens(vocab_size, _LARGEST_COUNT, "input_ids")
+    text = fields.text(MAX_TEXT, "prompt")
     if text is None:
         raise InvalidRequest("there is nothing to continue: give 'input_ids' or 'prompt'")
-    return (given.text(MAX_TEXT, "memory") or "") + text
+    return (fields.text(MAX_TEXT, "memory") or "") + text
 
 
-def _logprobs(given: Given, default: int | None) -> int | None:
+def _logprobs(fields: Fields, default: int | None) -> int | None:
     wanted: int | None = default
-    if isinstance(given.value("logprobs"), bool):
-        wanted = (default or DEFAULT_TOP_LOGPROBS) if given.flag("logprobs") else None
-    elif given.name("logprobs") is not None:
-        wanted = given.whole(0, MAX_TOP_LOGPROBS, "logprobs")
-    count = given.whole(0, MAX_TOP_LOGPROBS, "top_logprobs")
-    return wanted if count is None or given.value("logprobs") is False else count
+    if isinstance(fields.value("logprobs"), bool):
+        wanted = (default or DEFAULT_TOP_LOGPROBS) if fields.flag("logprobs") else None
+    elif fields.name("logprobs") is not None:
+        wanted = fields.whole(0, MAX_TOP_LOGPROBS, "logprobs")
+    count = fields.whole(0, MAX_TOP_LOGPROBS, "top_logprobs")
+    return wanted if count is None or fields.value("logprobs") is False else count

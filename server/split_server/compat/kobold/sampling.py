@@ -7,7 +7,7 @@ from typing import Any
 
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS, SamplingParams
 from split_server.compat.kobold.errors import InvalidParameter, InvalidToken
-from split_server.compat.kobold.fields import Given, is_number
+from split_server.compat.kobold.fields import Fields, is_number
 
 _LARGEST_SEED = 2**64 - 1
 # Fields of SamplingParams by their spellings in a request.
@@ -23,7 +23,7 @@ _NUMBERS = {
 
 
 def sampling_params(
-    given: Given, defaults: SamplingParams, vocab_size: int, eos: frozenset[int]
+    fields: Fields, defaults: SamplingParams, vocab_size: int, eos: frozenset[int]
 ) -> SamplingParams:
     """The sampling parameters that the fields ask for.
 
@@ -32,25 +32,25 @@ def sampling_params(
     named: dict[str, Any] = {
         name: value
         for name, spellings in _NUMBERS.items()
-        if (value := given.number(*spellings)) is not None
+        if (value := fields.number(*spellings)) is not None
     }
-    if given.flag("do_sample") is False:
+    if fields.flag("do_sample") is False:
         named["temperature"] = 0.0
-    banned = frozenset(given.tokens(vocab_size, vocab_size, "banned_tokens"))
-    if given.flag("ban_eos_token", "use_default_badwordsids"):
+    banned = frozenset(fields.tokens(vocab_size, vocab_size, "banned_tokens"))
+    if fields.flag("ban_eos_token", "use_default_badwordsids"):
         banned |= eos
-    seed = given.whole(-1, _LARGEST_SEED, "sampler_seed", "seed")
+    seed = fields.whole(-1, _LARGEST_SEED, "sampler_seed", "seed")
     return replace(
         defaults,
         **named,
         seed=None if seed == -1 else seed,
         banned=banned,
-        logit_bias=_bias(given, vocab_size),
+        logit_bias=_bias(fields, vocab_size),
     )
 
 
-def _bias(given: Given, vocab_size: int) -> dict[int, float]:
-    value = given.value("logit_bias")
+def _bias(fields: Fields, vocab_size: int) -> dict[int, float]:
+    value = fields.value("logit_bias")
     allowed = f"an object of at most {MAX_BIASED_TOKENS} token ids with a number each"
     if value is None:
         return {}

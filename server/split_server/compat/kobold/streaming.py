@@ -13,7 +13,7 @@ from split_server.compat.kobold.running import Ended, Item, Token
 _T = TypeVar("_T")
 
 
-async def tell(
+async def stream_reply(
     items: AsyncIterator[Item],
     documents: Documents,
     encode: Callable[[Token], _T],

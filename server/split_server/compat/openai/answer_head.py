@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class AnswerHead:
 
     id: str
     created: int
-    served: Served
+    served: ServedModel
 
     def document(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
         """An object of ``kind`` with these choices."""

@@ -8,7 +8,7 @@ from typing import Any
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import JsonForm, parse_response_format
 from split_server.compat.openai.tools import Tools, parse_tools
@@ -27,7 +27,7 @@ class ChatRequest:
     logprobs: int | None
 
 
-def parse_chat_request(fields: Fields, served: Served) -> ChatRequest:
+def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
     """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter."""
     _refuse_sound(fields)
     options = parse_options(fields, served)

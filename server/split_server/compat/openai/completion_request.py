@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, as_text
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import JsonForm, parse_response_format
 
@@ -29,7 +29,7 @@ class CompletionRequest:
     form: JsonForm | None
 
 
-def parse_completion_request(fields: Fields, served: Served) -> CompletionRequest:
+def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionRequest:
     """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter."""
     if fields.text("suffix"):
         raise UnsupportedParameter("suffix", "text is written at the end only")
@@ -46,7 +46,7 @@ def parse_completion_request(fields: Fields, served: Served) -> CompletionReques
     return CompletionRequest(options, prompts, logprobs, echo, parse_response_format(fields))
 
 
-def parse_prompts(value: Any, served: Served) -> tuple[PromptText, ...]:
+def parse_prompts(value: Any, served: ServedModel) -> tuple[PromptText, ...]:
     """The field ``prompt``, in order. Raises InvalidParameter."""
     if isinstance(value, str):
         return (as_text(value, "prompt"),)

@@ -14,7 +14,7 @@ _MAX_NAME = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """``created``: Unix time at which serving began; ``fingerprint`` changes with the weights;
     ``defaults``: how the model's makers sample from it.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_text
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.sampling import parse_sampling
 
 MAX_CHOICES = 8
@@ -35,7 +35,7 @@ class Options:
         return max(1, min(self.max_tokens or DEFAULT_MAX_TOKENS, room))
 
 
-def parse_options(fields: Fields, served: Served) -> Options:
+def parse_options(fields: Fields, served: ServedModel) -> Options:
     """Raises ModelNotFound, InvalidParameter, InvalidSamplingParameter."""
     served.check_model(fields)
     stream = fields.flag("stream")

@@ -13,7 +13,7 @@ from split_client.grammar.json import GrammarInvalid, JsonGrammars
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
 from split_server.compat.openai.errors import SchemaRefused
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.response_format import JsonForm
 from split_server.compat.openai.token_texts import TokenTexts
@@ -25,7 +25,7 @@ from split_server.compat.parts import Compat
 _ANCHOR = "a"
 
 
-class Desk:
+class OpenAIService:
     """``clock``: Unix time in seconds."""
 
     def __init__(self, compat: Compat, clock: Callable[[], float] = time.time) -> None:
@@ -37,7 +37,7 @@ class Desk:
         tokenizer_json = ends.tokenizer.to_json()
         self._grammars = JsonGrammars(tokenizer_json, ends.manifest.vocab_size, self._ends)
         self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
-        self.served = Served(
+        self.served = ServedModel(
             ends.manifest.name,
             int(clock()),
             f"fp_{ends.manifest.digest[:12]}",

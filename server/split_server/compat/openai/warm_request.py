@@ -9,7 +9,7 @@ from split_server.compat.openai.completion_request import PromptText, parse_prom
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.tools import Tools, parse_tools
 
 
@@ -22,7 +22,7 @@ class WarmRequest:
     tools: Tools | None
 
 
-def parse_warm_request(fields: Fields, served: Served) -> WarmRequest:
+def parse_warm_request(fields: Fields, served: ServedModel) -> WarmRequest:
     """Raises InvalidParameter, UnsupportedParameter, ModelNotFound."""
     served.check_model(fields)
     if ("prompt" in fields) == ("messages" in fields):

@@ -15,7 +15,7 @@ from starlette.types import Receive
 from split_client.errors import ClientError
 from split_server.compat.kobold.errors import KoboldError, kobold_error
 from split_server.compat.kobold.fields import json_object
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_server.http.wire.body import Bodies
 from split_server.internal_error import internal_error
 from split_server.memory.usage import process_usage
@@ -39,18 +39,18 @@ def body_limit(max_context: int) -> int:
     return _TEXT_BYTES + _TOKEN_BYTES * max_context
 
 
-def told(error: Exception) -> KoboldError:
+def reported_error(error: Exception) -> KoboldError:
     """Any failure as its client is told it; call it where the failure is handled."""
     if not isinstance(error, SplitError | ClientError):
         error = internal_error()
     known = kobold_error(error, lambda: process_usage().private)
-    note_error(known.code)
+    report_error(known.code)
     return known
 
 
 def refusal(error: Exception) -> Response:
     """The answer to a request that failed; ``detail`` is where Kobold's own servers tell it."""
-    known = told(error)
+    known = reported_error(error)
     detail = {"msg": str(known), "type": known.code}
     content = dumped({**known.document(), "detail": detail})
     return Response(content, known.status, error_headers(known), JSON)

@@ -15,9 +15,9 @@ from split_server.compat.kobold.errors import Busy
 from split_server.compat.kobold.forms import Form, Frame
 from split_server.compat.kobold.prompts import Prepared, request_name
 from split_server.compat.kobold.running import Item, Token
-from split_server.compat.kobold.streaming import tell
+from split_server.compat.kobold.streaming import stream_reply
 from split_server.http.kobold.aborts import Abortable
-from split_server.http.kobold.answers import told
+from split_server.http.kobold.answers import reported_error
 from split_server.http.wire.sockets import TrackedSocket
 
 CANCELS = ("cancel", "stop")
@@ -63,7 +63,7 @@ class SocketReply:
             return encode(documents, item)
 
         async with aclosing(items), aclosing(self._running.until(items)) as wanted:
-            await tell(wanted, documents, frames, self._send, self._send_event)
+            await stream_reply(wanted, documents, frames, self._send, self._send_event)
 
     async def _send(self, frames: list[Frame]) -> None:
         for frame in frames:
@@ -89,7 +89,7 @@ class SocketReply:
         except Exception as error:
             if self._form.closes:
                 raise
-            await self._send_event(error_event(told(error), name))
+            await self._send_event(error_event(reported_error(error), name))
 
     def _cancel(self, kind: object, name: str | None) -> None:
         """Stop the generation that is meant. Raises Busy for anything but a cancel."""

@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from split_server.compat.kobold.fields import Given
+from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.forms import BINARY_FORM, JSON_FORM, Form
 from split_server.compat.kobold.model import (
     KOBOLD_VERSION,
@@ -97,7 +97,7 @@ def _abort(posted: Posted, aborts: Aborts) -> Any:
     async def answer(request: Request) -> Response:
         try:
             values = await posted.values(request) if _has_body(request) else {}
-            key = Given(values).text(MAX_NAME, "genkey")
+            key = Fields(values).text(MAX_NAME, "genkey")
         except ClientDisconnect:
             raise
         # The boundary of a request: its client is told in the form that it knows.

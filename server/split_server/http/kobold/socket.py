@@ -12,7 +12,7 @@ from split_server.compat.kobold.errors import InvalidRequest, KoboldError
 from split_server.compat.kobold.forms import Form
 from split_server.compat.kobold.prompts import Prompts, request_name
 from split_server.http.kobold.aborts import Aborts
-from split_server.http.kobold.answers import parsed, told
+from split_server.http.kobold.answers import parsed, reported_error
 from split_server.http.kobold.reply import CANCELS, SocketReply
 from split_server.http.wire.sockets import Sockets, TrackedSocket
 from split_server.security.principal import principal_of
@@ -67,7 +67,7 @@ class _Conversation:
             # The boundary of a message: one that fails must not end the others on its socket.
             except Exception as error:  # noqa: BLE001
                 early = None
-                await self._fail(told(error), name)
+                await self._fail(reported_error(error), name)
                 if self._served.form.closes:
                     return
 

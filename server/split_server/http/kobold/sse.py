@@ -9,9 +9,9 @@ from starlette.types import Receive, Scope, Send
 
 from split_server.compat.kobold.documents import error_event
 from split_server.compat.kobold.prompts import Prepared, Prompts
-from split_server.compat.kobold.streaming import tell
+from split_server.compat.kobold.streaming import stream_reply
 from split_server.http.kobold.aborts import Aborts
-from split_server.http.kobold.answers import NO_STORE, Posted, refusal, told, unless_gone
+from split_server.http.kobold.answers import NO_STORE, Posted, refusal, reported_error, unless_gone
 from split_server.security.principal import principal_of
 
 _HEADERS = {
@@ -45,7 +45,7 @@ class EventStream:
             if not stream.begun:
                 await refusal(error)(scope, receive, send)
                 return
-            await stream.event(error_event(told(error), name))
+            await stream.event(error_event(reported_error(error), name))
             await stream.end()
 
     async def _tell(self, principal: str, prepared: Prepared, stream: _Stream) -> None:
@@ -55,7 +55,9 @@ class EventStream:
                 aclosing(self._prompts.run(principal, prepared)) as items,
                 aclosing(running.until(items)) as wanted,
             ):
-                await tell(wanted, documents, documents.sse_token, stream.event, stream.event)
+                await stream_reply(
+                    wanted, documents, documents.sse_token, stream.event, stream.event
+                )
 
 
 class _Stream:

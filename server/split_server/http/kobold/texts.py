@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.kobold.errors import InvalidRequest
-from split_server.compat.kobold.fields import Given
+from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.pieces import token_texts
 from split_server.compat.kobold.request import MAX_TEXT
 from split_server.compat.parts import Compat
@@ -46,23 +46,23 @@ class KoboldTexts:
 
     async def tokenize(self, values: dict[str, Any]) -> bytes:
         """Tokens whose texts, joined, are what the ids decode to. Raises KoboldError."""
-        given = Given(values)
-        text, special = _text(given, "text"), bool(given.flag("add_special_tokens"))
+        fields = Fields(values)
+        text, special = _text(fields, "text"), bool(fields.flag("add_special_tokens"))
         return await _beside(len(text), lambda: _tokens(self._tokenizer, text, special))
 
     async def detokenize(self, values: dict[str, Any]) -> bytes:
         """The text of ids, special tokens included. Raises KoboldError."""
-        given = Given(values)
-        if given.name("token_ids") is None:
+        fields = Fields(values)
+        if fields.name("token_ids") is None:
             raise InvalidRequest("'token_ids' is missing")
-        ids = list(given.tokens(self._vocab_size, _MOST_TOKENS, "token_ids"))
+        ids = list(fields.tokens(self._vocab_size, _MOST_TOKENS, "token_ids"))
         decode = self._tokenizer.decode
         return await _beside(len(ids), lambda: dumped({"text": decode(ids, False)}))
 
     async def count(self, values: dict[str, Any]) -> bytes:
         """The number of tokens that a prompt has. Raises KoboldError."""
-        given = Given(values)
-        text, special = _text(given, "prompt"), given.flag("special") is not False
+        fields = Fields(values)
+        text, special = _text(fields, "prompt"), fields.flag("special") is not False
         return await _beside(len(text), lambda: _count(self._tokenizer, text, special))
 
 
@@ -74,8 +74,8 @@ async def _beside(size: int, work: Callable[[], bytes]) -> bytes:
     return work() if size <= _SHORT else await asyncio.to_thread(work)
 
 
-def _text(given: Given, name: str) -> str:
-    text = given.text(MAX_TEXT, name)
+def _text(fields: Fields, name: str) -> str:
+    text = fields.text(MAX_TEXT, name)
     if text is None:
         raise InvalidRequest(f"{name!r} is missing")
     return text

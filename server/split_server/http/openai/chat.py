@@ -6,7 +6,7 @@ from split_server.compat.openai.chat_answer import ChatAnswer
 from split_server.compat.openai.chat_request import ChatRequest
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.sampling import for_choice
-from split_server.compat.openai.service import Desk, new_id
+from split_server.compat.openai.service import OpenAIService, new_id
 from split_server.compat.openai.tool_calls import (
     CLOSE_TAG,
     CallReader,
@@ -25,15 +25,15 @@ from split_server.http.openai.sink import Sink
 class Chat:
     """Answers chat requests."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, service: OpenAIService) -> None:
+        self._service = service
 
     async def answer(self, asked: ChatRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
         requests = await self._requests(asked, who)
         options = asked.options
         scored = asked.logprobs is not None
-        head = self._desk.head("chatcmpl")
+        head = self._service.head("chatcmpl")
         work = Work(
             requests,
             lambda: self._reader(asked),
@@ -41,18 +41,18 @@ class Chat:
             Usage([who.prompt_tokens], options.choices),
             options.stream,
         )
-        await work.run(self._desk.generator, who.principal, sink)
+        await work.run(self._service.generator, who.principal, sink)
 
     async def _requests(self, asked: ChatRequest, who: Asked) -> list[GenerationRequest]:
-        desk, options = self._desk, asked.options
-        prompt = await desk.chat_prompt(asked.messages, asked.tools)
+        service, options = self._service, asked.options
+        prompt = await service.chat_prompt(asked.messages, asked.tools)
         who.prompt_tokens = len(prompt)
-        constraint = await desk.constraint(asked.form)
+        constraint = await service.constraint(asked.form)
         return [
             GenerationRequest(
                 prompt,
                 for_choice(options.params, index),
-                options.reply_tokens(len(prompt), desk.served.max_context),
+                options.reply_tokens(len(prompt), service.served.max_context),
                 stops=options.stops + _call_stops(asked),
                 logprobs=asked.logprobs,
                 constraint=constraint,
@@ -61,7 +61,7 @@ class Chat:
         ]
 
     def _reader(self, asked: ChatRequest) -> ReplyReader:
-        return self._desk.reader(_call_reader(asked), asked.logprobs is not None)
+        return self._service.reader(_call_reader(asked), asked.logprobs is not None)
 
 
 def _call_reader(asked: ChatRequest) -> CallReader:

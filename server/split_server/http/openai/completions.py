@@ -5,7 +5,7 @@ from __future__ import annotations
 from split_server.compat.openai.completion_answer import CompletionAnswer
 from split_server.compat.openai.completion_request import CompletionRequest, PromptText
 from split_server.compat.openai.sampling import for_choice
-from split_server.compat.openai.service import Desk
+from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.tool_calls import PlainReader
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
@@ -17,35 +17,35 @@ from split_server.http.openai.sink import Sink
 class Completions:
     """Answers requests to continue texts."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, service: OpenAIService) -> None:
+        self._service = service
 
     async def answer(self, asked: CompletionRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
-        desk, options = self._desk, asked.options
-        prompts = [await desk.plain_prompt(prompt) for prompt in asked.prompts]
+        service, options = self._service, asked.options
+        prompts = [await service.plain_prompt(prompt) for prompt in asked.prompts]
         who.prompt_tokens = max(len(prompt) for prompt in prompts)
         scored = asked.logprobs is not None
-        head, prefixes = desk.head("cmpl"), await self._prefixes(asked)
+        head, prefixes = service.head("cmpl"), await self._prefixes(asked)
         work = Work(
             await self._requests(asked, prompts),
-            lambda: desk.reader(PlainReader(), scored),
+            lambda: service.reader(PlainReader(), scored),
             CompletionAnswer(head, scored, options.include_usage, prefixes),
             Usage([len(prompt) for prompt in prompts], options.choices),
             options.stream,
         )
-        await work.run(desk.generator, who.principal, sink)
+        await work.run(service.generator, who.principal, sink)
 
     async def _requests(
         self, asked: CompletionRequest, prompts: list[tuple[int, ...]]
     ) -> list[GenerationRequest]:
         """One for each choice of each prompt, in the order of the answer."""
-        options, constraint = asked.options, await self._desk.constraint(asked.form)
+        options, constraint = asked.options, await self._service.constraint(asked.form)
         return [
             GenerationRequest(
                 prompt,
                 for_choice(options.params, index),
-                options.reply_tokens(len(prompt), self._desk.served.max_context),
+                options.reply_tokens(len(prompt), self._service.served.max_context),
                 stops=options.stops,
                 logprobs=asked.logprobs,
                 constraint=constraint,
@@ -63,4 +63,4 @@ class Completions:
         """The text of a prompt that is echoed."""
         if not asked.echo:
             return ""
-        return prompt if isinstance(prompt, str) else await self._desk.texts.decode(list(prompt))
+        return prompt if isinstance(prompt, str) else await self._service.texts.decode(list(prompt))

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from split_client.errors import ClientError
 from split_server.compat.openai.errors import OpenAIError, api_error
 from split_server.compat.openai.fields import Fields, parse_body
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 from split_server.http.openai.sink import LiveAnswer, ReaderStalled, Sink, error_answer
 from split_server.http.wire.body import Bodies
 from split_server.internal_error import internal_error
@@ -35,8 +35,8 @@ class Asked:
 
 def posted(
     bodies: Bodies,
-    served: Served,
-    parse: Callable[[Fields, Served], _T],
+    served: ServedModel,
+    parse: Callable[[Fields, ServedModel], _T],
     answer: Callable[[_T, Asked, Sink], Awaitable[None]],
 ) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that parses a body and sends the answer to it."""

@@ -13,7 +13,7 @@ from split_server.compat.openai.chat_request import parse_chat_request
 from split_server.compat.openai.completion_request import parse_completion_request
 from split_server.compat.openai.errors import ModelNotFound, api_error
 from split_server.compat.openai.fields import clean
-from split_server.compat.openai.service import Desk
+from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.warm_request import parse_warm_request
 from split_server.compat.parts import Compat
 from split_server.http.openai.chat import Chat
@@ -29,8 +29,9 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
     """All routes below ``/v1``, and the document that describes them."""
-    desk = Desk(compat)
-    chat, completions, state, served = Chat(desk), Completions(desk), State(desk), desk.served
+    service = OpenAIService(compat)
+    chat, completions, state = Chat(service), Completions(service), State(service)
+    served = service.served
 
     async def models(_: Request) -> Response:
         return JSONResponse(served.listing(), headers=_NO_STORE)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from split_server.compat.openai.errors import ApiError
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_server.security.leases import ABORT_EXTENSION
 from split_wire.errors import ShuttingDown
 
@@ -57,7 +57,7 @@ class Sink:
 
     async def fail(self, error: ApiError) -> None:
         """Tell ``error`` in whatever form is still possible."""
-        note_error(error.code)
+        report_error(error.code)
         if self._streaming:
             await self.events([error.body()])
             await self.done()
@@ -118,7 +118,7 @@ class LiveAnswer(Response):
 
 def error_answer(error: ApiError) -> Response:
     """The answer to a request that was refused before any work."""
-    note_error(error.code)
+    report_error(error.code)
     return Response(
         _encoded(error.body()),
         error.status,

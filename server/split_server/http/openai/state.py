@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from split_client.generation.sampling.params import SamplingParams
-from split_server.compat.openai.service import Desk
+from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.usage import Usage
 from split_server.compat.openai.warm_request import WarmRequest
 from split_server.compat.request import GenerationRequest
@@ -19,15 +19,15 @@ from split_server.http.openai.sink import Sink
 class State:
     """Counts of generations, and prompts computed ahead."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, service: OpenAIService) -> None:
+        self._service = service
 
     async def stats(self, _: Request) -> Response:
         """Counts since the start; tokens are those of generations that have ended."""
-        generator = self._desk.generator
+        generator = self._service.generator
         counters, places = generator.counters, generator.places
         document: dict[str, Any] = {
-            "model": self._desk.served.name,
+            "model": self._service.served.name,
             "generations": {
                 "running": places.running,
                 "waiting": places.waiting,
@@ -44,23 +44,23 @@ class State:
 
     async def warm(self, asked: WarmRequest, who: Asked, sink: Sink) -> None:
         """Compute a prompt, so that a request that begins with it starts at once."""
-        desk = self._desk
+        service = self._service
         if asked.prompt is None:
-            prompt = await desk.chat_prompt(asked.messages, asked.tools, answered=False)
+            prompt = await service.chat_prompt(asked.messages, asked.tools, answered=False)
         else:
-            prompt = await desk.plain_prompt(asked.prompt)
+            prompt = await service.plain_prompt(asked.prompt)
         who.prompt_tokens = len(prompt)
         usage = Usage([len(prompt)])
         # The one token that is chosen, and never sent, is the cheapest that a reply can be.
         request = GenerationRequest(prompt, SamplingParams(), max_tokens=1)
-        async with desk.generator.generate(who.principal, request) as events:
+        async with service.generator.generate(who.principal, request) as events:
             async for event in events:
                 usage.count(0, event)
         told = usage.document()["prompt_tokens_details"]["cached_tokens"]
         await sink.json(
             {
                 "object": "warm",
-                "model": desk.served.name,
+                "model": service.served.name,
                 "cached_tokens": len(prompt),
                 "computed_tokens": len(prompt) - told,
             }

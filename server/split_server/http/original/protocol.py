@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.responses import Response
 
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_server.http.wire.sockets import TrackedSocket
 from split_server.internal_error import internal_error
 from split_server.original.experts.apply import Applied, Experts
@@ -157,7 +157,7 @@ class OriginalProtocol:
         # The boundary of a message: one that fails must not end the socket it came on.
         except Exception:  # noqa: BLE001
             error = internal_error()
-        note_error(error.code)
+        report_error(error.code)
         return replies.error_message(error)
 
     async def _answer(

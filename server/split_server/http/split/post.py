@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.sockets import TrackedSocket
 from split_server.security.principal import principal_of
@@ -68,7 +68,7 @@ class Forward:
             async with self._bodies.taken(request, self._service.max_frame_bytes) as frame:
                 return await self._service.handle(principal_of(request.scope), frame)
         except SplitError as error:
-            note_error(error.code, "frame")
+            report_error(error.code, "frame")
             return Answer(encode_message(Failure.of(error)), error)
 
 

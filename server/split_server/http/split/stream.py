@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
-from split_server.error_reports import note_error
+from split_server.error_reports import report_error
 from split_server.http.split.post import FrameHandler, OriginalHandler
 from split_server.http.wire.errors import BadRequest
 from split_server.http.wire.sockets import Sockets, TrackedSocket
@@ -50,7 +50,7 @@ class Stream:
             try:
                 reply = await self._answer(principal, websocket, message.get("bytes"))
             except SplitError as error:
-                note_error(error.code, "frame")
+                report_error(error.code, "frame")
                 reply = encode_message(Failure.of(error))
             await websocket.send_bytes(reply)
 

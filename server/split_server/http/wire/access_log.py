@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from split_server.error_reports import Form, noting
+from split_server.error_reports import Form, reporting_errors
 from split_server.metrics.answers import AnswerMeter
 
 _MAX_PATH = 200
@@ -52,7 +52,7 @@ class AccessLog:
             self._meter.refused(form, code)
 
         try:
-            with noting(refused):
+            with reporting_errors(refused):
                 await self._app(scope, receive, watch)
         finally:
             self._meter.answered(status)

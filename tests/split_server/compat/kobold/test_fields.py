@@ -9,37 +9,37 @@ from typing import Any
 import pytest
 
 from split_server.compat.kobold.errors import InvalidParameter, InvalidRequest, InvalidToken
-from split_server.compat.kobold.fields import Given, json_object
+from split_server.compat.kobold.fields import Fields, json_object
 from split_wire.errors import FrameTooLarge
 
 LIMIT = 1 << 20
 
 
 def test_the_first_spelling_that_is_given_counts() -> None:
-    given = Given({"max_new_tokens": None, "max_length": 7, "rep_pen": 1.5})
-    assert given.whole(1, 9, "max_new_tokens", "max_length") == 7
-    assert given.number("repetition_penalty", "rep_pen") == 1.5
-    assert given.whole(1, 9, "missing") is None
+    fields = Fields({"max_new_tokens": None, "max_length": 7, "rep_pen": 1.5})
+    assert fields.whole(1, 9, "max_new_tokens", "max_length") == 7
+    assert fields.number("repetition_penalty", "rep_pen") == 1.5
+    assert fields.whole(1, 9, "missing") is None
 
 
 @pytest.mark.parametrize(
     "read",
     [
-        lambda given: given.flag("field"),
-        lambda given: given.whole(0, 5, "field"),
-        lambda given: given.number("field"),
-        lambda given: given.text(3, "field"),
-        lambda given: given.choice(("a", "b"), "field"),
-        lambda given: given.texts(2, 3, "field"),
-        lambda given: given.tokens(10, 3, "field"),
+        lambda fields: fields.flag("field"),
+        lambda fields: fields.whole(0, 5, "field"),
+        lambda fields: fields.number("field"),
+        lambda fields: fields.text(3, "field"),
+        lambda fields: fields.choice(("a", "b"), "field"),
+        lambda fields: fields.texts(2, 3, "field"),
+        lambda fields: fields.tokens(10, 3, "field"),
     ],
 )
 def test_null_is_as_good_as_nothing_and_other_types_are_refused(
-    read: Callable[[Given], Any],
+    read: Callable[[Fields], Any],
 ) -> None:
-    assert not read(Given({"field": None}))
+    assert not read(Fields({"field": None}))
     with pytest.raises(InvalidParameter) as refused:
-        read(Given({"field": {"a": 1}}))
+        read(Fields({"field": {"a": 1}}))
     assert refused.value.fields["parameter"] == "field"
 
 
@@ -48,34 +48,34 @@ def test_a_whole_number_is_neither_a_truth_value_nor_a_fraction_nor_out_of_range
     value: object,
 ) -> None:
     with pytest.raises(InvalidParameter):
-        Given({"field": value}).whole(0, 5, "field")
+        Fields({"field": value}).whole(0, 5, "field")
 
 
 @pytest.mark.parametrize("value", [["abcd"], [1], ["a", "b", "c"], "abcd", ["\ud800"]])
 def test_lists_of_texts_are_bounded_in_count_and_length(value: object) -> None:
     with pytest.raises(InvalidParameter):
-        Given({"field": value}).texts(2, 3, "field")
+        Fields({"field": value}).texts(2, 3, "field")
 
 
 def test_a_single_text_is_a_list_of_one() -> None:
-    assert Given({"stop": "abc"}).texts(2, 3, "stop_sequence", "stop") == ("abc",)
+    assert Fields({"stop": "abc"}).texts(2, 3, "stop_sequence", "stop") == ("abc",)
 
 
 def test_empty_texts_stop_nothing() -> None:
-    assert Given({"stop": ["", "abc"]}).texts(2, 3, "stop") == ("abc",)
+    assert Fields({"stop": ["", "abc"]}).texts(2, 3, "stop") == ("abc",)
 
 
 @pytest.mark.parametrize("token", [-1, 10, 10**400])
 def test_a_token_outside_the_vocabulary_is_named(token: int) -> None:
     with pytest.raises(InvalidToken) as refused:
-        Given({"input_ids": [1, token]}).tokens(10, 3, "input_ids")
+        Fields({"input_ids": [1, token]}).tokens(10, 3, "input_ids")
     assert "vocab_size=10" in str(refused.value)
 
 
 @pytest.mark.parametrize("value", [[1.0], [True], ["1"], [[1]], [1, 2, 3, 4], 5])
 def test_what_is_no_list_of_ids_is_an_invalid_parameter(value: object) -> None:
     with pytest.raises(InvalidParameter):
-        Given({"input_ids": value}).tokens(10, 3, "input_ids")
+        Fields({"input_ids": value}).tokens(10, 3, "input_ids")
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from split_server.compat.openai.completion_request import (
     parse_completion_request,
 )
 from split_server.compat.openai.fields import Fields, parse_body
-from split_server.compat.openai.model import Served
+from split_server.compat.openai.model import ServedModel
 
 MAKERS = SamplingParams(temperature=0.7, top_k=20, top_p=0.8, repetition_penalty=1.1)
-SERVED = Served("maker/tiny", 1_700_000_000, "fp_1", 300, 512, MAKERS)
+SERVED = ServedModel("maker/tiny", 1_700_000_000, "fp_1", 300, 512, MAKERS)
 HELLO = [{"role": "user", "content": "Hello"}]
 
 
