@@ -50,15 +50,15 @@ def test_sessions_with_different_adapters_share_a_pass(tiny_path: Path, tmp_path
     adapters = [delta(tmp_path, 1), delta(tmp_path, 2), None]
     prompts = [[11, 12, 13], [14, 15, 16, 17], [18, 19]]
 
-    def submit(cache: KVCache, start: int, ids: list[int], adapter: Delta | None) -> Any:
+    def asked(cache: KVCache, start: int, ids: list[int], adapter: Delta | None) -> Any:
         rows = Tensor.from_f32(oracle.embeddings(tiny_path, ids).numpy(), "f32")
         return submit(engine, StepJob(cache, start, rows, "all", "f32", adapter=adapter))
 
-    blocker = submit(KVCache(), 0, [1], None)
+    blocker = asked(KVCache(), 0, [1], None)
     assert runner.begun.acquire(timeout=30)
     caches = [KVCache() for _ in prompts]
     waiting = [
-        submit(cache, 0, ids, None if made is None else made[0])
+        asked(cache, 0, ids, None if made is None else made[0])
         for cache, ids, made in zip(caches, prompts, adapters, strict=True)
     ]
     runner.gate.release(2)
@@ -73,7 +73,7 @@ def test_sessions_with_different_adapters_share_a_pass(tiny_path: Path, tmp_path
         np.testing.assert_allclose(result.hidden.to_f32(), expected, rtol=1e-3, atol=1e-3)
     runner.gate.release(4)
     # The next token without an adapter is that of a chat that never had one.
-    later = submit(caches[0], 3, [20], None).result(30)
+    later = asked(caches[0], 3, [20], None).result(30)
     token = int(oracle.head(tiny_path, torch.from_numpy(later.hidden.to_f32().copy()))[0].argmax())
     assert token == int(oracle.logits(tiny_path, [*prompts[0], 20])[-1].argmax())
     run(engine.stop())
