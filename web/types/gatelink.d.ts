@@ -1,6 +1,6 @@
 // Types that more than one room uses.
 
-/** What a hidden state or an embedding row travels in. */
+/** The dtype in which a hidden state or an embedding row travels. */
 export type DType = 'f32' | 'f16' | 'bf16' | 'i8';
 export type FloatName = 'f32' | 'f16' | 'bf16';
 

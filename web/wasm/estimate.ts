@@ -1,4 +1,4 @@
-// What the kernels for the products with a plane have in common; see plane.ts for its layout.
+// Common parts of the kernels for the products with a plane; see plane.ts for its layout.
 //
 // With u the level + 8, x the int8 activation, s and a the scales of weights and activation, a row's estimate
 // is the sum over blocks of s a (sum u x - 8 sum x). The integer sums are exact and what follows is the same

@@ -1,4 +1,4 @@
-// What follows the estimates: bias, the largest of them, and the weight of the rest.
+// Steps after the estimates: bias, the largest of them, and the weight of the rest.
 
 /** Adds `bias` (0: none) in place; false where an estimate is not finite. */
 export function addBias(estimates: usize, bias: usize, rows: i32): bool {

@@ -1,4 +1,4 @@
-// Where full case folding (Unicode CaseFolding.txt, C and F) is not lower(upper(lower(character))).
+// Characters whose full folding (Unicode CaseFolding.txt, C and F) is not lower(upper(lower(character))).
 const DOTLESS_I = 0x131;
 const CHEROKEE = { first: 0x13a0, last: 0x13f5 };
 const CHEROKEE_SMALL = { first: 0x13f8, last: 0x13fd, toCapital: -8 };

@@ -1,4 +1,4 @@
-/** What can go wrong with chats that are kept on this device. */
+/** Errors of chats that are kept on this device. */
 import { AppError } from '../common/errors.js';
 
 /** There is nothing to say or to answer. */

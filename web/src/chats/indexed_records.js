@@ -1,4 +1,4 @@
-/** Where chats lie: two tables in IndexedDB, the chats and their summaries, always written together. */
+/** Chats in IndexedDB: two tables, the chats and their summaries, always written together. */
 import { ChatStoreFailed, StorageFull } from './errors.js';
 import { within } from './patience.js';
 

@@ -1,5 +1,5 @@
 /**
- * What keeps chats, each with its summary, and the one that keeps them in memory: where the browser
+ * The keeper of chats, each with its summary, and the one that keeps them in memory: where the browser
  * offers no database they last until the page is closed.
  */
 

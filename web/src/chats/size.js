@@ -1,4 +1,4 @@
-/** How large a chat is, without writing it out. */
+/** The size of a chat, without writing it out. */
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */

@@ -1,4 +1,4 @@
-// What a chat is made of.
+// Types of a chat and its parts.
 import type { NoiseChoice } from '../../types/gatelink';
 
 /** What may stand in a chat's `params` and a reply's `stats`: JSON of bounded size. */

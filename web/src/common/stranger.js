@@ -1,4 +1,4 @@
-// What a server that is not trusted says in words.
+// Words of a server that is not trusted.
 
 const CODE = /^[a-z0-9_]{1,64}$/;
 const MAX_MESSAGE = 1000;

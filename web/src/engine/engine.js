@@ -149,7 +149,7 @@ export class Engine {
    * @returns {import('./messages.js').Attended | null}
    */
   attended({ chat, from }) {
-    return this._attention.of(chat)?.told(from) ?? null;
+    return this._attention.of(chat)?.attended(from) ?? null;
   }
 
   /**

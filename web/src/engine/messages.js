@@ -1,4 +1,4 @@
-// What travels between a page and the engine worker, all of it structured-cloneable.
+// Messages between a page and the engine worker, all of them structured-cloneable.
 
 /**
  * A call of the page; answered by one Answer with its id, for some methods after Events with it.

@@ -1,4 +1,4 @@
-// What the page is told of a server, and of what has travelled.
+// Reports to the page on a server, and on what has travelled.
 
 /** @typedef {import('../../types/gatelink.d.ts').Manifest} Manifest */
 /** @typedef {import('./messages.js').Connected} Connected */

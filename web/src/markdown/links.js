@@ -1,4 +1,4 @@
-/** Which targets of links are followed at all. */
+/** Targets of links that are followed at all. */
 
 const LONGEST = 2000;
 // White space and control characters hide a scheme from a glance ('java\tscript:').

@@ -1,4 +1,4 @@
-// What markdown becomes: plain objects that a view can show without trusting anything in them.
+// Types of parsed markdown: plain objects that a view can show without trusting anything in them.
 
 export type Inline =
   | { type: 'text'; text: string }

@@ -1,4 +1,4 @@
-// How long rows of a model's table are and how far two of them can be apart, searched once and kept.
+// The norm of rows of a model's table and the largest distance of two of them, searched once and kept.
 import { asked } from './database.js';
 import { NoiseSettingInvalid } from './errors.js';
 import { digestOf } from './ledger/document.js';

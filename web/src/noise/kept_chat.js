@@ -1,4 +1,4 @@
-// What noised mode keeps of a chat in this browser: its secret key, the dtype that its rows travel in, what
+// A chat's state of noised mode in this browser: its secret key, the dtype that its rows travel in, what
 // they cost, and which rows were released, so that the same rows cost nothing when they are sent again.
 //
 // A released row is 16 bytes, which name it and tell nothing without the key. Names that are lost make rows

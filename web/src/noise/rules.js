@@ -1,4 +1,4 @@
-// What noise forbids, because it would look at the clean prompt and tell of it.
+// Rules of noise: what it forbids, because it would look at the clean prompt and tell of it.
 //
 // The reply's tokens go back to the server. That costs the prompt nothing as long as they follow from the
 // noised rows, the server's answers and the device's own randomness (post-processing).

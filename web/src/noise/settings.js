@@ -1,4 +1,4 @@
-// What a user asks of noised mode, checked as split_client.noise.settings does it.
+// A user's settings of noised mode, checked as split_client.noise.settings does it.
 import { NoiseSettingInvalid } from './errors.js';
 
 export const DEFAULT_DELTA = 1e-5;

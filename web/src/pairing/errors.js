@@ -1,4 +1,4 @@
-/** Why this browser is not paired. */
+/** Errors of pairing: why this browser is not paired. */
 import { AppError } from '../common/errors.js';
 
 /** The server refused: `code` and message are its own (docs/protocol.md). */

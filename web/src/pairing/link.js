@@ -1,5 +1,5 @@
 /**
- * What stands behind the # of a pairing link: CODE.FINGERPRINT, as `split-server pair` makes it. Browsers
+ * The part of a pairing link behind the #: CODE.FINGERPRINT, as `split-server pair` makes it. Browsers
  * do not send it.
  */
 

@@ -1,4 +1,4 @@
-/** What a browser withholds from a page whose server it does not trust. */
+/** Losses of a page whose server the browser does not trust: what it withholds. */
 
 /** @typedef {'plain'|'untrusted'|'no_worker'} Loss */
 

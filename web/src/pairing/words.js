@@ -1,4 +1,4 @@
-/** What went wrong, for the person who pairs. */
+/** Explanations of what went wrong, for the person who pairs. */
 import { AppError } from '../common/errors.js';
 
 /** @type {Record<string, string>} */

@@ -1,4 +1,4 @@
-// What a device checks of a server's answers before it uses them: a server is not trusted.
+// Checks of a server's answers on the device before it uses them: a server is not trusted.
 import { MalformedMessage, OtherDtype, WireModelChanged, WrongHiddenSize, WrongShape } from './errors.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */

@@ -1,4 +1,4 @@
-/** Which files the app of one build consists of. */
+/** The files of which the app of one build consists. */
 
 /** @typedef {{build: string, files: string[]}} AppFiles */
 

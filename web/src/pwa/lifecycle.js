@@ -1,4 +1,4 @@
-/** When a page can work again: a phone slept, the network was away, the page came back from a cache. */
+/** Awakenings of a page: a phone slept, the network was away, the page came back from a cache. */
 
 /** @typedef {'online'|'visible'|'restored'|'resumed'} Reason */
 

@@ -1,4 +1,4 @@
-/** What each setting may be; the ranges of sampling fields are those of split_client.generation. */
+/** Checks of each setting; the ranges of sampling fields are those of split_client.generation. */
 
 import { isNoise } from './noise.js';
 

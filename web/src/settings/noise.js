@@ -1,4 +1,4 @@
-/** What may be chosen of a chat's noise; the ranges are those of the room noise. */
+/** The choices for a chat's noise; the ranges are those of the room noise. */
 
 /** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 

@@ -1,4 +1,4 @@
-/** What a person has chosen, kept in this browser. Where it keeps nothing, as long as the page. */
+/** A person's settings, kept in this browser. Where it keeps nothing, as long as the page. */
 import { CHECKS, DEFAULTS, SAMPLING } from './fields.js';
 
 /** @typedef {import('./types').Settings} Settings */

@@ -1,4 +1,4 @@
-// How a token travels: RFC 6750 over HTTP; as a subprotocol where a browser sets no header.
+// The bearer token as it travels: RFC 6750 over HTTP; as a subprotocol where a browser sets no header.
 import { TokenInvalid } from './errors.js';
 
 const PRINTABLE = /^[!-~]+$/;

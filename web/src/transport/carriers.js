@@ -1,4 +1,4 @@
-// Which kind of connection carries the next frame: the one choice that a browser leaves open.
+// The kind of connection that carries the next frame: the one choice that a browser leaves open.
 //
 // A browser does not say why a WebSocket failed: no network, no such path, an authority that it
 // does not trust for secure sockets (some phones), or a refused token. HTTP tells them apart.

@@ -1,4 +1,4 @@
-// When an exchange is given up: so long after its first loss, sleep not counted.
+// The time at which an exchange is given up: so long after its first loss, sleep not counted.
 
 // Seconds: while the device is awake nothing is that much later than it was set for.
 const SLEEP = 10;

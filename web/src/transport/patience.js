@@ -1,4 +1,4 @@
-// How long a channel waits for what.
+// The patience of a channel: how long it waits for what.
 
 /**
  * Seconds. `total` bounds the time from the first loss of a frame to giving up.

@@ -1,4 +1,4 @@
-// What carries one frame there and one frame back.
+// The interface of a transport: it carries one frame there and one frame back.
 
 /**
  * One connection. One exchange at a time; after an exchange that failed or was aborted the

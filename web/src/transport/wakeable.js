@@ -1,4 +1,4 @@
-// What may hang while a device sleeps, and is begun anew when it wakes up.
+// Work that may hang while a device sleeps, and is begun anew when it wakes up.
 import { Cancelled } from './errors.js';
 import { NEVER, linked } from './signals.js';
 

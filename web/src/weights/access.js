@@ -35,7 +35,7 @@ async function claimed(digest, name) {
  * @param {Promise<T>} work
  * @returns {Promise<T>}
  */
-export async function told(work) {
+export async function withStorageErrors(work) {
   try {
     return await work;
   } catch (error) {

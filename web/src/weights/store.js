@@ -1,7 +1,7 @@
 /** @import { Manifest } from '../../types/gatelink.js' */
 /** @import { PullOptions } from './download/pull.js' */
 /** @import { Backend, Layout } from './types.js' */
-import { alone, told } from './access.js';
+import { alone, withStorageErrors } from './access.js';
 import { StorageFull, StoreFailed } from './errors.js';
 import { IndexedDbBackend } from './indexeddb/backend.js';
 import { Journal } from './download/journal.js';
@@ -40,7 +40,7 @@ export class ModelStore {
    * @throws {StoreFailed} where the kind that was named does not work
    */
   static async open({ kind = 'auto' } = {}) {
-    if (kind !== 'auto') return new ModelStore(await told(BACKENDS[kind]()));
+    if (kind !== 'auto') return new ModelStore(await withStorageErrors(BACKENDS[kind]()));
     for (const open of [BACKENDS.opfs, BACKENDS.indexeddb]) {
       try {
         return new ModelStore(await open());
@@ -64,7 +64,7 @@ export class ModelStore {
     const known = await this.#known(digest);
     if (!known?.journal.sealed) return null;
     const { manifest, manifestBytes, layout } = known;
-    const whole = await told(this.backend.whole(digest, layout));
+    const whole = await withStorageErrors(this.backend.whole(digest, layout));
     return whole ? new StoredModel(this.backend, manifest, manifestBytes, layout) : null;
   }
 
@@ -74,7 +74,7 @@ export class ModelStore {
    * @returns {Promise<{digest: string, name: string, complete: boolean, bytes: number}[]>}
    */
   async list() {
-    const digests = await told(this.backend.digests());
+    const digests = await withStorageErrors(this.backend.digests());
     const models = await Promise.all(digests.map((digest) => this.#describe(digest)));
     return models.sort((a, b) => compare(a.name, b.name) || compare(a.digest, b.digest));
   }
@@ -188,7 +188,7 @@ export class ModelStore {
 
   /** Null where nothing is kept that can be read. @param {string} digest @returns {Promise<Known|null>} */
   async #known(digest) {
-    const kept = await told(this.backend.read(digest));
+    const kept = await withStorageErrors(this.backend.read(digest));
     const journal = kept && Journal.parse(kept.journal);
     if (!kept || !journal) return null;
     const manifest = readManifest(kept.manifest, digest);
@@ -202,7 +202,7 @@ export class ModelStore {
     const known = await this.#known(digest);
     const complete = known?.journal.sealed ?? false;
     const bytes =
-      known && complete ? await told(this.backend.bytes(digest, known.layout)) : arrivedBytes(known);
+      known && complete ? await withStorageErrors(this.backend.bytes(digest, known.layout)) : arrivedBytes(known);
     return { digest, name: known?.manifest.name ?? digest.slice(0, 12), complete, bytes };
   }
 }

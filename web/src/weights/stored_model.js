@@ -1,6 +1,6 @@
 /** @import { Manifest, ShardDescriptor } from '../../types/gatelink.js' */
 /** @import { Backend, Layout } from './types.js' */
-import { alone, told } from './access.js';
+import { alone, withStorageErrors } from './access.js';
 import { fileEntry } from './manifest.js';
 
 /** A model whose files are all there. */
@@ -27,7 +27,7 @@ export class StoredModel {
   async bytes(name) {
     const parts = this.layout.byFile.get(name) ?? [];
     if (parts.length !== 1 || parts[0].rowBytes !== null) throw new RangeError(`${name} is not kept whole`);
-    return told(this.backend.part(this.manifest.digest, parts[0]));
+    return withStorageErrors(this.backend.part(this.manifest.digest, parts[0]));
   }
 
   /**

@@ -1,4 +1,4 @@
-// What the three kinds of store have in common; store.js and pull.js know nothing else of them.
+// Types that the three kinds of store have in common; store.js and pull.js know nothing else of them.
 
 /** A run of bytes of one of the manifest's files, stored as a file (or a series of records) of its own. */
 export interface Part {

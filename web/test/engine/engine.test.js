@@ -280,8 +280,8 @@ test('a model is removed only after its opening has ended', async () => {
 test('what the latest reply looked at outlasts a connection, and goes with its chat', async () => {
   const { engine } = engineOf();
   await engine.connect(WHERE);
-  const looked = /** @type {any} */ ({ told: (/** @type {number} */ from) => ({ from }) });
-  engine._attention._latest = { chat: 'c', looked };
+  const reply = /** @type {any} */ ({ attended: (/** @type {number} */ from) => ({ from }) });
+  engine._attention._latest = { chat: 'c', reply };
   await engine.connect(WHERE);
   assert.deepEqual([engine.attended({ chat: 'c', from: 3 }), engine.attended({ chat: 'd', from: 0 })], [{ from: 3 }, null]);
   await engine.closeChat({ chat: 'd' });

@@ -1,12 +1,14 @@
-// What the latest reply looked at; the code for it is loaded with the first reply that asks for it.
+// The attention of the latest reply; the code for it is loaded with the first reply that asks for it.
 import { describeError } from '../../common/errors.js';
 
-/** @typedef {import('./reply.js').Looked} Looked */
+/** @typedef {import('./reply.js').ReplyAttention} ReplyAttention */
 /** @typedef {import('../messages.js').ReplyRequest} ReplyRequest */
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
 /**
- * What a reply is made with. `push` is given each token that was chosen, `end` comes behind the last one.
- * @typedef {{sequence: import('../../generation/loop.js').Extending, push: (token: number) => void, end: () => void}} Watched
+ * The sequence with which a reply is made. `push` is given each token that was chosen, `end` comes behind
+ * the last one.
+ * @typedef {{sequence: import('../../generation/loop.js').Extending, push: (token: number) => void,
+ *   end: () => void}} AttendedSequence
  */
 
 /** Of one reply at a time; the next one takes its place. */
@@ -14,7 +16,7 @@ export class LatestAttention {
   /** @param {(notice: import('../messages.js').Notice) => void} notify */
   constructor(notify) {
     this._notify = notify;
-    /** @type {{chat: string, looked: Looked} | null} */
+    /** @type {{chat: string, reply: ReplyAttention} | null} */
     this._latest = null;
   }
 
@@ -23,23 +25,24 @@ export class LatestAttention {
    * @param {OpenModel} model
    * @param {import('../../session/sequence.js').Sequence} sequence
    * @param {number[]} prompt
-   * @returns {Promise<Watched>}
+   * @returns {Promise<AttendedSequence>}
    */
-  async watch({ chat, attention = false, messages, mode }, model, sequence, prompt) {
+  async begin({ chat, attention = false, messages, mode }, model, sequence, prompt) {
     this._latest = null;
-    const looked = attention ? await this._begun(model, mode === 'plain' ? messages.slice(-1) : messages, prompt) : null;
-    if (looked === null) return { sequence, push: () => {}, end: () => {} };
-    this._latest = { chat, looked };
+    const sent = mode === 'plain' ? messages.slice(-1) : messages;
+    const reply = attention ? await this._attentionOf(model, sent, prompt) : null;
+    if (reply === null) return { sequence, push: () => {}, end: () => {} };
+    this._latest = { chat, reply };
     return {
-      sequence: looked.watching(sequence),
-      push: (token) => looked.push(token),
-      end: () => looked.end(),
+      sequence: reply.attending(sequence),
+      push: (token) => reply.push(token),
+      end: () => reply.end(),
     };
   }
 
-  /** @param {string} chat @returns {Looked | null} */
+  /** @param {string} chat @returns {ReplyAttention | null} */
   of(chat) {
-    return this._latest?.chat === chat ? this._latest.looked : null;
+    return this._latest?.chat === chat ? this._latest.reply : null;
   }
 
   /** @param {string} chat only if it is this one's */
@@ -49,13 +52,13 @@ export class LatestAttention {
 
   /**
    * @param {OpenModel} model @param {ReplyRequest['messages']} messages @param {number[]} prompt
-   * @returns {Promise<Looked | null>}
+   * @returns {Promise<ReplyAttention | null>}
    */
-  async _begun(model, messages, prompt) {
+  async _attentionOf(model, messages, prompt) {
     const refused = (/** @type {string} */ code) => this._notify({ type: 'no_attention', code });
     try {
-      const { Looked } = await import('./reply.js');
-      return new Looked(model.tokenizer, messages, prompt, refused);
+      const { ReplyAttention } = await import('./reply.js');
+      return new ReplyAttention(model.tokenizer, messages, prompt, refused);
     } catch (error) {
       // A file of this app that is not there any more is no reason to give no reply.
       refused(describeError(error).code);

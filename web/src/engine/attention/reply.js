@@ -1,4 +1,4 @@
-// What the tokens of one reply looked at: loaded when a reply asks for it.
+// The attention of the tokens of one reply: loaded when a reply asks for it.
 import { AppError } from '../../common/errors.js';
 import { Pieces } from '../../text/pieces.js';
 import { AttentionRows, meanOverLayers } from './rows.js';
@@ -16,7 +16,7 @@ const REFUSALS = new Set(['unsupported', 'attention_too_large']);
 const SPANS_AT_ONCE = 1000;
 
 /** The tokens of one prompt and its reply as text, and the attention of the reply's. */
-export class Looked {
+export class ReplyAttention {
   /**
    * @param {import('../../text/pieces.js').Tokens} tokenizer
    * @param {Message[]} messages of the prompt
@@ -40,7 +40,7 @@ export class Looked {
    * @param {Sequence} sequence
    * @returns {Extending}
    */
-  watching(sequence) {
+  attending(sequence) {
     return {
       get reachable() {
         return sequence.reachable;
@@ -63,7 +63,7 @@ export class Looked {
   }
 
   /** @param {number} from spans that are known already @returns {Attended} */
-  told(from) {
+  attended(from) {
     const { _promptTokens: promptTokens, _tokens: tokens } = this;
     const { first, end } = this._rows;
     const spans = this._spans.slice(from, from + SPANS_AT_ONCE);

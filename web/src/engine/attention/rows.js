@@ -1,4 +1,4 @@
-// What each token of one reply attended to, as far as there is room.
+// Rows of attention, one for each token of a reply, as far as there is room.
 
 /** Bytes of all rows of a reply; a phone has that much to spare. */
 export const MOST_BYTES = 16 << 20;

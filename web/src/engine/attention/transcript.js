@@ -1,4 +1,4 @@
-// Which tokens of a prompt belong to which message, and which to the chat template.
+// The tokens of a prompt by the message to which they belong, or the chat template.
 
 /** @typedef {import('../../text/pieces.js').Piece} Piece */
 /** @typedef {import('../../../types/gatelink.d.ts').Message} Message */

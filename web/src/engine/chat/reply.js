@@ -32,17 +32,17 @@ export async function makeReply(chat, model, adapters, request, onToken, signal,
   const sampler = new Sampler(model.ends.head, params);
   const limits = { eosTokenIds: new Set(model.manifest.eosTokenIds), maxTokens, stops: stop };
   chat.sequence.adapter = adapter;
-  const watched = await attention.watch(request, model, chat.sequence, prompt);
+  const attended = await attention.begin(request, model, chat.sequence, prompt);
   const tally = new Tally((token) => {
-    watched.push(token.token);
+    attended.push(token.token);
     onToken(token);
   });
   const detokenizer = new Detokenizer(model.tokenizer);
   try {
-    const events = decode(watched.sequence, sampler, detokenizer, prompt, limits, { signal });
+    const events = decode(attended.sequence, sampler, detokenizer, prompt, limits, { signal });
     for await (const event of events) tally.take(event);
   } finally {
-    watched.end();
+    attended.end();
     await chat.settle();
   }
   if (mode === 'chat') chat.remember(prompt, tally.text, tally.ids);

@@ -1,4 +1,4 @@
-// What was released so far: whole numbers of rows per mechanism, from which losses follow.
+// The releases so far: whole numbers of rows per mechanism, from which losses follow.
 //
 // Squares of mu = distance / sigma add up, also when later inputs depend on earlier outputs (Dong, Roth,
 // Su 2019). A sum that is read at the end holds for the number of releases taken as given; stopping before

@@ -1,4 +1,4 @@
-// What `value.name` and `value[key]` are.
+// The meaning of `value.name` and `value[key]`.
 import { bind } from './arguments.js';
 import { TemplateError } from './errors.js';
 import { stringMethod } from './strings.js';

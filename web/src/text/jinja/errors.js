@@ -1,4 +1,4 @@
-// What a template can raise; both end its rendering.
+// Errors of a template; both end its rendering.
 
 /** The template's own fault, or its refusal of the messages. */
 export class TemplateError extends Error {}

@@ -1,4 +1,4 @@
-// What happens to a text before it is split: NFC, Prepend and Replace.
+// Normalizers, which change a text before it is split: NFC, Prepend and Replace.
 import { flatten, invalid, isRecord, textOf } from './component.js';
 import { nfc } from '../unicode/nfc.js';
 

@@ -1,4 +1,4 @@
-// What surrounds a text's ids when special tokens are asked for.
+// The post-processor, which surrounds a text's ids when special tokens are asked for.
 import { flatten, invalid, isRecord } from './component.js';
 
 /** @typedef {(ids: number[]) => number[]} PostProcessor */

@@ -1,4 +1,4 @@
-// How a normalised text is cut into words, none of which a merge crosses.
+// Pre-tokenizers, which cut a normalised text into words, none of which a merge crosses.
 import { classSource, numericCharacters } from '../unicode/code_points.js';
 import { flagOf, flatten, invalid, isRecord, textOf } from './component.js';
 import { BEHAVIOURS, splitBy } from './split_behaviour.js';

@@ -1,4 +1,4 @@
-// What becomes of the matches of a pattern when a text is cut at them.
+// The behaviours of a split: what becomes of the matches of a pattern when a text is cut at them.
 
 export const BEHAVIOURS = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'];
 

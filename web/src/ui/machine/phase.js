@@ -1,4 +1,4 @@
-// Where the page stands between "just opened" and "can send": one pure function of state and event.
+// The phase of the page between "just opened" and "can send": one pure function of state and event.
 
 /** @typedef {import('../../engine/messages.js').Connected} Connected */
 /** @typedef {{code: string, message: string}} Problem */

@@ -9,8 +9,8 @@ import { sharesOf } from '../view/shares.js';
  */
 /** Shares of the row of a token of the reply, or of the average (null). @typedef {Shares & {of: number | null}} Row */
 
-/** One reply as it is looked at: its tokens, and the row that is chosen. */
-export class Looking {
+/** One reply with its attention: its tokens, and the row that is chosen. */
+export class AttendedReply {
   /**
    * @param {Pick<import('../../engine/client.js').EngineClient, 'attended' | 'attention'>} engine
    * @param {string} chat
@@ -73,19 +73,19 @@ export class Looking {
   }
 
   async _refresh() {
-    let told;
+    let attended;
     do {
-      told = await this._asked(() => this._engine.attended(this._chat, this.spans.length));
-      if (!told) {
+      attended = await this._asked(() => this._engine.attended(this._chat, this.spans.length));
+      if (!attended) {
         this.gone.value = true;
         return;
       }
-      this._promptTokens = told.promptTokens;
-      for (const span of told.spans) this._take(span);
-    } while (told.more);
+      this._promptTokens = attended.promptTokens;
+      for (const span of attended.spans) this._take(span);
+    } while (attended.more);
     const last = this.spans.at(-1)?.stop ?? 0;
-    const end = Math.min(told.end, last - told.promptTokens);
-    this.range.value = { first: told.first, end, dropped: told.first > 0 };
+    const end = Math.min(attended.end, last - attended.promptTokens);
+    this.range.value = { first: attended.first, end, dropped: attended.first > 0 };
     if (this.choice.value === null) await this.choose(null);
   }
 

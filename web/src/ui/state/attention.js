@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
  * @typedef {{chat: string, node: string | null}} Kept
  */
 
-/** Of which reply the attention is there to be looked at, and why there is none. */
+/** The reply whose attention is there to be looked at, and why there is none. */
 export class Attention {
   constructor() {
     /** @type {import('@preact/signals').Signal<Kept | null>} */

@@ -1,6 +1,6 @@
 const REFRESH_MS = 500;
 
-/** How fast tokens come, for a figure that people can read while they do. */
+/** The pace of tokens, for a figure that people can read while they come. */
 export class Pace {
   /** @param {number} start milliseconds */
   constructor(start) {

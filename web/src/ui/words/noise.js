@@ -1,4 +1,4 @@
-// What noised mode says about itself: every epsilon with its unit and delta (docs/privacy.md).
+// Words of noised mode about itself: every epsilon with its unit and delta (docs/privacy.md).
 
 /** @typedef {import('../../noise/mode.js').NoiseStatus} NoiseStatus */
 /** @typedef {import('../../noise/mode.js').Loss} Loss */

@@ -74,16 +74,16 @@ export class IndexedDbShard {
   async readRange(start, count, into) {
     checkRange(start, count, this.rows, into, this.rowBytes);
     const width = this.rowBytes;
-    await told(readRun(this.database, this.run, start * width, into.subarray(0, count * width)));
+    await withStorageErrors(readRun(this.database, this.run, start * width, into.subarray(0, count * width)));
   }
 
   /** @param {string} name @param {number} size @returns {Promise<DerivedFile|null>} */
   async openDerived(name, size) {
     const run = this.#derived(name, size);
     const models = this.database.transaction('models').objectStore('models');
-    const known = await told(promised(models.get([run.digest, 'derived', run.part])));
+    const known = await withStorageErrors(promised(models.get([run.digest, 'derived', run.part])));
     // Another tab that makes the same file anew leaves it short for a while.
-    const usable = known?.sealed && known.size === size && (await told(isWhole(this.database, run)));
+    const usable = known?.sealed && known.size === size && (await withStorageErrors(isWhole(this.database, run)));
     return usable ? new IndexedDbDerived(this.database, run) : null;
   }
 
@@ -95,7 +95,7 @@ export class IndexedDbShard {
       models.put({ size, sealed: false }, [run.digest, 'derived', run.part]);
     });
     try {
-      await told(clear);
+      await withStorageErrors(clear);
     } catch (error) {
       if (error instanceof StorageFull) return null;
       throw error;
@@ -115,7 +115,7 @@ export class IndexedDbShard {
       const store = this.database.transaction('pieces').objectStore('pieces');
       return Promise.all(numbers.map((number) => promised(store.get([digest, part, number]))));
     };
-    const pieces = await told(read());
+    const pieces = await withStorageErrors(read());
     pieces.forEach((piece, nth) => checkPiece(this.run, numbers[nth], piece));
     return pieces;
   }
@@ -154,21 +154,21 @@ class IndexedDbDerived {
   /** @param {number} offset @param {Uint8Array} into */
   async read(offset, into) {
     checkRange(offset, into.length, this.run.size, into, 1);
-    await told(readRun(this.database, this.run, offset, into));
+    await withStorageErrors(readRun(this.database, this.run, offset, into));
   }
 
   /** @param {number} offset @param {Uint8Array} bytes */
   async write(offset, bytes) {
     checkRange(offset, bytes.length, this.run.size, bytes, 1);
     // What is not sealed may be lost.
-    await told(
+    await withStorageErrors(
       atomically(this.database, (_, pieces) => writeRun(pieces, this.run, offset, bytes), 'relaxed'),
     );
   }
 
   async seal() {
     const { digest, part, size } = this.run;
-    await told(
+    await withStorageErrors(
       atomically(this.database, (models) => {
         models.put({ size, sealed: true }, [digest, 'derived', part]);
       }),
@@ -179,7 +179,7 @@ class IndexedDbDerived {
 }
 
 /** @template T @param {Promise<T>} work @returns {Promise<T>} */
-async function told(work) {
+async function withStorageErrors(work) {
   try {
     return await work;
   } catch (error) {

@@ -3,7 +3,7 @@
 const CONTROL = '<|im_end|>';
 
 /** What FakeEngine keeps of its latest reply. */
-export class FakeLooked {
+export class FakeReplyAttention {
   /** @param {{role: string, content: string}[]} messages */
   constructor(messages) {
     /** @type {any[]} */
@@ -24,7 +24,7 @@ export class FakeLooked {
   }
 
   /** @param {number} from */
-  told(from) {
+  attended(from) {
     const tokens = this.spans.length - this.promptTokens;
     const spans = this.spans.slice(from, from + 1000);
     const more = from + spans.length < this.spans.length;

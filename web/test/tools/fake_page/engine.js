@@ -1,6 +1,6 @@
 // An engine without a model, for tests of the page: it has the methods of EngineClient and answers by itself.
 import { AppError } from '../../../src/common/errors.js';
-import { FakeLooked } from './attention.js';
+import { FakeReplyAttention } from './attention.js';
 
 const REPLY = `Split inference cuts a model in two places. Your **device** holds the ends:
 
@@ -59,8 +59,8 @@ export class FakeEngine {
       cachedTokens: 0, dtype: 'f16' };
     this._done = 0;
     this._paused = false;
-    /** @type {FakeLooked | null} */
-    this._looked = null;
+    /** @type {FakeReplyAttention | null} */
+    this._attention = null;
   }
 
   /** @param {any} where */
@@ -119,8 +119,9 @@ export class FakeEngine {
   /** @param {string[]} pieces @param {any} onToken @param {() => boolean} isStopped @param {any} request */
   async _speak(pieces, onToken, isStopped, request) {
     const start = performance.now();
-    this._looked = request.attention && this.kind !== 'no_attention' ? new FakeLooked(request.messages) : null;
-    if (request.attention && !this._looked) this.onNotice({ type: 'no_attention', code: 'unsupported' });
+    const tells = request.attention && this.kind !== 'no_attention';
+    this._attention = tells ? new FakeReplyAttention(request.messages) : null;
+    if (request.attention && !this._attention) this.onNotice({ type: 'no_attention', code: 'unsupported' });
     let text = '';
     let index = 0;
     await pause(120);
@@ -130,7 +131,7 @@ export class FakeEngine {
       await pause(this.kind === 'long' ? 6 : 12);
       if (this.kind === 'lost' && index === 30) await this._lose();
       text += piece;
-      this._looked?.push(piece);
+      this._attention?.push(piece);
       this._stats.bytesUp += 212;
       this._stats.bytesDown += 188;
       this._stats.exchanges += 1;
@@ -158,12 +159,12 @@ export class FakeEngine {
 
   /** @param {string} _chat @param {number} from */
   async attended(_chat, from) {
-    return this._looked?.told(from) ?? null;
+    return this._attention?.attended(from) ?? null;
   }
 
   /** @param {string} _chat @param {number | null} token */
   async attention(_chat, token) {
-    return this._looked?.row(token) ?? null;
+    return this._attention?.row(token) ?? null;
   }
 
   wake() {}

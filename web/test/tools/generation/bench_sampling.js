@@ -1,4 +1,4 @@
-// What choosing a token costs beside the LM head: node test/tools/generation/bench_sampling.js
+// The cost of choosing a token beside the LM head: node test/tools/generation/bench_sampling.js
 // CPU milliseconds per token over a vocabulary of 151,936; the head here only looks its answers up.
 import { paramsFrom } from '../../../src/generation/params.js';
 import { Sampler } from '../../../src/generation/sampler.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Attention } from '../../../src/ui/state/attention.js';
-import { Looking } from '../../../src/ui/state/attended_reply.js';
+import { AttendedReply } from '../../../src/ui/state/attended_reply.js';
 import { costOfAttention, nameOf, percent, whyNoAttention } from '../../../src/ui/words/attention.js';
-import { FakeLooked } from '../../tools/fake_page/attention.js';
+import { FakeReplyAttention } from '../../tools/fake_page/attention.js';
 import { settled } from '../scripted.js';
 
 test('a reply is there to be looked at while it is made, and then by its node', () => {
@@ -35,69 +35,69 @@ test('a refusal is news once, and over with the next reply that brings attention
 
 /** A reply of words to look at. @param {string} text */
 function reply(text) {
-  const looked = new FakeLooked([{ role: 'user', content: 'one two' }]);
-  for (const word of text.match(/\s*\S+/g) ?? []) looked.push(word);
+  const fake = new FakeReplyAttention([{ role: 'user', content: 'one two' }]);
+  for (const word of text.match(/\s*\S+/g) ?? []) fake.push(word);
   const engine = {
-    attended: async (/** @type {string} */ _, /** @type {number} */ from) => /** @type {any} */ (looked.told(from)),
-    attention: async (/** @type {string} */ _, /** @type {number | null} */ token) => looked.row(token),
+    attended: async (/** @type {string} */ _, /** @type {number} */ from) => /** @type {any} */ (fake.attended(from)),
+    attention: async (/** @type {string} */ _, /** @type {number | null} */ token) => fake.row(token),
   };
-  return { looked, engine, looking: new Looking(engine, 'c') };
+  return { fake, engine, shown: new AttendedReply(engine, 'c') };
 }
 
 test('what is new of a reply that grows comes behind what is known', async () => {
-  const { looked, looking } = reply('a b');
-  await looking.refresh();
-  assert.deepEqual(looking.range.value, { first: 0, end: 2, dropped: false });
-  assert.equal(looking.row.value?.of, null);
-  looked.push(' c');
-  await looking.refresh();
-  assert.deepEqual([looking.spans.map(({ text }) => text).join(''), looking.range.value?.end],
-    [looked.spans.map(({ text }) => text).join(''), 3]);
+  const { fake, shown } = reply('a b');
+  await shown.refresh();
+  assert.deepEqual(shown.range.value, { first: 0, end: 2, dropped: false });
+  assert.equal(shown.row.value?.of, null);
+  fake.push(' c');
+  await shown.refresh();
+  assert.deepEqual([shown.spans.map(({ text }) => text).join(''), shown.range.value?.end],
+    [fake.spans.map(({ text }) => text).join(''), 3]);
 });
 
 test('what comes in several answers is there before anything is shown', async () => {
-  const { looked, looking } = reply('word '.repeat(2500));
-  await looking.refresh();
-  assert.equal(looking.spans.length, looked.spans.length);
-  assert.equal(looking.range.value?.end, 2500);
+  const { fake, shown } = reply('word '.repeat(2500));
+  await shown.refresh();
+  assert.equal(shown.spans.length, fake.spans.length);
+  assert.equal(shown.range.value?.end, 2500);
 });
 
 test('tokens of the reply are found by their spans, others cannot be chosen', async () => {
-  const { looked, looking } = reply('a b');
-  await looking.refresh();
-  assert.deepEqual([looking.spanOf(0), looking.spanOf(1), looking.spanOf(2)],
-    [looked.promptTokens, looked.promptTokens + 1, null]);
-  assert.deepEqual([looking.tokenOf(looked.promptTokens + 1), looking.tokenOf(0)], [1, null]);
+  const { fake, shown } = reply('a b');
+  await shown.refresh();
+  assert.deepEqual([shown.spanOf(0), shown.spanOf(1), shown.spanOf(2)],
+    [fake.promptTokens, fake.promptTokens + 1, null]);
+  assert.deepEqual([shown.tokenOf(fake.promptTokens + 1), shown.tokenOf(0)], [1, null]);
 });
 
 test('the newest token is the last one with a text', async () => {
-  const { looked, looking } = reply('a b');
-  looked.spans.push({ text: '<end>', start: looked.spans.length, stop: looked.spans.length + 1, kind: 'control' });
-  await looking.refresh();
-  assert.deepEqual([looking.range.value?.end, looking.newest()], [3, 1]);
+  const { fake, shown } = reply('a b');
+  fake.spans.push({ text: '<end>', start: fake.spans.length, stop: fake.spans.length + 1, kind: 'control' });
+  await shown.refresh();
+  assert.deepEqual([shown.range.value?.end, shown.newest()], [3, 1]);
 });
 
 test('of several choices the latest counts, however the answers come', async () => {
-  const { engine, looked } = reply('a b c');
+  const { engine, fake } = reply('a b c');
   /** @type {(() => void)[]} */
   const answers = [];
   const slow = { ...engine, attention: (/** @type {string} */ _, /** @type {number | null} */ token) =>
-    /** @type {Promise<any>} */ (new Promise((resolve) => answers.push(() => resolve(looked.row(token))))) };
-  const looking = new Looking(slow, 'c');
-  const [first, second] = [looking.choose(0), looking.choose(2)];
+    /** @type {Promise<any>} */ (new Promise((resolve) => answers.push(() => resolve(fake.row(token))))) };
+  const shown = new AttendedReply(slow, 'c');
+  const [first, second] = [shown.choose(0), shown.choose(2)];
   answers[1]();
   await second;
   answers[0]();
   await first;
-  assert.equal(looking.row.value?.of, 2);
+  assert.equal(shown.row.value?.of, 2);
 });
 
 test('an engine that has nothing, or has died, is said', async () => {
   for (const attended of [async () => null, () => Promise.reject(new Error('dead'))]) {
-    const looking = new Looking({ attended, attention: async () => null }, 'c');
-    void looking.refresh();
+    const shown = new AttendedReply({ attended, attention: async () => null }, 'c');
+    void shown.refresh();
     await settled();
-    assert.deepEqual([looking.gone.value, looking.range.value], [true, null]);
+    assert.deepEqual([shown.gone.value, shown.range.value], [true, null]);
   }
 });
 

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { Looking } from '../../state/attended_reply.js';
+import { AttendedReply } from '../../state/attended_reply.js';
 import { nameOf, percent } from '../../words/attention.js';
 import { counted } from '../../words/format.js';
 import { BEGINNINGS, most } from '../../view/shares.js';
@@ -15,52 +15,52 @@ const MOST_SPANS = 4000;
 // A reply that is being made is looked at again that often.
 const AGAIN_MS = 250;
 
-/** What the tokens of the latest reply looked at. */
+/** The attention of the tokens of the latest reply. */
 export default function AttentionSheet() {
   const app = useApp();
   const chat = app.library.chat.value.id;
-  const looking = useMemo(() => new Looking(app.connection.engine, chat), []);
+  const reply = useMemo(() => new AttendedReply(app.connection.engine, chat), []);
   const growing = useComputed(() => app.replies.running.value?.chat === chat);
   useSignalEffect(() => {
-    void looking.refresh();
+    void reply.refresh();
     if (!growing.value) return undefined;
-    const timer = setInterval(() => void looking.refresh(), AGAIN_MS);
+    const timer = setInterval(() => void reply.refresh(), AGAIN_MS);
     return () => clearInterval(timer);
   });
   const close = () => {
     app.sheet.value = null;
     // Its button has nothing to open any more.
-    if (looking.gone.value && !growing.value) app.attention.kept.value = null;
+    if (reply.gone.value && !growing.value) app.attention.kept.value = null;
   };
   return (
     <Sheet title="What it looked at" onClose={close}>
-      {looking.gone.value ? (
+      {reply.gone.value ? (
         <p>It is not there any more: it is kept for the latest reply, until the page is loaded again.</p>
       ) : (
-        looking.range.value && <Parts looking={looking} growing={growing.value} />
+        reply.range.value && <Parts reply={reply} growing={growing.value} />
       )}
     </Sheet>
   );
 }
 
-/** @param {{looking: Looking, growing: boolean}} props */
-function Parts({ looking, growing }) {
+/** @param {{reply: AttendedReply, growing: boolean}} props */
+function Parts({ reply, growing }) {
   const spoken = useSignal('');
   const choose = async (/** @type {number | null} */ token) => {
-    await looking.choose(token);
-    spoken.value = inWords(looking);
+    await reply.choose(token);
+    spoken.value = inWords(reply);
   };
-  const { first, end, dropped } = rangeOf(looking);
+  const { first, end, dropped } = rangeOf(reply);
   if (end <= first) {
     return <p>{growing ? 'Waiting for the first token…' : 'This reply came without attention.'}</p>;
   }
   return (
-    <div class="looked">
-      <Kind looking={looking} choose={choose} />
-      <Tokens looking={looking} choose={choose} />
-      <Slider looking={looking} choose={choose} />
+    <div class="attended">
+      <Kind reply={reply} choose={choose} />
+      <Tokens reply={reply} choose={choose} />
+      <Slider reply={reply} choose={choose} />
       <Legend />
-      <Most looking={looking} />
+      <Most reply={reply} />
       <p class="hint">
         The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of
         all layers. Not saved, and gone with the next reply.
@@ -73,19 +73,19 @@ function Parts({ looking, growing }) {
   );
 }
 
-/** @typedef {{looking: Looking, choose: (token: number | null) => Promise<void>}} Choosing */
+/** @typedef {{reply: AttendedReply, choose: (token: number | null) => Promise<void>}} Choosing */
 
 /** The average, or one token of the reply. @param {Choosing} props */
-function Kind({ looking, choose }) {
-  const one = looking.choice.value !== null;
+function Kind({ reply, choose }) {
+  const one = reply.choice.value !== null;
   return (
     <div class="choice" role="radiogroup" aria-label="Whose attention">
       <label>
-        <input type="radio" name="looked" checked={!one} onChange={() => void choose(null)} />
+        <input type="radio" name="attended" checked={!one} onChange={() => void choose(null)} />
         <span>Whole reply</span>
       </label>
       <label>
-        <input type="radio" name="looked" checked={one} onChange={() => void choose(looking.newest())} />
+        <input type="radio" name="attended" checked={one} onChange={() => void choose(reply.newest())} />
         <span>One token</span>
       </label>
     </div>
@@ -93,9 +93,9 @@ function Kind({ looking, choose }) {
 }
 
 /** Which token it is, for fingers and readers. @param {Choosing} props */
-function Slider({ looking, choose }) {
-  const { first, end } = rangeOf(looking);
-  const choice = looking.choice.value;
+function Slider({ reply, choose }) {
+  const { first, end } = rangeOf(reply);
+  const choice = reply.choice.value;
   if (choice === null) return <p class="hint">Choose a token of the reply to see what it looked at.</p>;
   return (
     <div class="row one-line">
@@ -108,7 +108,7 @@ function Slider({ looking, choose }) {
       <input
         type="range"
         aria-label="Token of the reply"
-        aria-valuetext={`${tokenName(looking, choice)}, ${choice + 1} of ${end}`}
+        aria-valuetext={`${tokenName(reply, choice)}, ${choice + 1} of ${end}`}
         min={first}
         max={end - 1}
         value={choice}
@@ -125,29 +125,29 @@ function Slider({ looking, choose }) {
 }
 
 /** Prompt and reply; a token of the reply is chosen with a tap, or with the arrow keys. @param {Choosing} props */
-function Tokens({ looking, choose }) {
+function Tokens({ reply, choose }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
   const text = useRef(/** @type {TokenText | null} */ (null));
-  const hidden = useMemo(() => Math.max(0, looking.spans.length - MOST_SPANS), []);
-  const chosen = looking.row.value?.of ?? null;
+  const hidden = useMemo(() => Math.max(0, reply.spans.length - MOST_SPANS), []);
+  const chosen = reply.row.value?.of ?? null;
   useLayoutEffect(() => {
     text.current ??= new TokenText(/** @type {HTMLDivElement} */ (place.current));
-    text.current.show(looking.spans, hidden);
-  }, [looking.range.value]);
+    text.current.show(reply.spans, hidden);
+  }, [reply.range.value]);
   useLayoutEffect(() => {
-    const row = looking.row.value;
+    const row = reply.row.value;
     if (!row) return;
-    const span = row.of === null ? null : looking.spanOf(row.of);
+    const span = row.of === null ? null : reply.spanOf(row.of);
     text.current?.colour(row, span);
     if (span !== null) text.current?.reveal(span);
-  }, [looking.row.value]);
+  }, [reply.row.value]);
   const pointed = (/** @type {MouseEvent} */ event) => {
     const span = text.current?.spanAt(event.target) ?? null;
-    const token = span === null ? null : looking.tokenOf(span);
+    const token = span === null ? null : reply.tokenOf(span);
     if (token !== null) void choose(token);
   };
   const pressed = (/** @type {KeyboardEvent} */ event) => {
-    const { first, end } = rangeOf(looking);
+    const { first, end } = rangeOf(reply);
     const next = { ArrowRight: (chosen ?? first - 1) + 1, ArrowLeft: (chosen ?? end) - 1, Home: first, End: end - 1 }[
       event.key
     ];
@@ -187,19 +187,19 @@ function Legend() {
   );
 }
 
-/** The tokens that were looked at most. @param {{looking: Looking}} props */
-function Most({ looking }) {
-  const row = looking.row.value;
+/** The tokens that were looked at most. @param {{reply: AttendedReply}} props */
+function Most({ reply }) {
+  const row = reply.row.value;
   if (!row) return null;
   const listed = most(row, LISTED);
   return (
     <div>
       <table class="shares">
-        <caption>{headOf(looking, row.of)}</caption>
+        <caption>{headOf(reply, row.of)}</caption>
         <tbody>
           {listed.map((span) => (
             <tr key={span}>
-              <th scope="row">{nameOf(looking.spans[span].text)}</th>
+              <th scope="row">{nameOf(reply.spans[span].text)}</th>
               <td class="number">{percent(row.spans[span])}</td>
               <td aria-hidden="true">
                 <div class="share" style={{ width: `${(100 * row.spans[span]) / row.strongest}%` }} />
@@ -215,26 +215,26 @@ function Most({ looking }) {
   );
 }
 
-/** @param {Looking} looking known by the time that anything is shown of it */
-function rangeOf(looking) {
-  return /** @type {import('../../state/attended_reply.js').Range} */ (looking.range.value);
+/** @param {AttendedReply} reply known by the time that anything is shown of it */
+function rangeOf(reply) {
+  return /** @type {import('../../state/attended_reply.js').Range} */ (reply.range.value);
 }
 
-/** @param {Looking} looking @param {number} token */
-function tokenName(looking, token) {
-  const span = looking.spanOf(token);
-  return span === null ? '' : nameOf(looking.spans[span].text);
+/** @param {AttendedReply} reply @param {number} token */
+function tokenName(reply, token) {
+  const span = reply.spanOf(token);
+  return span === null ? '' : nameOf(reply.spans[span].text);
 }
 
-/** @param {Looking} looking @param {number | null} token */
-function headOf(looking, token) {
-  return token === null ? 'On average, the reply looked at' : `To choose ${tokenName(looking, token)}, it looked at`;
+/** @param {AttendedReply} reply @param {number | null} token */
+function headOf(reply, token) {
+  return token === null ? 'On average, the reply looked at' : `To choose ${tokenName(reply, token)}, it looked at`;
 }
 
-/** @param {Looking} looking @returns {string} for a screen reader */
-function inWords(looking) {
-  const row = looking.row.value;
+/** @param {AttendedReply} reply @returns {string} for a screen reader */
+function inWords(reply) {
+  const row = reply.row.value;
   if (!row) return '';
-  const named = most(row, SPOKEN).map((span) => `${nameOf(looking.spans[span].text)} ${percent(row.spans[span])}`);
-  return `${headOf(looking, row.of)} ${named.join(', ')}`;
+  const named = most(row, SPOKEN).map((span) => `${nameOf(reply.spans[span].text)} ${percent(row.spans[span])}`);
+  return `${headOf(reply, row.of)} ${named.join(', ')}`;
 }

@@ -1,3 +1,3 @@
-// What is shown of noise once a chat has it: loaded as one file.
+// The parts that show noise once a chat has it: loaded as one file.
 export { NoiseSeen } from './seen.jsx';
 export { NoiseSettings } from './settings.jsx';

@@ -38,9 +38,9 @@ export class AskedWriters {
     };
   }
 
-  /** @param {string} chat @param {(writing: boolean) => void} told */
-  watch(chat, told) {
-    const watch = new Watch(chat, told, () => this._say({ asks: chat }), this._timers);
+  /** @param {string} chat @param {(writing: boolean) => void} onWriting */
+  watch(chat, onWriting) {
+    const watch = new Watch(chat, onWriting, () => this._say({ asks: chat }), this._timers);
     this._watches.add(watch);
     this._say({ asks: chat });
     return () => {
@@ -67,12 +67,12 @@ export class AskedWriters {
 /** One chat that another tab may be writing. */
 class Watch {
   /**
-   * @param {string} chat @param {(writing: boolean) => void} told @param {() => void} ask
+   * @param {string} chat @param {(writing: boolean) => void} onWriting @param {() => void} ask
    * @param {AskedWriters['_timers']} timers
    */
-  constructor(chat, told, ask, timers) {
+  constructor(chat, onWriting, ask, timers) {
     this.chat = chat;
-    this._told = told;
+    this._onWriting = onWriting;
     this._ask = ask;
     this._timers = timers;
     /** @type {unknown} */
@@ -84,13 +84,13 @@ class Watch {
     this._unanswered = 0;
     if (this._timer !== null) return;
     this._timer = this._timers.set(() => this._again(), EVERY_MS);
-    this._told(true);
+    this._onWriting(true);
   }
 
   ended() {
     if (this._timer === null) return;
     this.end();
-    this._told(false);
+    this._onWriting(false);
   }
 
   end() {

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-/** Whether another tab writes the reply of the chat that is shown. */
+/** The state of the shown chat in other tabs: whether one of them writes its reply. */
 export class Elsewhere {
   /**
    * @param {import('./writers.js').Writers} writers

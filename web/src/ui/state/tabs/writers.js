@@ -1,4 +1,4 @@
-// Which chats' replies are being written, over all tabs of this browser.
+// The chats whose replies are being written, over all tabs of this browser.
 import { AskedWriters } from './asked_writers.js';
 
 const NAME = 'gatelink-reply';
@@ -7,8 +7,8 @@ const NAME = 'gatelink-reply';
  * @typedef {object} Writers
  * @property {(chat: string) => () => void} begin this tab writes the chat's reply, until what is returned is
  *   called
- * @property {(chat: string, told: (writing: boolean) => void) => () => void} watch tells whether another tab
- *   writes the chat's reply, and when it ends, however it does; until what is returned is called
+ * @property {(chat: string, onWriting: (writing: boolean) => void) => () => void} watch tells whether another
+ *   tab writes the chat's reply, and when it ends, however it does; until what is returned is called
  */
 
 /** @returns {Writers} by Web Locks; where a browser withholds them (http:// on a LAN), tabs ask each other */
@@ -48,23 +48,23 @@ export class LockedWriters {
     return end;
   }
 
-  /** @param {string} chat @param {(writing: boolean) => void} told */
-  watch(chat, told) {
+  /** @param {string} chat @param {(writing: boolean) => void} onWriting */
+  watch(chat, onWriting) {
     const stop = new AbortController();
-    void this._follow(chat, told, stop.signal);
+    void this._follow(chat, onWriting, stop.signal);
     return () => stop.abort();
   }
 
-  /** @param {string} chat @param {(writing: boolean) => void} told @param {AbortSignal} signal */
-  async _follow(chat, told, signal) {
+  /** @param {string} chat @param {(writing: boolean) => void} onWriting @param {AbortSignal} signal */
+  async _follow(chat, onWriting, signal) {
     await this._own.get(chat);
     const look = /** @type {const} */ ({ mode: 'shared', ifAvailable: true });
     const taken = await this._request(chat, look, async (lock) => lock === null);
     if (signal.aborted) return;
-    told(taken === true);
+    onWriting(taken === true);
     if (taken !== true) return;
     await this._request(chat, { mode: 'shared', signal }, async () => {});
-    if (!signal.aborted) told(false);
+    if (!signal.aborted) onWriting(false);
   }
 
   /**

@@ -1,4 +1,4 @@
-// What tabs of one browser share: locks, a channel, and time that a test lets pass.
+// Shared things of the tabs of one browser: locks, a channel, and time that a test lets pass.
 
 /** Web Locks of tabs that can be killed. */
 export class FakeLocks {
