@@ -15,7 +15,7 @@ from split_server.kv.cache import KVCache
 from split_wire.tensor import Tensor
 from tests import oracle
 from tests.adapted import reference, write_adapter
-from tests.engines import HeldRunner, run, tiny_backbone
+from tests.engines import HeldRunner, run, submit, tiny_backbone
 
 HIDDEN = 64
 SCALE = 0.5
