@@ -20,7 +20,8 @@ class Decoder(Protocol):
 class Detokenizer:
     """Text in pieces whose concatenation is the decoded whole; special tokens are left out.
 
-    A character whose UTF-8 bytes are split over tokens is held back until it is whole. Only the
+    A character whose UTF-8 bytes are split over tokens is held back until it is whole; what comes
+    before it is not. Only the
     previous piece and what is held back are decoded, so the cost per token does not grow with the
     reply. The previous piece stays as context because some decoders treat the start of a text
     specially.
@@ -37,12 +38,18 @@ class Detokenizer:
         self._held.append(token)
         text = self._decoder.decode(self._context + self._held)
         if text.endswith(_UNFINISHED) and len(self._held) < _MAX_HELD:
-            return ""
+            return self._begin(text.rstrip(_UNFINISHED))
         return self._take(text)
 
     def flush(self) -> str:
         """The bytes that are still held back, as replacement characters."""
         return self._take(self._decoder.decode(self._context + self._held))
+
+    def _begin(self, whole: str) -> str:
+        """The new part of the ``whole`` characters; the tokens stay for the one that follows."""
+        piece = whole[len(self._shown) :]
+        self._shown += piece
+        return piece
 
     def _take(self, text: str) -> str:
         piece = text[len(self._shown) :]

@@ -98,7 +98,8 @@ def decode(
 
     ``attention``: which attention each token's event brings. ``constraint``: only what it allows
     is chosen, and the reply stops when it has finished. ``logprobs``: each event tells the chosen
-    token's and those of so many most likely ones (0..20).
+    token's and those of so many most likely ones (0..20). ``cancelled``: asked before the first
+    token and after each.
 
     Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NothingAllowed and the backend's
     errors.
@@ -106,7 +107,7 @@ def decode(
     check_top_logprobs(logprobs)
     tokens, generated = list(prompt), list[int]()
     detokenizer, stops = Detokenizer(decoder), StopFilter(limits.stops)
-    reason: FinishReason | None = None
+    reason: FinishReason | None = "cancelled" if cancelled() else None
     while reason is None:
         began = clock()
         extended = sequence.extend(tokens, attention)

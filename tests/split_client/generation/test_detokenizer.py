@@ -72,6 +72,13 @@ def test_a_split_character_is_held_back_until_it_is_whole() -> None:
     assert streamed(tokenizer, ids) == ["a", "", "", "€", "b", ""]
 
 
+def test_what_comes_before_a_split_character_is_not_held_back() -> None:
+    tokenizer = byte_level()
+    tokenizer.add_tokens(["ĠâĤ", "¬", "¬!"])
+    first, rest = (tokenizer.token_to_id(token) for token in ("ĠâĤ", "¬"))
+    assert streamed(tokenizer, [first, rest, first, rest]) == [" ", "€", " ", "€", ""]
+
+
 def test_half_a_character_at_the_end_becomes_a_replacement() -> None:
     tokenizer = byte_level()
     ids = tokenizer.encode("€").ids[:2]

@@ -122,9 +122,14 @@ def test_a_reply_ends_when_the_context_is_full(head: ExactLMHead) -> None:
 
 
 def test_a_reply_ends_on_request_after_the_token_at_hand(head: ExactLMHead) -> None:
-    asked = iter([False, False, True])
+    asked = iter([False, False, False, True])
     events = run(head, [0], cancelled=lambda: next(asked))
     assert (tokens(events), reason(events)) == ([1, 2, 3], "cancelled")
+
+
+def test_a_reply_that_was_stopped_before_it_began_has_no_token(head: ExactLMHead) -> None:
+    events = run(head, [0], cancelled=lambda: True)
+    assert (tokens(events), text(events), reason(events)) == ([], "", "cancelled")
 
 
 def test_rows_and_times_are_told_for_every_token(head: ExactLMHead) -> None:

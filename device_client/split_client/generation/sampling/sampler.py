@@ -32,14 +32,15 @@ class Choice(NamedTuple):
 class Sampler:
     """Chooses tokens as ``params`` asks; ``seed`` is the one given, or drawn at random.
 
-    Raises TokenIdOutOfRange for a banned token that the head does not have, and NothingAllowed when
-    all are banned.
+    Raises TokenIdOutOfRange for a token of ``banned`` or ``logit_bias`` that the head does not
+    have, and NothingAllowed when all are banned.
     """
 
     def __init__(self, head: LMHead, params: SamplingParams) -> None:
         self.head = head
         self.seed = secrets.randbits(64) if params.seed is None else params.seed
         self.params = replace(params, seed=self.seed)
+        head.rows.check_ids(list(params.logit_bias))
         banned = head.rows.check_ids(sorted(params.banned))
         self._permitted = TokenSet.without(banned, head.rows.rows) if banned.size else None
 
