@@ -19,10 +19,10 @@ export class TokenIdOutOfRange extends AppError {
   }
 }
 
-/** Every token is banned. */
+/** Every token is banned, or outside what a constraint allows. */
 export class NothingAllowed extends AppError {
   constructor() {
-    super('nothing_allowed', 'no token may follow: all are banned; ban fewer tokens');
+    super('nothing_allowed', 'no token may follow: all are banned or outside the constraint; ban fewer tokens');
   }
 }
 

@@ -34,24 +34,25 @@ export class Sampler {
     for (const token of params.logitBias.keys()) {
       if (token >= head.rows) throw new TokenIdOutOfRange(token, head.rows);
     }
-    this._among = params.banned.size ? new TokenSet(params.banned, head.rows) : null;
-    this._affected = new AffectedTokens(this.params, head.rows, this._among?.others ?? null);
+    this._permitted = params.banned.size ? TokenSet.without(params.banned, head.rows) : null;
+    this._affected = new AffectedTokens(this.params, head.rows, this._permitted?.others ?? null);
     this._first = new FirstTokens(head, this._affected);
   }
 
   /**
    * The token after `prompt` and `generated`; the same history, state and index give the same one. One call
-   * at a time. Throws TokenIdOutOfRange and the head's errors.
+   * at a time. Throws TokenIdOutOfRange, NothingAllowed and the head's errors.
    * @param {Float32Array} hidden final hidden state [hidden size]
    * @param {ArrayLike<number>} prompt
    * @param {ArrayLike<number>} generated
    * @param {number} drawIndex which draw of the seed this is
+   * @param {Uint8Array | null} [allowed] mask [rows], nothing outside it takes part; null: every token may
    * @returns {Promise<Choice>}
    */
-  async choose(hidden, prompt, generated, drawIndex) {
+  async choose(hidden, prompt, generated, drawIndex, allowed = null) {
+    const among = this._among(allowed);
     this._affected.follow(prompt, generated);
-    const among = this._among;
-    if (among !== null && among.others === null) return this._chosenAmong(among, hidden, drawIndex);
+    if (among !== null) return this._chosenAmong(among, hidden, drawIndex);
     if (this.params.temperature === 0) return greedy(await this._first.find(hidden, 1));
     const u = uniform(this.seed, drawIndex);
     if (this.params.topK === 0) return this._unlimited(hidden, u, null);
@@ -59,7 +60,17 @@ export class Sampler {
   }
 
   /**
-   * @param {TokenSet} among few, or many but not most
+   * The set that a choice is made from; null: every token but those that are forbidden anyway.
+   * @param {Uint8Array | null} allowed
+   */
+  _among(allowed) {
+    const permitted = this._permitted;
+    if (allowed !== null) return permitted?.within(allowed) ?? new TokenSet(allowed);
+    return permitted?.others ? null : permitted;
+  }
+
+  /**
+   * @param {TokenSet} among few, or many
    * @param {Float32Array} hidden @param {number} drawIndex
    */
   async _chosenAmong(among, hidden, drawIndex) {

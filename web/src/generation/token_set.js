@@ -10,22 +10,37 @@ export const FEW = 2048;
  */
 export class TokenSet {
   /**
+   * Throws NothingAllowed.
+   * @param {Uint8Array} mask [rows] of 0 and 1
+   * @param {number} [few] for tests
+   */
+  constructor(mask, few = FEW) {
+    this.mask = mask;
+    this.size = 0;
+    for (const member of mask) this.size += member;
+    if (this.size === 0) throw new NothingAllowed();
+    this.members = this.size <= few ? idsOf(mask, 1) : null;
+    this.others = this.members === null && mask.length - this.size <= few ? idsOf(mask, 0) : null;
+  }
+
+  /**
    * All tokens 0..rows-1 but `banned`. Throws NothingAllowed, TokenIdOutOfRange.
    * @param {Iterable<number>} banned
    * @param {number} rows
    * @param {number} [few] for tests
    */
-  constructor(banned, rows, few = FEW) {
-    this.mask = new Uint8Array(rows).fill(1);
-    this.size = rows;
+  static without(banned, rows, few) {
+    const mask = new Uint8Array(rows).fill(1);
     for (const token of banned) {
       if (!(token >= 0 && token < rows)) throw new TokenIdOutOfRange(token, rows);
-      this.size -= this.mask[token];
-      this.mask[token] = 0;
+      mask[token] = 0;
     }
-    if (this.size === 0) throw new NothingAllowed();
-    this.members = this.size <= few ? idsOf(this.mask, 1) : null;
-    this.others = this.members === null && rows - this.size <= few ? idsOf(this.mask, 0) : null;
+    return new TokenSet(mask, few);
+  }
+
+  /** The members that are set in `mask` [rows] too. Throws NothingAllowed. @param {Uint8Array} mask */
+  within(mask) {
+    return new TokenSet(mask.map((allowed, id) => allowed & this.mask[id]));
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/common/errors.js';
 import { GRACE_MILLISECONDS, decode } from '../../src/generation/loop.js';
+import { EchoHead } from './plain_head.js';
 
 const EOS = 99;
 
@@ -37,6 +38,7 @@ function choosing(tokens) {
   const calls = [];
   return {
     calls,
+    head: new EchoHead(1),
     /**
      * @param {Float32Array} hidden @param {number[]} prompt @param {number[]} generated
      * @param {number} draw
@@ -107,8 +109,9 @@ test('each token is asked for with its history and its number, and tells its row
   assert.deepEqual(sequence.asked, [[1, 2], [1, 2, 5], [1, 2, 5, 6]]);
   assert.deepEqual(sampler.calls[2], { hidden: 4, prompt: [1, 2], generated: [5, 6], draw: 2 });
   const timing = { total: 1, engine: 0.25, queue: 0.125, wire: 0.0625, device: 0.5625 };
-  assert.deepEqual(events[0], { type: 'token', token: 5, text: '', probability: 0.5, rows: 2, timing });
-  assert.deepEqual(events[2], { type: 'token', token: EOS, text: '', probability: 0.5, rows: 1, timing });
+  const same = { type: 'token', text: '', probability: 0.5, timing, logprobs: null };
+  assert.deepEqual(events[0], { ...same, token: 5, rows: 2 });
+  assert.deepEqual(events[2], { ...same, token: EOS, rows: 1 });
   assert.deepEqual(events[3], { type: 'finished', reason: 'eos', text: 'g' });
 });
 

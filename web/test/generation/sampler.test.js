@@ -103,6 +103,37 @@ test('with many banned and many left, the token of the definition', async () => 
   }
 });
 
+for (const share of [0.002, 0.3, 0.9, 1]) {
+  test(`with ${100 * share} percent allowed, the token of the definition`, async () => {
+    const rows = 4_500;
+    for (const [name, fields] of Object.entries(PARAMS)) {
+      for (let draw = 0; draw < 6; draw++) {
+        const logits = logitsOf(draw, draw % 2 ? 9 : 0, rows);
+        const random = randomNumbers(draw);
+        const allowed = Uint8Array.from(logits, () => (random() < share ? 1 : 0));
+        allowed[17] = 1;
+        for (const banned of [[], [5, 6], [...logits.keys()].filter((id) => id % 3 === 0)]) {
+          const asked = { ...fields, seed: 1, banned };
+          const others = [...logits.keys()].filter((id) => !allowed[id]);
+          const token = expected({ ...asked, banned: [...banned, ...others] }, logits, draw);
+          const sampler = new Sampler(new EchoHead(rows), paramsFrom(asked));
+          const choice = await sampler.choose(logits, PROMPT, REPLY, draw, allowed);
+          assert.equal(choice.token, token, `${name}, draw ${draw}, ${banned.length} banned`);
+        }
+      }
+    }
+  });
+}
+
+test('a choice among none is refused, and the next one is made all the same', async () => {
+  const sampler = new Sampler(new EchoHead(4), paramsFrom({ banned: [1] }));
+  const logits = Float32Array.of(0, 3, 1, 2);
+  const choose = (/** @type {number[]} */ mask) => sampler.choose(logits, [], [], 0, Uint8Array.from(mask));
+  await assert.rejects(choose([0, 1, 0, 0]), { code: 'nothing_allowed' });
+  assert.equal((await choose([1, 1, 1, 0])).token, 2);
+  assert.equal((await sampler.choose(logits, [], [], 0)).token, 3);
+});
+
 test('a peaked draw without top-k needs no more than the first candidates', async () => {
   const head = new EchoHead(ROWS);
   const sampler = new Sampler(head, paramsFrom({ temperature: 0.7, top_p: 0.9, seed: 1 }));
