@@ -13,10 +13,16 @@ from typing import Any
 
 from scripts.paths import ROOT
 from scripts.vectors import noise, sampling
+from scripts.vectors.decoding import build as decoding
 from scripts.vectors.wire import build as wire
 
 FOLDER = ROOT / "tests" / "vectors"
-KINDS = {"noise": noise.build, "sampling": sampling.build, "wire": wire.build}
+KINDS = {
+    "decoding": decoding.build,
+    "noise": noise.build,
+    "sampling": sampling.build,
+    "wire": wire.build,
+}
 
 
 def build(kind: str) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""The decode loop: prompt in, tokens out. There is no other one."""
+"""The decode loop of Python, on devices and beside the engine: prompt in, tokens out.
+
+The web app has one as well (``web/src/generation/loop.js``); ``tests/vectors/decoding.json`` drives
+both.
+"""
 
 from __future__ import annotations
 
