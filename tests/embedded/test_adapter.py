@@ -15,6 +15,7 @@ from scripts.demo_model.evaluation.adapter import expert_cases, expert_perplexit
 from scripts.demo_model.evaluation.score import score
 from scripts.demo_model.training.adapter import Adapter, applied
 from scripts.demo_model.training.pipeline import digest
+from tests.exhaustive import EXHAUSTIVE
 
 
 def test_description_agrees_with_tensors_and_base_model(chat: Chat, banking: Adapter) -> None:
@@ -60,7 +61,7 @@ def test_unseen_banking_wording_is_answered_in_full_only_with_the_adapter(
 
 
 def test_general_answers_stay_nearly_as_good(chat: Chat, banking: Adapter) -> None:
-    cases = general_cases()[:200]
+    cases = general_cases()[: 200 if EXHAUSTIVE else 80]
     without = score(chat, cases).share
     with applied(chat.model, banking):
         assert score(chat, cases).share >= without - 0.05

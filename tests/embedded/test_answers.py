@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from scripts.demo_model.chat import Chat
@@ -11,15 +9,16 @@ from scripts.demo_model.corpus.facts import facts_by_id
 from scripts.demo_model.evaluation.cases import blind_cases, held_out_cases, task_cases
 from scripts.demo_model.evaluation.score import score
 from tests.embedded.draws import seeded
+from tests.exhaustive import EXHAUSTIVE
 
-EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ
+DRAWN = 500 if EXHAUSTIVE else 200
 HELD_OUT_FLOOR = 0.90
 BLIND_FLOOR = 0.85
 TASK_FLOOR = 0.90
 
 
 def test_held_out_phrasings_are_answered_exactly_at_least_nine_times_in_ten(chat: Chat) -> None:
-    result = score(chat, seeded(5).sample(held_out_cases(), 500))
+    result = score(chat, seeded(5).sample(held_out_cases(), DRAWN))
     assert result.share >= HELD_OUT_FLOOR, result.mistakes[:20]
 
 

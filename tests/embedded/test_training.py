@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from scripts.demo_model.training import pipeline
 from scripts.demo_model.training.loop import TrainConfig
 from scripts.demo_model.training.pipeline import digest, train_base
+from tests.exhaustive import EXHAUSTIVE
 
-SHORT = TrainConfig(seed=5, tokens=30_000, batch_tokens=1024, warmup=2, threads=1, max_steps=6)
+CONVERSATIONS = pipeline.TOKENIZER_CONVERSATIONS if EXHAUSTIVE else 1_000
+STEPS = 6 if EXHAUSTIVE else 3
+SHORT = TrainConfig(
+    seed=5, tokens=5_000 * STEPS, batch_tokens=1024, warmup=2, threads=1, max_steps=STEPS
+)
 
 
 @pytest.fixture
@@ -29,7 +35,10 @@ def _run(folder: Path, config: TrainConfig) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_plain_torch_after")
-def test_two_short_runs_give_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+def test_two_short_runs_give_the_same_bytes_and_another_seed_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "TOKENIZER_CONVERSATIONS", CONVERSATIONS)
     first = _run(tmp_path / "first", SHORT)
     assert len(first) == 5
     assert _run(tmp_path / "second", SHORT) == first

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -23,11 +22,10 @@ from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.backend import EngineBackend
 from tests.checkpoints import tiny_tokenizer
 from tests.engines import TinySessions
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_client.grammar.schemas import opening, random_schema, weighted, write
 from tests.split_server.compat.test_backend import beside, embed, exact_head
 
-# Every schema with either number of tokens; else the schemas have them in turns.
-EXHAUSTIVE = "GATELINK_EXHAUSTIVE" in os.environ
 EOS = frozenset({0, 2})
 ROWS = 325  # five more than the tokenizer has tokens
 PERSON = {
@@ -67,6 +65,7 @@ def test_texts_of_a_random_schema_parse_and_validate(
 ) -> None:
     schema = random_schema(seed)
     jsonschema.Draft202012Validator.check_schema(schema)
+    # Every schema with either number of tokens; else the schemas have them in turns.
     for most in (400, 250) if EXHAUSTIVE else (400 if seed % 2 else 250,):
         check(schema, written(grammars, tokenizer, schema, seed, most))
 
