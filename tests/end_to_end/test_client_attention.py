@@ -38,7 +38,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(server: RunningServer, cache: Path) -> Iterator[SplitClient]:
     with SplitClient(server.url, cache=cache) as client:
         yield client

@@ -18,9 +18,12 @@ from split_client.generation.head.exact import ExactLMHead
 from split_client.generation.head.rows import WeightRows
 from split_client.generation.head.spec import HeadSpec
 from split_wire.floats import FloatName
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_client.generation.weights import open_screen, reference_top, write_rows
 
 ROWS, HIDDEN = 3_001, 64
+ALSO: tuple[tuple[int, ...], ...] = ((), (2, 7, 510, 3_000))
+STATES = 12 if EXHAUSTIVE else 5
 
 SPECS = {
     "plain": HeadSpec(),
@@ -32,14 +35,17 @@ SPECS = {
 }
 
 
-def assert_exact(head: ExactLMHead, hidden: np.ndarray, k: int, also: tuple[int, ...] = ()) -> None:
-    """``top`` equals a full sort of the unscreened logits, and those equal float64."""
+def assert_exact(
+    head: ExactLMHead, hidden: np.ndarray, *asked: tuple[int, tuple[int, ...]]
+) -> None:
+    """``top`` of each (k, also) equals a full sort of all logits, and those equal float64."""
     full = ExactLMHead(head.rows, head.spec).logits(hidden)
-    ids, logits = reference_top(full, k, also)
-    found = head.top(hidden, k, also)
-    assert found.ids.tolist() == ids
-    assert found.logits.tolist() == logits
-    assert found.also_logits.tolist() == [full[i] for i in also]
+    for k, also in asked:
+        ids, logits = reference_top(full, k, also)
+        found = head.top(hidden, k, also)
+        assert found.ids.tolist() == ids
+        assert found.logits.tolist() == logits
+        assert found.also_logits.tolist() == [full[i] for i in also]
     wide = head.rows.block(0, head.rows.rows).astype(np.float64)
     scale = np.abs(wide) @ np.abs(hidden).astype(np.float64)
     if head.spec.softcap is None and head.spec.bias is None:
@@ -68,12 +74,10 @@ def test_the_top_equals_a_full_sort(tmp_path: Path, rows: WeightRows, name: str,
     spec = SPECS[name]
     head = ExactLMHead(rows, spec, open_screen(tmp_path, rows, tile=tile, bias=spec.bias))
     rng = np.random.default_rng(1)
-    states = [rng.standard_normal(HIDDEN, dtype=np.float32) for _ in range(12)]
+    states = [rng.standard_normal(HIDDEN, dtype=np.float32) for _ in range(STATES)]
     states += [rows.take([7])[0], np.zeros(HIDDEN, np.float32), np.eye(HIDDEN, dtype="f4")[3]]
     for hidden in states:
-        for k in (1, 50, 400):
-            assert_exact(head, hidden, k)
-            assert_exact(head, hidden, k, also=(2, 7, 510, 3_000))
+        assert_exact(head, hidden, *((k, also) for k in (1, 50, 400) for also in ALSO))
     assert head.screened
 
 
@@ -87,7 +91,7 @@ def test_rows_full_of_ties_rank_by_id(
     rows = write_rows(folder / "w", rng.integers(-levels, levels + 1, (200, 5)).astype(np.float32))
     head = ExactLMHead(rows, HeadSpec(), open_screen(folder, rows))
     also = tuple(rng.choice(200, 5, replace=False).tolist())
-    assert_exact(head, rng.integers(-levels, levels + 1, 5).astype(np.float32), k, also)
+    assert_exact(head, rng.integers(-levels, levels + 1, 5).astype(np.float32), (k, also))
 
 
 def test_more_than_there_is_gives_all_that_is_left(tmp_path: Path, rows: WeightRows) -> None:
@@ -124,7 +128,7 @@ def test_a_screen_that_breaks_its_bound_is_abandoned_and_the_answer_is_right(
     screen = open_screen(tmp_path, write_rows(tmp_path / "w", weights))
     changed = write_rows(tmp_path / "other", rng.permutation(weights))
     head = ExactLMHead(changed, HeadSpec(), screen)
-    assert_exact(head, rng.standard_normal(HIDDEN, dtype=np.float32), 20)
+    assert_exact(head, rng.standard_normal(HIDDEN, dtype=np.float32), (20, ()))
     assert not head.screened
     assert "broke its bound" in caplog.text
 
@@ -185,7 +189,7 @@ def test_the_screen_is_derived_once_and_rebuilt_when_damaged(
         head = ExactLMHead.open(rows, screen_path=path)
         assert head.screened
         assert len(built) == builds
-        assert_exact(head, hidden, 20)
+        assert_exact(head, hidden, (20, ()))
     assert [entry.name for entry in tmp_path.iterdir()] == ["screen-v1"]
 
 
@@ -195,7 +199,7 @@ def test_other_weights_under_the_same_path_get_their_own_screen(tmp_path: Path) 
     for _ in range(2):
         rows = write_rows(tmp_path / "w", rng.standard_normal((300, 16), dtype=np.float32))
         head = ExactLMHead.open(rows, screen_path=tmp_path / "screen-v1")
-        assert_exact(head, rng.standard_normal(16, dtype=np.float32), 5)
+        assert_exact(head, rng.standard_normal(16, dtype=np.float32), (5, ()))
         assert head.screened
 
 
@@ -206,7 +210,7 @@ def test_a_folder_that_cannot_be_written_costs_speed_not_answers(
     head = ExactLMHead.open(rows, screen_path=tmp_path / "missing" / "screen-v1")
     assert not head.screened
     assert caplog.records[-1].levelno == logging.WARNING
-    assert_exact(head, np.ones(HIDDEN, np.float32), 20)
+    assert_exact(head, np.ones(HIDDEN, np.float32), (20, ()))
 
 
 @pytest.mark.usefixtures("small_is_worth_it")

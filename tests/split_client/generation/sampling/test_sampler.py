@@ -21,9 +21,11 @@ from split_client.generation.head.spec import HeadSpec
 from split_client.generation.sampling import sampler as sampler_module
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_client.generation.weights import open_screen, write_rows
 
 ROWS, HIDDEN = 2_000, 32
+DRAWS = 4_000 if EXHAUSTIVE else 1_000
 PROMPT, REPLY = [5, 6, 7, 7, 1_999], [7, 8, 8, 300]
 
 ALL_PARAMS: dict[str, dict[str, Any]] = {
@@ -82,7 +84,7 @@ def test_screened_choices_are_those_of_all_logits(
 ) -> None:
     params = SamplingParams(**ALL_PARAMS[name], seed=1)
     screened, plain = (Sampler(head, params) for head in heads)
-    for draw in range(60):
+    for draw in range(60 if EXHAUSTIVE else 25):
         hidden = peaked(heads[0], draw, strength)
         one = screened.choose(hidden, PROMPT, REPLY, draw)
         other = plain.choose(hidden, PROMPT, REPLY, draw)
@@ -158,7 +160,7 @@ def test_many_draws_follow_the_float64_distribution(
 ) -> None:
     hidden = peaked(heads[0], 3, 0.4)
     sampler = Sampler(heads[0], SamplingParams(**ALL_PARAMS[name], seed=11))
-    choices = [sampler.choose(hidden, PROMPT, REPLY, draw) for draw in range(4_000)]
+    choices = [sampler.choose(hidden, PROMPT, REPLY, draw) for draw in range(DRAWS)]
     probabilities = {choice.token_id: choice.probability for choice in choices}
     common = {token: p for token, p in probabilities.items() if p * len(choices) >= 5}
     drawn = np.array([choice.token_id for choice in choices])

@@ -25,10 +25,12 @@ from split_client.generation.sampling.logprobs import token_logprobs
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
 from split_wire.floats import FloatName
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_client.generation.sampling.test_sampler import ALL_PARAMS
 from tests.split_client.generation.weights import write_rows
 
 ROWS, HIDDEN = 6_001, 96
+STATES = 6 if EXHAUSTIVE else 3
 
 SPECS = {
     "plain": HeadSpec(),
@@ -110,7 +112,11 @@ def test_the_top_equals_a_full_sort(
     tmp_path: Path, rows: WeightRows, name: str, kernel: str
 ) -> None:
     head = open_compact(tmp_path, rows, SPECS[name], kernel)
-    for hidden in [*states(rows, 6), np.zeros(HIDDEN, np.float32), np.eye(HIDDEN, dtype="f4")[3]]:
+    for hidden in [
+        *states(rows, STATES),
+        np.zeros(HIDDEN, np.float32),
+        np.eye(HIDDEN, dtype="f4")[3],
+    ]:
         for k in (1, 50, 400):
             assert_exact(head, hidden, k, also=() if k == 1 else (2, 7, 510, 6_000, 2))
     assert head.screened
