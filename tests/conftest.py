@@ -12,14 +12,20 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.checkpoints import FAMILIES, tiny_checkpoint
+from tests.exhaustive import EXHAUSTIVE
 
 _TESTS = Path(__file__).parent
 # What a test costs, in tests of one object: with a browser, a server, or slow as it says itself.
 _COSTS = {"web": 12, "end_to_end": 6, "embedded": 6}
-_SLOW = 40
+_SLOW = 150
 
 # How long an example takes says how busy the machine is.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "tests",
+    deadline=None,
+    max_examples=100 if EXHAUSTIVE else 40,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("tests")
 
 

@@ -24,6 +24,7 @@ from tests import oracle
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.relays import running_relay
 from tests.end_to_end.server_processes import server_process
+from tests.exhaustive import EXHAUSTIVE
 from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
 from tests.split_relay.net import free_port
@@ -84,6 +85,7 @@ def test_a_server_that_never_was_there_is_unreachable(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not EXHAUSTIVE, reason="test_soak kills a server that has more clients")
 def test_a_server_killed_in_the_middle_that_comes_back_gives_identical_text(
     tiny_path: Path, tmp_path: Path
 ) -> None:

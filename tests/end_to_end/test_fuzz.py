@@ -1,4 +1,4 @@
-"""Thousands of damaged messages against a live server, the same ones every time.
+"""Hundreds or thousands of damaged messages against a live server, the same ones every time.
 
 While somebody else chats: every message has its answer within a second, no answer is an internal
 error, and the chat's tokens are those of `generate`.
@@ -32,6 +32,7 @@ from split_wire.messages import (
 )
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import Session, line_to, some_rows
+from tests.exhaustive import EXHAUSTIVE
 from tests.server_process import FORWARD_PATH, STREAM_PATH, RunningServer, running_server
 
 pytestmark = pytest.mark.slow
@@ -66,6 +67,11 @@ def chat(
     assert not errors
 
 
+def share(count: int) -> int:
+    """Of so many messages, as many as are sent."""
+    return count if EXHAUSTIVE else count // 3
+
+
 def frames(server: RunningServer, seed: int, count: int) -> Iterator[bytes]:
     """Damaged frames of sessions that are really open."""
     rng = random.Random(seed)  # noqa: S311 - repeatable, nothing secret
@@ -94,7 +100,7 @@ def check(frame: bytes) -> str:
 def test_damaged_frames_over_a_websocket(server: RunningServer) -> None:
     seen: Counter[str] = Counter()
     with server.socket(additional_headers=FUZZER) as websocket:
-        for frame in frames(server, 1, 1500):
+        for frame in frames(server, 1, share(1500)):
             websocket.send(frame)
             answer = websocket.recv(timeout=SECONDS)
             assert isinstance(answer, bytes)
@@ -106,7 +112,7 @@ def test_damaged_frames_over_a_websocket(server: RunningServer) -> None:
 
 def test_damaged_frames_by_post(server: RunningServer) -> None:
     with server.client(headers=FUZZER | {"Content-Type": CONTENT_TYPE}) as client:
-        for frame in frames(server, 2, 800):
+        for frame in frames(server, 2, share(800)):
             begun = time.monotonic()
             response = client.post(FORWARD_PATH, content=frame)
             assert time.monotonic() - begun < SECONDS
@@ -146,7 +152,7 @@ def originals(server: RunningServer, seed: int, count: int) -> Iterator[str | by
 def test_damaged_messages_of_the_original_protocol_over_a_websocket(server: RunningServer) -> None:
     seen: Counter[str] = Counter()
     with server.socket(subprotocol=None, additional_headers=FUZZER) as websocket:
-        for message in originals(server, 3, 1000):
+        for message in originals(server, 3, share(1000)):
             websocket.send(message)
             answer = websocket.recv(timeout=SECONDS)
             reply = json.loads(answer) if isinstance(answer, str) else {"type": "result"}
@@ -157,7 +163,7 @@ def test_damaged_messages_of_the_original_protocol_over_a_websocket(server: Runn
 
 def test_damaged_messages_of_the_original_protocol_by_post(server: RunningServer) -> None:
     with server.client(headers=FUZZER) as client:
-        for message in originals(server, 4, 600):
+        for message in originals(server, 4, share(600)):
             kind = "application/octet-stream" if isinstance(message, bytes) else "application/json"
             begun = time.monotonic()
             response = client.post(FORWARD_PATH, content=message, headers={"Content-Type": kind})
@@ -187,7 +193,7 @@ def requests(server: RunningServer, seed: int, count: int) -> Iterator[bytes]:
 
 
 def test_damaged_http_requests(server: RunningServer) -> None:
-    for request in requests(server, 5, 800):
+    for request in requests(server, 5, share(800)):
         begun = time.monotonic()
         answer = exchange(server, request)
         assert not answer or answer.startswith(b"HTTP/1.1 ")
@@ -223,7 +229,7 @@ def test_damaged_websocket_frames(server: RunningServer) -> None:
     rng = random.Random(6)  # noqa: S311 - repeatable, nothing secret
     ping = websocket_frame(encode_message(Ping()))
     assert b"pong" in exchange(server, HANDSHAKE, ping, patience=SECONDS)
-    for _ in range(300):
+    for _ in range(share(300)):
         begun = time.monotonic()
         exchange(server, HANDSHAKE, mutations.mutated_bytes(rng, 2 * ping))
         assert time.monotonic() - begun < SECONDS

@@ -23,6 +23,7 @@ from split_server.memory.plan import MemoryPlan, ModelShape, shape_of
 from split_wire.tensor import Tensor
 from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone
+from tests.exhaustive import EXHAUSTIVE
 
 _CONFIG: dict[str, Any] = {
     "model_type": "qwen2",
@@ -47,9 +48,11 @@ def _passes(path: Path, dtype: str) -> list[dict[str, int]]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads proc(5)")
 @pytest.mark.parametrize(
-    ("dtype", "intermediate"), [("float32", 4096), ("float32", 512), ("bfloat16", 512)]
+    ("dtype", "intermediate"),
+    [("float32", 4096), ("bfloat16", 512), *([("float32", 512)] if EXHAUSTIVE else [])],
 )
 def test_passes_take_what_the_shape_says(tmp_path: Path, dtype: str, intermediate: int) -> None:
     path = tiny_checkpoint(

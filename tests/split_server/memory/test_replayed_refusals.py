@@ -17,8 +17,11 @@ from split_server.errors import ModelTooLarge
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
 from tests.checkpoints import tiny_checkpoint
+from tests.exhaustive import EXHAUSTIVE
 
 _MIB = 1 << 20
+# Of the first few some are refused already.
+_REQUESTS, _LIMIT, _LONGEST = (40, 1_400_000_000, 6144) if EXHAUSTIVE else (8, 1_200_000_000, 4096)
 
 
 def test_plan_prints_what_fits_without_loading_the_model(
@@ -68,7 +71,8 @@ def test_without_a_budget_caches_get_what_the_plan_leaves(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts mappings on Linux")
 def test_random_requests_never_end_a_server_with_little_memory_and_are_rightly_refused() -> None:
-    flags = ["--requests", "40", "--limit", "1400000000", "--longest", "6144", "--linears", "plain"]
+    asked = {"requests": _REQUESTS, "limit": _LIMIT, "longest": _LONGEST, "linears": "plain"}
+    flags = [f"--{name}={value}" for name, value in asked.items()]
     ran = subprocess.run(
         [sys.executable, "-m", "scripts.bench.memory_plan.run", *flags, "--json"],
         cwd=Path(__file__).parents[3],
@@ -79,7 +83,7 @@ def test_random_requests_never_end_a_server_with_little_memory_and_are_rightly_r
     assert ran.stdout, ran.stderr
     result = json.loads(ran.stdout.splitlines()[-1])
     assert result["died"] == 0, ran.stderr
-    assert result["requests"] == 40
+    assert result["requests"] == _REQUESTS
     assert result["steps_refused"] > 0
     assert result["wrong"] == 0, result
     assert result["failed"] == 0

@@ -23,6 +23,7 @@ from split_client.generation.head.spec import HeadSpec
 from split_server.checkpoint.folder import EMBEDDED
 from split_wire.floats import FloatName
 from tests import oracle
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_client.generation.weights import write_rows
 from tests.web.browsing import Browser
 from tests.web.ends.page import EndsPage, served
@@ -30,6 +31,7 @@ from tests.web.generation_peers import as_base64, ask
 
 _REPOSITORY = Path(__file__).parents[3]
 _HEADER = 64
+VECTORS = "200" if EXHAUSTIVE else "20"
 _BUILD = """
 import { build } from 'esbuild';
 import { KERNEL_NAMES, compileKernel } from './kernels.mjs';
@@ -154,9 +156,9 @@ def test_the_top_is_that_of_the_exact_head_for_every_token_of_the_embedded_model
 
 @pytest.mark.slow
 def test_the_benchmark_finds_the_top_of_float64_products_from_files() -> None:
-    command = [sys.executable, "-m", "scripts.bench.web.head", "--small", "--vectors", "200"]
+    command = [sys.executable, "-m", "scripts.bench.web.head", "--small", "--vectors", VECTORS]
     done = subprocess.run(
         command, cwd=_REPOSITORY, capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "100.0% of 200 vectors" in done.stdout
+    assert f"100.0% of {VECTORS} vectors" in done.stdout

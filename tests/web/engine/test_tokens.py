@@ -15,10 +15,13 @@ from split_client.generation.sampling.params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.checkpoints import tiny_checkpoint
+from tests.exhaustive import EXHAUSTIVE
 from tests.server_process import RunningServer, running_server
 from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
 
 TURNS = ("What is split inference?", "And what does the relay do?", "Grüße aus 東京! 👍🏽")
+# The embedded model is of the kind qwen2.
+FAMILIES = [*(["qwen2"] if EXHAUSTIVE else []), "llama", "gemma", "gemma2", "phi"]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +82,7 @@ def test_either_transport_gives_the_tokens_of_generate(
         assert page.page.evaluate("engine.stats()")["transport"] == transport
 
 
-@pytest.mark.parametrize("family", ["qwen2", "llama", "gemma", "gemma2", "phi"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_tiny_checkpoints_of_each_family_equal_generate(
     chromium: Browser, folder: Path, tmp_path: Path, family: str
 ) -> None:

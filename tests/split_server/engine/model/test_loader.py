@@ -16,6 +16,7 @@ from split_server.engine.model.loader import load_backbone
 from split_server.errors import MalformedCheckpoint, UnsupportedFamily, UnusableDevice
 from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone
+from tests.exhaustive import EXHAUSTIVE
 
 
 def test_the_loaded_middle_has_no_embedding_table(family_path: Path) -> None:
@@ -93,10 +94,15 @@ def large_bytes(large_path: Path) -> int:
     return sum(parameter.nbytes for parameter in backbone.parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="private memory is read from /proc")
 @pytest.mark.parametrize(
     ("options", "share"),
-    [({"linears": "plain"}, 1.0), ({"linears": "auto"}, 1.0), ({"quantize": "int8"}, 0.5)],
+    [
+        *([({"linears": "plain"}, 1.0)] if EXHAUSTIVE else []),
+        ({"linears": "auto"}, 1.0),
+        ({"quantize": "int8"}, 0.5),
+    ],
 )
 def test_loading_never_holds_the_model_twice(
     large_path: Path, large_bytes: int, tmp_path: Path, options: dict[str, str], share: float

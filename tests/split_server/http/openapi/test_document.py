@@ -13,10 +13,11 @@ from starlette.routing import Route
 
 from split_server.compat.openai.model import ALIAS
 from split_server.http.openapi.document import openapi_document
+from tests.exhaustive import EXHAUSTIVE
 from tests.server_process import RunningServer, running_server
 
 OVERLOADED = 503
-EXAMPLES = 30
+EXAMPLES = 30 if EXHAUSTIVE else 12
 # Replies are short, so that the time goes into requests.
 SHORT = ("max_tokens", "max_completion_tokens", "max_new_tokens", "max_length")
 SHORTEST = 2
@@ -76,7 +77,7 @@ def test_whatever_is_sent_is_answered_as_described(
 
     @seed(7)
     @settings(
-        max_examples=EXAMPLES if method == "post" else 5,
+        max_examples=EXAMPLES if method == "post" else 3,
         deadline=None,
         database=None,
         phases=[Phase.generate],
