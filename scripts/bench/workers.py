@@ -14,8 +14,6 @@ from typing import Any
 
 from scripts.paths import ROOT
 
-_ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
-
 
 class Worker:
     """A Python module of ``scripts`` as a child process.
@@ -30,7 +28,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=_ENVIRONMENT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
 
     @property
@@ -52,8 +50,10 @@ class Worker:
     def close(self) -> None:
         """End the process."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
+        self._process.stdout.close()
 
 
 class Operations:

@@ -17,12 +17,15 @@ from transformers import AutoTokenizer
 from split_server import cli as server_cli
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
+from tests.exhaustive import EXHAUSTIVE
 from tests.web.browsing import DESKTOP, PHONE
 from tests.web.chat_page import ChatPage
 from tests.web.whole_chat.secure import SecureServer, secure_server
 
 FIRST, SECOND, EDITED = "What is split inference?", "And what does the relay do?", "Thank you!"
 _VIEWPORTS = {"phone": PHONE, "desktop": DESKTOP}
+# Branches of a chat have little to do with the size of the page.
+VIEWPORTS = list(_VIEWPORTS) if EXHAUSTIVE else ["phone"]
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +100,7 @@ def test_a_device_pairs_downloads_and_chats_through_the_relay(
     chat.picture(f"{viewport}-chat")
 
 
+@pytest.mark.parametrize("viewport", VIEWPORTS, indirect=True)
 def test_regenerating_editing_and_undoing_keep_every_branch(chat: ChatPage) -> None:
     chat.write(FIRST)
     first = chat.whole_reply(0)
