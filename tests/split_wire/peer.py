@@ -50,7 +50,7 @@ def answer_of(cache: list[bytes]) -> NDArray[np.float32]:
 def attention_of(cache: list[bytes], request: AttentionRequest) -> AttentionRows:
     """What its last position attends to: rows that depend on every cached byte."""
     seed = int.from_bytes(blake2b(b"|".join(cache), digest_size=8).digest(), "big")
-    scores = np.random.default_rng(seed).normal(size=(LAYERS, HEADS, cache.length))
+    scores = np.random.default_rng(seed).normal(size=(LAYERS, HEADS, len(cache)))
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     if request.heads != "all":
         weights = getattr(weights, request.heads)(axis=1, keepdims=True)

@@ -51,7 +51,7 @@ def _meter(engine: Engine) -> StepMeter:
 def _job(engine: Engine, rows: int, value: float = 0.5, cache: KVCache | None = None) -> StepJob:
     values = np.full((rows, engine.info.hidden_size), value, np.float32)
     kept = KVCache() if cache is None else cache
-    return StepJob(kept, len(kept), Tensor.from_f32(values, "f32"), "last", "f32")
+    return StepJob(kept, kept.length, Tensor.from_f32(values, "f32"), "last", "f32")
 
 
 def _outcome(engine: Engine, job: StepJob, **options: Any) -> Outcome:

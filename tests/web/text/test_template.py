@@ -9,6 +9,7 @@ import pytest
 from jinja2 import Template, TemplateError
 
 from split_client.template import environment as python_side
+from tests.exhaustive import EXHAUSTIVE
 from tests.web.generation_peers import ask
 from tests.web.text.template_zoo import TEMPLATES, conversations
 
@@ -27,8 +28,8 @@ def fixed_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python_side, "datetime", Clock)
 
 
-def test_500_conversations_with_tools_render_as_python_renders_them() -> None:
-    requests = conversations(500, seed=4)
+def test_random_conversations_with_tools_render_as_python_renders_them() -> None:
+    requests = conversations(500 if EXHAUSTIVE else 300, seed=4)
     jobs = [{"source": source, "requests": requests} for source in TEMPLATES.values()]
     answers = ask("text/render.js", {"now": NOW, "jobs": jobs})
     for (name, source), answered in zip(TEMPLATES.items(), answers, strict=True):

@@ -93,9 +93,9 @@ def test_a_decode_step_is_the_same_alone_and_in_company(tiny_path: Path, dtype: 
         runner.run([replace(prompt, embeddings=prompt.embeddings.to(backbone.dtype))])
     for token, company in zip(IDS[:6], range(6), strict=True):
         row = oracle.embeddings(tiny_path, [token]).clone().to(backbone.dtype)
-        [own] = runner.run([Slice(alone, len(alone), row)])
+        [own] = runner.run([Slice(alone, alone.length, row)])
         guests = [Slice(cache, cache.length, row.flip(1)) for cache in others[:company]]
-        shared = runner.run([Slice(first, len(first), row), *guests])[0]
+        shared = runner.run([Slice(first, first.length, row), *guests])[0]
         assert torch.equal(own, shared)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.exhaustive import EXHAUSTIVE
 from tests.server_process import RunningServer
 from tests.split_server.http.kobold.client import EVENTS, GENERATE
 
@@ -32,6 +33,7 @@ FIELDS = (
     "attention_format", "aggregation_mode", "attention_top_k", "attention_dtype", "logprobs",
     "top_logprobs", "request_id", "genkey", "num_samples", "do_sample",
 )  # fmt: skip
+MANY, SOME = (120, 60) if EXHAUSTIVE else (40, 20)
 FORMATS = st.sampled_from(["per_layer", "aggregated", "sparse", "viz"])
 
 
@@ -39,7 +41,7 @@ FORMATS = st.sampled_from(["per_layer", "aggregated", "sparse", "viz"])
 def test_generations_of_any_fields(open_server: RunningServer, path: str) -> None:
     with open_server.client() as client:
 
-        @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
         @given(
             ids=IDS,
             fields=st.dictionaries(st.sampled_from(FIELDS), ANY, max_size=5),
@@ -66,7 +68,7 @@ def test_other_requests_of_any_fields(
 ) -> None:
     with open_server.client() as client:
 
-        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=SOME, deadline=None, suppress_health_check=list(HealthCheck))
         @given(fields=st.dictionaries(st.sampled_from(names), st.one_of(ANY, IDS), max_size=2))
         def check(fields: dict[str, Any]) -> None:
             answered(client, path, fields)

@@ -18,6 +18,7 @@ from split_server.compat.generator import Generator, GeneratorLimits
 from split_server.compat.parts import Compat
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
+from split_server.sessions.in_process import InProcessSessions
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.openai.calls import (
     CHAT,
@@ -41,7 +42,7 @@ def limited(running: int, waiting: int) -> Iterator[RunningServer]:
     assert parts.compat is not None
     limits = GeneratorLimits(running=running, waiting=waiting)
     local = parts.compat.local
-    generator = Generator(local.ends, parts.service.local, limits)
+    generator = Generator(local.ends, InProcessSessions(parts.steps), limits)
     compat: Compat = replace(parts.compat, generator=generator)
     with running_server(parts=replace(parts, compat=compat)) as server:
         yield server
