@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from scripts.bench.timing import timed
 from scripts.bench.workers import Operations, serve
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.engine import Engine
-from split_server.engine.job import StepJob
+from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.convert import to_torch, to_wire
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
@@ -130,7 +130,12 @@ class EngineWorker(Operations):
     def _step(self, number: int, start: int, rows: Tensor) -> Tensor:
         name = self._backbone.info.dtype
         job = StepJob(self._caches[number], start, rows, "last", name, principal=str(number))
-        return self._engine.submit(job).result().hidden
+        answer: Future[Outcome] = Future()
+        self._engine.post(job, answer.set_result)
+        outcome = answer.result()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome.hidden
 
     def _wire(self, rows: torch.Tensor) -> Tensor:
         return to_wire(rows, self._backbone.info.dtype)

@@ -27,7 +27,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
     @property
     def length(self) -> int:
-        """Positions that every layer holds."""
+        """Positions that every layer holds, as :meth:`grown_to` and :meth:`truncate` leave them."""
         return self._length
 
     @property
@@ -56,6 +56,15 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._length = min(self._length, length)
         for layer in self.layers:
             layer.truncate(length)
+
+    def crop(self, tokens_to_remove: int) -> None:
+        """Drop the last ``-tokens_to_remove`` positions, as Hugging Face asks for it."""
+        super().crop(tokens_to_remove)
+        self._length = min(self._length, self.get_seq_length())
+
+    def reset(self) -> None:
+        """Hold nothing, as Hugging Face asks for it."""
+        self.release()
 
     def release(self) -> None:
         """Give all buffers to the pool; the cache is empty and may be used again."""

@@ -65,11 +65,14 @@ class ByteBudget:
         self._held[holding] += 1
 
     def drop(self, holding: Holding) -> None:
-        """One holder less; with the last one the buffers are given back."""
-        self._held[holding] -= 1
-        if self._held[holding] > 0:
+        """One holder less; with the last one the buffers are given back.
+
+        Raises KeyError for what nobody holds.
+        """
+        holders = self._held.pop(holding)
+        if holders > 1:
+            self._held[holding] = holders - 1
             return
-        del self._held[holding]
         self._bound_idle()
         holding.cache.release()
 
@@ -80,8 +83,8 @@ class ByteBudget:
     def check(self, claim: Claim, others: Sequence[Holding]) -> None:
         """Raise CacheFull when the step does not fit even with ``others`` dropped."""
         cache_bytes, reply_bytes = self._growth(claim)
-        free = self._free(claim.holding.principal) + sum(other.bytes for other in others)
-        room = max(free, 0)
+        freed = sum(other.bytes for other in others if self._held[other] == 1)
+        room = max(self._free(claim.holding.principal) + freed, 0)
         if cache_bytes + reply_bytes > room:
             left = max(claim.holding.reserved + room - reply_bytes, 0)
             fits = capacity_within(left // self._bytes_per_position)

@@ -60,21 +60,18 @@ class MeasuredRoom:
         self.budget.check(claim, others)
 
     def fits(self, claim: Claim) -> bool:
-        """Whether the step fits as things are; idle buffers are freed where it does not."""
+        """Whether the step fits as things are; idle buffers are freed where it needs them gone."""
         if not self.budget.fits(claim):
             return False
         if not self._asks(claim):
             return True
-        forecast = self._forecast(claim)
-        if forecast.needed <= forecast.free:
-            return True
-        self.planner.pool.clear()
-        return False
+        forecast = self._sure_forecast(claim)
+        return forecast.needed <= forecast.free
 
     def take(self, claim: Claim) -> None:
-        """Set the space aside. Raises CacheFull, and then nothing has changed."""
+        """Set the space aside. Raises CacheFull, and then nothing is set aside."""
         if self._asks(claim):
-            forecast = self._forecast(claim)
+            forecast = self._sure_forecast(claim)
             if forecast.needed > forecast.free:
                 raise self.planner.refusal(*_step(claim), forecast)
             self.budget.take(claim)
@@ -92,6 +89,17 @@ class MeasuredRoom:
         """Whether the step takes so much that memory is measured for it."""
         larger = self.planner.grows(claim.holding.cache, claim.positions)
         return larger or claim.reply_bytes > _SMALL_REPLY
+
+    def _sure_forecast(self, claim: Claim) -> Forecast:
+        """A forecast that holds without the idle buffers, which are freed where it would not.
+
+        They count whole, though pages of theirs that nobody wrote to were never taken.
+        """
+        forecast = self._forecast(claim)
+        if forecast.needed > forecast.free - self.planner.pool.idle_bytes:
+            self.planner.pool.clear()
+            forecast = self._forecast(claim)
+        return forecast
 
     def _forecast(self, claim: Claim) -> Forecast:
         return self.planner.forecast(*_step(claim), claim.reply_bytes)

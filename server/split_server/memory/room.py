@@ -52,7 +52,10 @@ class CacheRoom(Protocol):
         """Count ``holding``, once more for whoever holds it."""
 
     def drop(self, holding: Holding) -> None:
-        """One holder less; with the last one the buffers are given back."""
+        """One holder less; with the last one the buffers are given back.
+
+        Raises KeyError for what nobody holds.
+        """
 
     def grows(self, claim: Claim) -> bool:
         """Whether the step needs more space than its holding has."""
@@ -64,7 +67,7 @@ class CacheRoom(Protocol):
         """Whether the step fits as things are."""
 
     def take(self, claim: Claim) -> None:
-        """Set the space aside. Raises CacheFull, and then nothing has changed."""
+        """Set the space aside. Raises CacheFull, and then nothing is set aside."""
 
     def settle(self, holding: Holding) -> None:
         """No step of ``holding`` runs: count what its cache really holds."""

@@ -8,19 +8,22 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from split_server.http.wire.server import listening, run_until_signal
 from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
 from split_server.pairing.commands import invitation
 from split_server.pairing.state import StateFolder
-from split_server.serving.app import SplitApp, build_app
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, open_doorway
 from split_server.serving.garbage_collection import leave_out_what_is_loaded
 from split_server.serving.greeting import PRIVACY, Say, device_urls, greeting
 from split_server.serving.logs import configure_logs
 from split_server.serving.upkeep import certificate_upkeep
+
+if TYPE_CHECKING:
+    from split_server.serving.app import SplitApp
 
 _MOUNTED = (
     "adapter host below /adapter-host: it hides nothing from this server, where the hidden states "
@@ -36,8 +39,11 @@ def serve(config: ServerConfig, say: Say) -> int:
     """
     configure_logs(config.log_format, config.log_level)
     doorway = open_doorway(config, lan=config.lan)
-    # The port is taken first, so that a port in use is told before a model is loaded.
+    # The port is taken first, so that a port in use is told before torch is imported and a model
+    # loaded, which takes seconds.
     with listening(doorway.host, config.port) as sockets:
+        from split_server.serving.app import build_app
+
         app = build_app(
             config, doorway.policy, doorway.pairing, certificate_upkeep(doorway.certificate)
         )

@@ -21,7 +21,8 @@ class StepGate:
         """Count a step in and set memory aside for ``positions`` cached ones and, when it is large,
         the reply.
 
-        Raises Overloaded, UnknownSession or CacheFull, and then nothing has changed.
+        Raises Overloaded, UnknownSession or CacheFull, and then nothing is counted; idle sessions
+        of the same principal may have made way.
         """
         if self._queued[session.principal] >= self._max_queued:
             raise Overloaded(f"{self._max_queued} of your steps are under way")

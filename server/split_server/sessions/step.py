@@ -140,7 +140,7 @@ class StepAdmission:
     ) -> None:
         """Count one step in and queue it; see :meth:`enter` and :meth:`post`.
 
-        Raises what they raise, and then nothing has changed and nobody is told anything.
+        Raises what they raise, and then nothing is counted and nobody is told anything.
         """
         self.enter(session, request)
 
@@ -160,7 +160,8 @@ class StepAdmission:
         """Count ``request`` in, and set memory aside for it.
 
         Raises UnknownAdapter, ContextOverflow, AttentionTooLarge, Overloaded, UnknownSession for a
-        session that was given up, CacheFull; nothing has changed then.
+        session that was given up, CacheFull; nothing is counted then, and nothing but idle sessions
+        of the same principal has made way.
         """
         self.adapter(request.adapter)
         self.require_context(request.end)

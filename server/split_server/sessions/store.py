@@ -105,8 +105,8 @@ class SessionStore:
         sessions if that helps.
 
         ``reply_bytes``: of a large reply, which is kept like the cache. Raises UnknownSession when
-        the session is gone, and CacheFull when even evicting would not make room; nothing has
-        changed then.
+        the session is gone, and CacheFull when even evicting would not make room; nothing is set
+        aside then.
         """
         if not self._holds(session):
             raise UnknownSession

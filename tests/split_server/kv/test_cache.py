@@ -50,6 +50,14 @@ def test_a_user_of_transformers_sees_a_dynamic_cache() -> None:
     assert (len(cache), cache.get_seq_length(), cache.length) == (2, 3, 3)
 
 
+def test_what_a_user_of_transformers_does_to_it_keeps_its_length_true() -> None:
+    cache = cache_of(5)
+    cache.crop(-2)
+    assert (cache.length, cache.get_seq_length()) == (3, 3)
+    cache.reset()
+    assert (cache.length, cache.get_seq_length(), cache.allocated_bytes) == (0, 0, 0)
+
+
 def test_a_half_written_pass_is_cut_off_in_the_layers_it_reached() -> None:
     cache = cache_of(5)
     rows = torch.zeros(1, 1, 2, 1)

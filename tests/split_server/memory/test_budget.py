@@ -56,6 +56,24 @@ def test_what_several_hold_counts_once_and_goes_with_the_last_of_them() -> None:
     assert (budget.in_use, block.cache.length, pool.idle_bytes) == (0, 0, UNIT)
 
 
+def test_what_is_held_elsewhere_too_is_not_freed_by_giving_it_up_here() -> None:
+    budget = ByteBudget(BudgetLimits(3 * UNIT), BYTES_PER_POSITION)
+    mine, shared = filled(budget, "ann", 32), filled(budget, "ann", 64)
+    budget.check(Claim(mine, 64), [shared])
+    budget.hold(shared)
+    with pytest.raises(CacheFull):
+        budget.check(Claim(mine, 64), [shared])
+
+
+def test_dropping_what_nobody_holds_is_a_fault_and_changes_nothing() -> None:
+    budget = ByteBudget(BudgetLimits(3 * UNIT), BYTES_PER_POSITION)
+    block = filled(budget, "ann", 32)
+    budget.drop(block)
+    with pytest.raises(KeyError):
+        budget.drop(block)
+    assert budget.in_use == 0
+
+
 def test_a_claim_within_what_is_set_aside_asks_for_nothing() -> None:
     budget = ByteBudget(BudgetLimits(UNIT), BYTES_PER_POSITION)
     block = filled(budget, "ann", 20)

@@ -29,18 +29,24 @@ class Held(Memory):
 
 
 class Crowd:
-    """A store within ``total`` bytes; sessions take what their buffers have."""
+    """A store within ``total`` bytes; sessions take what their buffers have.
 
-    def __init__(self, total: int, budget: int = 1 << 40) -> None:
+    ``idle``: bytes of buffers that may wait, of which a share is ``untouched``.
+    """
+
+    untouched = 0.0
+
+    def __init__(self, total: int, budget: int = 1 << 40, idle: int = 0) -> None:
         self.memory = Held(total, held=lambda: self.held)
-        self.room = MeasuredRoom(BudgetLimits(budget, budget), planner_with(self.memory))
+        planner = planner_with(self.memory, idle=idle)
+        self.room = MeasuredRoom(BudgetLimits(budget, budget), planner)
         self.store = SessionStore(StoreLimits(ttl=1e9), self.room)
 
     @property
     def held(self) -> int:
         """What an operating system would see of the caches."""
         buffers = sum(session.cache.allocated_bytes for session in self.store._all())
-        return buffers + self.room.planner.pool.idle_bytes
+        return buffers + round((1 - self.untouched) * self.room.planner.pool.idle_bytes)
 
     def open(self, principal: str) -> Session:
         return self.store.open(principal, PrefixChain("m"), "f32")
@@ -131,3 +137,18 @@ def test_a_session_that_holds_nothing_is_not_given_up_when_memory_is_short() -> 
     assert crowd.store.get("ada", fresh.key) is fresh
     with pytest.raises(UnknownSession):
         crowd.store.get("ada", held.key)
+
+
+def test_pages_of_idle_buffers_that_were_never_written_to_are_not_taken_for_free() -> None:
+    crowd = Crowd(1 << 40, idle=1 << 40)
+    first, second, new = (crowd.open("ada") for _ in range(3))
+    crowd.step(first, 512)
+    crowd.step(second, 512)
+    size = first.cache.allocated_bytes
+    crowd.untouched = 0.5
+    needed = crowd.room.planner.forecast(new.cache, 700, 700).needed
+    # With the first buffers idle it fits by what they count, and not by what they would give back.
+    crowd.memory.free = needed + 3 * size // 4
+    crowd.store.reserve(new, 700)
+    with pytest.raises(UnknownSession):
+        crowd.store.get("ada", second.key)
