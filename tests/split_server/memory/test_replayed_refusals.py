@@ -51,7 +51,7 @@ def test_a_model_that_cannot_fit_is_refused_before_it_is_loaded(tiny_path: Path)
 def test_the_start_tells_what_fits_in_one_line(
     tiny_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "split_server.serving.startup"):
+    with caplog.at_level(logging.INFO, "split_server.serving.plan"):
         parts = load_parts(ServerConfig(model=str(tiny_path), cache_bytes=10 * _MIB, compat=False))
     [line] = [record.getMessage() for record in caplog.records if "memory:" in record.getMessage()]
     assert "10 for caches" in line
