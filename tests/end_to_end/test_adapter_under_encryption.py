@@ -77,8 +77,9 @@ def test_tokens_are_those_of_the_adapter_in_the_clear_and_every_time_is_of_work(
         assert sum(times) <= reply["total_ms"]
         assert reply["he_compute_ms"] < reply["compute_ms"] <= reply["total_ms"]
         assert reply["dp_sigma"] == 0
-    # The prompt's rows are all returned, so all of them were encrypted.
-    assert replies[0]["encrypt_ms"] > 3 * replies[-1]["encrypt_ms"]
+    # The prompt's rows are all returned, so all of them were encrypted. Other work of the machine
+    # only ever makes a single row slower, so the fastest says what one takes.
+    assert replies[0]["encrypt_ms"] > 3 * min(reply["encrypt_ms"] for reply in replies[1:])
 
 
 def test_a_request_that_is_not_encrypted_says_why(server: RunningServer) -> None:
