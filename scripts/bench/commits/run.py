@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import tempfile
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ def main() -> None:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = random_checkpoint(options.shape, folder, options.dtype)
         flags = ("serve", "--model", str(path), "--dtype", options.dtype)
+        flags += ("--linears", options.linears)
         clients = []
         for name, program in (("this", None), ("other", options.other)):
             url, _ = stack.enter_context(listening(*flags, program=program))
@@ -49,22 +53,29 @@ def _check(clients: list[Worker], tokens: int) -> None:
 
 
 def _pair(clients: list[Worker], tokens: int, *, turned: bool) -> list[dict[str, float]]:
-    """The figures of this tree's server and of the other's."""
+    """The figures of this tree's server and of the other's, one measured right after the other."""
     order = (1, 0) if turned else (0, 1)
-    found = {place: _figures(clients[place], tokens) for place in order}
-    return [found[0], found[1]]
+    found: list[dict[str, float]] = [{}, {}]
+    for measure in (partial(_time_per_token, tokens=tokens), _whole_prompt, _next_turn):
+        for place in order:
+            found[place] |= measure(clients[place])
+    return found
 
 
-def _figures(client: Worker, tokens: int) -> dict[str, float]:
+def _time_per_token(client: Worker, tokens: int) -> dict[str, float]:
     reply = client.ask(op="generate", prompt=_SENTENCE, tokens=tokens)
+    return {"time per token": 1e3 * reply["seconds"] / (tokens - 1)}
+
+
+def _whole_prompt(client: Worker) -> dict[str, float]:
     client.ask(op="new_chat")
-    long: dict[str, Any] = client.ask(op="turn", text=_WORDS, tokens=2)
-    short: dict[str, Any] = client.ask(op="turn", text="and now", tokens=2)
-    return {
-        "time per token": 1e3 * reply["seconds"] / (tokens - 1),
-        "TTFT, whole prompt": long["kept"]["ttft_ms"],
-        "TTFT, next turn": short["kept"]["ttft_ms"],
-    }
+    turn: dict[str, Any] = client.ask(op="turn", text=_WORDS, tokens=2)
+    return {"TTFT, whole prompt": turn["kept"]["ttft_ms"]}
+
+
+def _next_turn(client: Worker) -> dict[str, float]:
+    turn: dict[str, Any] = client.ask(op="turn", text="and now", tokens=2)
+    return {"TTFT, next turn": turn["kept"]["ttft_ms"]}
 
 
 def _report(options: argparse.Namespace, pairs: list[list[dict[str, float]]]) -> None:
@@ -72,14 +83,24 @@ def _report(options: argparse.Namespace, pairs: list[list[dict[str, float]]]) ->
     for figure in pairs[0][0]:
         mine = [pair[0][figure] for pair in pairs]
         theirs = [pair[1][figure] for pair in pairs]
-        ratios = [m / t for m, t in zip(mine, theirs, strict=True)]
-        whole = f"{median(mine) / median(theirs):.3f}x"
-        spreads = spread(mine, "ms"), spread(theirs, "ms"), spread(ratios, "x", 3)
-        rows.append([figure, *spreads, whole])
+        ratios = sorted(m / t for m, t in zip(mine, theirs, strict=True))
+        low, high = _interval(ratios)
+        middle = f"{median(ratios):.3f}x ({low:.3f} to {high:.3f})"
+        rows.append([figure, spread(mine, "ms"), spread(theirs, "ms"), middle])
     title = f"This tree's server against another's, shape {options.shape}"
     print(heading(title, options.dtype))
-    print(f"{len(pairs)} interleaved pairs, {options.tokens} tokens; same tokens checked first.\n")
-    print(table(["figure", "this tree", "other", "ratio, pair by pair", "of the medians"], rows))
+    print(
+        f"{len(pairs)} interleaved pairs, {options.tokens} tokens, {options.linears} matrices; "
+        "same tokens checked first. The ratio is the median of the pairs with its 95% interval.\n"
+    )
+    print(table(["figure", "this tree", "other", "ratio"], rows))
+
+
+def _interval(ordered: Sequence[float]) -> tuple[float, float]:
+    """95% interval of the median, by order statistics: ranks n/2 -+ 0.98 sqrt(n)."""
+    count = len(ordered)
+    low = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
+    return ordered[low], ordered[count - 1 - low]
 
 
 def _options() -> argparse.Namespace:
@@ -87,6 +108,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--other", required=True, help="the other checkout's .venv/bin/split-server"
     )
+    parser.add_argument("--linears", choices=("packed", "plain"), default="packed")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--tokens", type=int, default=48)
     return parser.parse_args()
