@@ -11,6 +11,7 @@ import contextlib
 import math
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,49 +33,67 @@ def main() -> None:
         path = random_checkpoint(options.shape, folder, options.dtype)
         flags = ("serve", "--model", str(path), "--dtype", options.dtype)
         flags += ("--linears", options.linears)
-        clients = []
+        ends: list[_End] = []
         for name, program in (("this", None), ("other", options.other)):
-            url, _ = stack.enter_context(listening(*flags, program=program))
+            url, pid = stack.enter_context(listening(*flags, program=program))
             client = Worker("scripts.bench.client_worker", url, str(folder / f"cache-{name}"))
             stack.callback(client.close)
-            clients.append(client)
-        _check(clients, options.tokens)
-        pairs = [_pair(clients, options.tokens, turned=bool(n % 2)) for n in range(options.rounds)]
+            ends.append(_End(client, pid))
+        _check(ends, options.tokens)
+        pairs = [_pair(ends, options.tokens, turned=bool(n % 2)) for n in range(options.rounds)]
     _report(options, pairs)
 
 
-def _check(clients: list[Worker], tokens: int) -> None:
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A client, and the process of the server that it is connected to."""
+
+    client: Worker
+    pid: int
+
+    def processor_seconds(self) -> float:
+        """Time that all threads of the server ran (Linux, scheduler statistics in ns)."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return 1e-9 * sum(int(task.read_text().split()[0]) for task in tasks)
+
+
+def _check(ends: list[_End], tokens: int) -> None:
     """Both must choose the same tokens before anything is timed."""
     mine, theirs = (
-        client.ask(op="generate", prompt=_SENTENCE, tokens=tokens)["ids"] for client in clients
+        end.client.ask(op="generate", prompt=_SENTENCE, tokens=tokens)["ids"] for end in ends
     )
     if mine != theirs:
         raise SystemExit("the two servers did not give the same tokens")
 
 
-def _pair(clients: list[Worker], tokens: int, *, turned: bool) -> list[dict[str, float]]:
+def _pair(ends: list[_End], tokens: int, *, turned: bool) -> list[dict[str, float]]:
     """The figures of this tree's server and of the other's, one measured right after the other."""
     order = (1, 0) if turned else (0, 1)
     found: list[dict[str, float]] = [{}, {}]
-    for measure in (partial(_time_per_token, tokens=tokens), _whole_prompt, _next_turn):
+    for measure in (partial(_tokens, tokens=tokens), _whole_prompt, _next_turn):
         for place in order:
-            found[place] |= measure(clients[place])
+            found[place] |= measure(ends[place])
     return found
 
 
-def _time_per_token(client: Worker, tokens: int) -> dict[str, float]:
-    reply = client.ask(op="generate", prompt=_SENTENCE, tokens=tokens)
-    return {"time per token": 1e3 * reply["seconds"] / (tokens - 1)}
+def _tokens(end: _End, tokens: int) -> dict[str, float]:
+    before = end.processor_seconds()
+    reply = end.client.ask(op="generate", prompt=_SENTENCE, tokens=tokens)
+    used = end.processor_seconds() - before
+    return {
+        "time per token": 1e3 * reply["seconds"] / (tokens - 1),
+        "server's processor time per token": 1e3 * used / tokens,
+    }
 
 
-def _whole_prompt(client: Worker) -> dict[str, float]:
-    client.ask(op="new_chat")
-    turn: dict[str, Any] = client.ask(op="turn", text=_WORDS, tokens=2)
+def _whole_prompt(end: _End) -> dict[str, float]:
+    end.client.ask(op="new_chat")
+    turn: dict[str, Any] = end.client.ask(op="turn", text=_WORDS, tokens=2)
     return {"TTFT, whole prompt": turn["kept"]["ttft_ms"]}
 
 
-def _next_turn(client: Worker) -> dict[str, float]:
-    turn: dict[str, Any] = client.ask(op="turn", text="and now", tokens=2)
+def _next_turn(end: _End) -> dict[str, float]:
+    turn: dict[str, Any] = end.client.ask(op="turn", text="and now", tokens=2)
     return {"TTFT, next turn": turn["kept"]["ttft_ms"]}
 
 
