@@ -1,0 +1,1 @@
+"""Attacks on a running server, one module each; ``run`` runs them."""
