@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """``name``: of what was measured; ``value`` and ``bar`` as they are shown; ``held``: whether the
+    """``name``: of what was measured; ``value`` and ``bar`` as they are shown; ``held``: whether
     the value keeps to the bar.
     """
 
