@@ -12,8 +12,8 @@ from scripts.demo_model.training.loop import TrainConfig
 from scripts.demo_model.training.pipeline import digest, train_base
 from tests.exhaustive import EXHAUSTIVE
 
-CONVERSATIONS = pipeline.TOKENIZER_CONVERSATIONS if EXHAUSTIVE else 1_000
-STEPS = 6 if EXHAUSTIVE else 3
+CONVERSATIONS = pipeline.TOKENIZER_CONVERSATIONS if EXHAUSTIVE else 300
+STEPS = 6 if EXHAUSTIVE else 2
 SHORT = TrainConfig(
     seed=5, tokens=5_000 * STEPS, batch_tokens=1024, warmup=2, threads=1, max_steps=STEPS
 )

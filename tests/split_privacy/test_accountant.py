@@ -13,7 +13,7 @@ from split_privacy.accountant import Accountant
 from split_privacy.errors import InvalidPrivacyParameter
 from tests.exhaustive import EXHAUSTIVE
 
-SCHEDULES = 1000 if EXHAUSTIVE else 100
+SCHEDULES = 1000 if EXHAUSTIVE else 25
 
 
 def schedule(seed: int) -> list[tuple[float, float, int]]:

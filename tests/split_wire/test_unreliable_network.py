@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
 from split_wire.tensor import Tensor
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_wire.peer import (
     MAX_CONTEXT,
     MAX_ROWS,
@@ -217,4 +218,6 @@ class UnreliableNetwork(RuleBasedStateMachine):
 
 
 TestUnreliableNetwork: Any = UnreliableNetwork.TestCase
-TestUnreliableNetwork.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+TestUnreliableNetwork.settings = settings(
+    max_examples=200 if EXHAUSTIVE else 60, stateful_step_count=40, deadline=None
+)

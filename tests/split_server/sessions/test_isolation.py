@@ -14,6 +14,7 @@ from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_server.kv.filling import chain
 
 LAYERS = 2
@@ -54,7 +55,7 @@ class Reference:
         cache.grown_to(start + count)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if EXHAUSTIVE else 50, deadline=None)
 @given(MOVES)
 def test_sessions_of_two_principals_see_their_own_rows_alone(
     moves: list[tuple[str, str, int, int]],

@@ -18,6 +18,7 @@ from split_wire.errors import CacheFull, TooManySessions, UnknownSession
 from split_wire.messages import Step
 from split_wire.session import Run
 from split_wire.tensor import Tensor
+from tests.exhaustive import EXHAUSTIVE
 from tests.split_server.kv.filling import (
     BYTES_PER_POSITION,
     UNIT,
@@ -214,7 +215,7 @@ class Life:
             assert held == self.store.bytes
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if EXHAUSTIVE else 60, deadline=None)
 @given(MOVES)
 def test_the_books_agree_with_the_buffers_and_refusals_say_what_fits(
     moves: list[tuple[str, str, int, int]],

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.exhaustive import EXHAUSTIVE
 from tests.web.browsing import DESKTOP, PHONE, launched
 from tests.web.chat_page import ChatPage
 from tests.web.fake_page import answered, at, opened
@@ -112,7 +113,9 @@ def _looked_at(chat: ChatPage, check: Callable[[str], None]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desktop", "dark")])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [("phone", "light"), *([("desktop", "dark")] if EXHAUSTIVE else [])]
+)
 def test_no_state_of_the_page_keeps_anybody_out(
     chromium: Browser, url: str, size: str, scheme: str
 ) -> None:

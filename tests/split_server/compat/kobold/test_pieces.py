@@ -15,6 +15,7 @@ from split_client.generation.stops import StopFilter
 from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.kobold.pieces import Settling, token_text, token_texts
 from tests.checkpoints import tiny_tokenizer
+from tests.exhaustive import EXHAUSTIVE
 
 TIMING = TokenTiming(0.0, 0.0, 0.0, 0.0)
 
@@ -41,7 +42,7 @@ def word_tokenizer() -> ModelTokenizer:
     return ModelTokenizer(plain, 100)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=200 if EXHAUSTIVE else 50)
 @given(text=st.text(max_size=60))
 def test_texts_of_tokens_join_to_the_text(tokenizer: ModelTokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
@@ -50,7 +51,7 @@ def test_texts_of_tokens_join_to_the_text(tokenizer: ModelTokenizer, text: str) 
     assert "".join(texts) == text.encode("utf-8", "replace").decode()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=200 if EXHAUSTIVE else 50)
 @given(ids=st.lists(st.integers(0, 330), max_size=40))
 def test_texts_of_any_tokens_join_to_what_they_decode_to(
     tokenizer: ModelTokenizer, ids: list[int]

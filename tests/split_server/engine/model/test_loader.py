@@ -99,9 +99,8 @@ def large_bytes(large_path: Path) -> int:
 @pytest.mark.parametrize(
     ("options", "share"),
     [
-        *([({"linears": "plain"}, 1.0)] if EXHAUSTIVE else []),
         ({"linears": "auto"}, 1.0),
-        ({"quantize": "int8"}, 0.5),
+        *([({"linears": "plain"}, 1.0), ({"quantize": "int8"}, 0.5)] if EXHAUSTIVE else []),
     ],
 )
 def test_loading_never_holds_the_model_twice(
