@@ -19,6 +19,7 @@ from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, open_doorway
 from split_server.serving.garbage_collection import leave_out_what_is_loaded
 from split_server.serving.greeting import PRIVACY, Say, device_urls, greeting
+from split_server.serving.interrupts import heeding_interrupts
 from split_server.serving.logs import configure_logs
 from split_server.serving.upkeep import certificate_upkeep
 
@@ -42,11 +43,12 @@ def serve(config: ServerConfig, say: Say) -> int:
     # The port is taken first, so that a port in use is told before torch is imported and a model
     # loaded, which takes seconds.
     with listening(doorway.host, config.port) as sockets:
-        from split_server.serving.app import build_app
+        with heeding_interrupts():
+            from split_server.serving.app import build_app
 
-        app = build_app(
-            config, doorway.policy, doorway.pairing, certificate_upkeep(doorway.certificate)
-        )
+            app = build_app(
+                config, doorway.policy, doorway.pairing, certificate_upkeep(doorway.certificate)
+            )
         leave_out_what_is_loaded()
         say([_described(app)])
 
