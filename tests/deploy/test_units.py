@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from split_relay.config import RelayConfig
-from split_server.cli import _parser
+from split_server.commands import _parser
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.config import ServerConfig
 from split_settings import add_arguments

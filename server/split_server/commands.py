@@ -1,0 +1,146 @@
+"""``split-server``: serve the middle of a model, print the manifest of its ends or its memory."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+from split_server.checkpoint.catalog import build_catalog
+from split_server.checkpoint.folder import open_checkpoint
+from split_server.checkpoint.manifest import Manifest, build_manifest
+from split_server.errors import ServerError
+from split_server.pairing.codes import LIFETIME
+from split_server.pairing.commands import (
+    StateConfig,
+    add_pairing_commands,
+    devices_lines,
+    invitation,
+)
+from split_server.pairing.state import StateFolder
+from split_server.serving.adapter_host.config import AdapterHostConfig
+from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
+from split_server.serving.greeting import PRIVACY
+from split_settings import SettingsError, add_arguments, load
+from split_settings.completion import SHELLS, completion
+from split_settings.output import while_read
+
+_ADAPTERS = (
+    "Host adapters without seeing hidden states: devices send ciphertexts under keys of their own. "
+    "Needs neither torch nor a model."
+)
+_FAILED, _USAGE, _INTERRUPTED = 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is 0, 1 (cannot start), 2 (bad settings) or 130 (Ctrl-C)."""
+    return while_read(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    given = _parser().parse_args(arguments)
+    try:
+        if given.command == "completion":
+            print(completion(_parser(), given.shell), end="")
+            return 0
+        if given.command == "manifest":
+            return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
+        if given.command == "plan":
+            return _plan(load(ComputeConfig, given, also=(ServerConfig,)))
+        if given.command == "adapters":
+            return _adapters(load(AdapterHostConfig, given))
+        if given.command == "pair":
+            return _pair(load(StateConfig, given, also=(ServerConfig,)), given.url)
+        if given.command == "devices":
+            state = load(StateConfig, given, also=(ServerConfig,)).state
+            return _print(devices_lines(StateFolder(state), given.action, given.device))
+        return _serve(load(ServerConfig, given))
+    except SettingsError as error:
+        return _complain(str(error), _USAGE)
+    except ServerError as error:
+        return _complain(f"{error} [{error.code}]", _FAILED)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="split-server", description="Serve the middle of a language model."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", help="load a model and serve it", description=PRIVACY)
+    add_arguments(serve, ServerConfig)
+    manifest = commands.add_parser("manifest", help="print what a device has to fetch")
+    add_arguments(manifest, ModelConfig)
+    manifest.add_argument("--json", action="store_true", help="print the manifest as it is served")
+    plan = commands.add_parser("plan", help="print how many sessions and tokens fit into memory")
+    add_arguments(plan, ComputeConfig)
+    adapters = commands.add_parser(
+        "adapters", help="compute adapters on ciphertexts of devices", description=_ADAPTERS
+    )
+    add_arguments(adapters, AdapterHostConfig)
+    add_pairing_commands(commands)
+    shell = commands.add_parser("completion", help="print what completes commands in a shell")
+    shell.add_argument("shell", choices=SHELLS)
+    return parser
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"split-server: {message}", file=sys.stderr)
+    return status
+
+
+def _manifest(config: ModelConfig, *, json: bool) -> int:
+    checkpoint = open_checkpoint(config.model)
+    manifest = build_manifest(checkpoint, build_catalog(checkpoint))
+    if json:
+        sys.stdout.write(manifest.data.decode() + "\n")
+        return 0
+    for line in _described(manifest):
+        print(line)
+    return 0
+
+
+def _described(manifest: Manifest) -> list[str]:
+    document = manifest.document
+    model = document["model"]
+    files = [f"  {file['name']:<20} {file['size']:>15,} bytes" for file in document["files"]]
+    return [
+        f"{model['name']} ({model['family']}), licence {model['licence'] or 'not stated'}",
+        f"hidden size {document['hidden_size']}, {document['vocab_size']} embedding rows, "
+        f"{document['num_layers']} layers, context {document['max_context']}",
+        f"manifest {manifest.digest}",
+        *files,
+    ]
+
+
+def _pair(config: StateConfig, url: str | None) -> int:
+    return _print(invitation(StateFolder(config.state), url, time.time()).lines(LIFETIME / 60))
+
+
+def _print(lines: Iterable[str]) -> int:
+    for line in lines:
+        print(line, flush=True)
+    return 0
+
+
+def _plan(config: ComputeConfig) -> int:
+    # Torch, which knows the devices, takes seconds to import.
+    from split_server.serving.plan import described_plan
+
+    return _print(described_plan(config))
+
+
+def _adapters(config: AdapterHostConfig) -> int:
+    # The transport comes with the server's dependencies.
+    from split_server.serving.adapter_host.cli import serve_adapters
+
+    return serve_adapters(config, _print)
+
+
+def _serve(config: ServerConfig) -> int:
+    # The transport comes with the server's dependencies, and torch takes seconds to import.
+    from split_server.serving.process import serve
+
+    return serve(config, _print)
