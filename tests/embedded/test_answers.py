@@ -11,7 +11,7 @@ from scripts.demo_model.evaluation.score import score
 from tests.embedded.draws import seeded
 from tests.exhaustive import EXHAUSTIVE
 
-DRAWN = 500 if EXHAUSTIVE else 150
+DRAWN = 500 if EXHAUSTIVE else 75
 HELD_OUT_FLOOR = 0.90
 BLIND_FLOOR = 0.85
 TASK_FLOOR = 0.90

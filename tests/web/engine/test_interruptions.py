@@ -12,6 +12,7 @@ from transformers import AutoTokenizer
 from split_server.checkpoint.folder import EMBEDDED
 from tests import oracle
 from tests.end_to_end.server_processes import ServerProcess, server_process
+from tests.exhaustive import EXHAUSTIVE
 from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
 from tests.split_relay.net import free_port
@@ -21,6 +22,7 @@ MESSAGES = [
     {"role": "user", "content": "Explain what split inference is, and what the relay does."}
 ]
 COUNT = 120
+TRANSPORTS = ["websocket", "http"]
 _STOP = """async () => {
   const begun = performance.now();
   stopReply('reply');
@@ -57,7 +59,7 @@ def begun(page: EnginePage, tokens: int) -> None:
     page.page.wait_for_function("(n) => tokensOf('reply').length >= n", arg=tokens)
 
 
-@pytest.mark.parametrize("transport", ["websocket", "http"])
+@pytest.mark.parametrize("transport", TRANSPORTS if EXHAUSTIVE else ["http"])
 def test_a_reply_goes_on_after_its_connection_was_cut_three_times(
     chromium: Browser, server: RunningServer, expected: list[int], transport: str
 ) -> None:
@@ -72,7 +74,7 @@ def test_a_reply_goes_on_after_its_connection_was_cut_three_times(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("transport", ["websocket", "http"])
+@pytest.mark.parametrize("transport", TRANSPORTS if EXHAUSTIVE else ["websocket"])
 def test_a_reply_goes_on_after_a_sleep_that_left_its_connections_dead(
     chromium: Browser, server: RunningServer, expected: list[int], transport: str
 ) -> None:

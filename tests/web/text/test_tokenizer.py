@@ -30,7 +30,7 @@ BATCH = 200_000
 # all, the others in turns with two contexts each.
 # Of these, by their names, and of what is unassigned, one in so many stands for the others.
 UNIFORM = ("CJK ", "HANGUL SYLLABLE", "TANGUT", "KHITAN", "NUSHU", "EGYPTIAN")
-THINNED = 40
+THINNED = 120
 LINES = 64
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
+from tests.exhaustive import EXHAUSTIVE
 from tests.web.browsing import Browser
 from tests.web.weights.server import StorePage, WeightsServer, bundled, model_of
 
@@ -16,6 +17,8 @@ CHUNK = 128 << 10
 # Shards of an odd number of rows, so that chunks straddle their border.
 MODEL = model_of(rows=5003, hidden=96, chunk=CHUNK)
 KINDS = ("opfs", "indexeddb")
+# Where the other kind takes the same way through the code.
+SOME_KINDS = KINDS if EXHAUSTIVE else KINDS[1:]
 
 
 @pytest.fixture(scope="module")

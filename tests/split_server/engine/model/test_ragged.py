@@ -27,7 +27,7 @@ from tests.checkpoints import ALL_FAMILIES
 from tests.engines import submit, tiny_backbone
 from tests.exhaustive import EXHAUSTIVE
 
-ROUNDS = 400 if EXHAUSTIVE else 200
+ROUNDS = 400 if EXHAUSTIVE else 100
 # What is drawn depends on no family, what a family changes shows within a few dozen replies: one of
 # each kind of attention has all rounds, the others a third of them.
 THOROUGH = ("qwen2", "gemma3_text", "cohere2")
