@@ -27,7 +27,7 @@ from tests.checkpoints import ALL_FAMILIES
 from tests.engines import submit, tiny_backbone
 from tests.exhaustive import EXHAUSTIVE
 
-ROUNDS = 400 if EXHAUSTIVE else 100
+ROUNDS, FEW_ROUNDS = 400 if EXHAUSTIVE else 100, 66
 # What is drawn depends on no family, what a family changes shows within a few dozen replies: one of
 # each kind of attention has all rounds, the others a third of them.
 THOROUGH = ("qwen2", "gemma3_text", "cohere2")
@@ -168,7 +168,7 @@ def engine_on(path: Path) -> Iterator[Engine]:
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 def test_every_reply_of_a_ragged_crowd_is_what_generate_says(family: str, tiny_family: Any) -> None:
     path = tiny_family(family)
-    rounds = ROUNDS if EXHAUSTIVE or family in THOROUGH else ROUNDS // 3
+    rounds = ROUNDS if EXHAUSTIVE or family in THOROUGH else FEW_ROUNDS
     with engine_on(path) as engine:
         crowd = Crowd(path, engine, seed=len(family))
         for _ in range(rounds):
