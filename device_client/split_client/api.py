@@ -21,6 +21,7 @@ from typing import Self
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
+from split_client.chat.bound import TextBound
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
@@ -296,7 +297,9 @@ class SplitClient:
         )
 
     def _new_conversation(self, system: str | None) -> Conversation:
-        return Conversation(self.ends.template(), self.ends.tokenizer, system)
+        ends = self.ends
+        bound = TextBound(ends.manifest.max_context, ends.tokenizer.longest_token)
+        return Conversation(ends.template(), ends.tokenizer, system, bound)
 
     def _session(self) -> TokenSequence:
         if self._shared is None:

@@ -269,10 +269,11 @@ class PromptTooLong(ClientError):
 
     code = "prompt_too_long"
 
-    def __init__(self, tokens: int, limit: int) -> None:
+    def __init__(self, tokens: int, limit: int, *, at_least: bool = False) -> None:
         self.tokens, self.limit = tokens, limit
+        has = "has at least" if at_least else "has"
         super().__init__(
-            f"the prompt has {tokens} tokens and the model's context is {limit}; shorten it"
+            f"the prompt {has} {tokens} tokens and the model's context is {limit}; shorten it"
         )
 
 

@@ -25,6 +25,7 @@ from split_server.serving.greeting import PRIVACY
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
+from split_settings.visible import visible
 
 _ADAPTERS = (
     "Host adapters without seeing hidden states: devices send ciphertexts under keys of their own. "
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _complain(message: str, status: int) -> int:
-    print(f"split-server: {message}", file=sys.stderr)
+    print(f"split-server: {visible(message)}", file=sys.stderr)
     return status
 
 

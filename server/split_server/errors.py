@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from split_settings.visible import visible
+
 
 class ServerError(Exception):
-    """Base of the tree; ``code`` is stable, the message says what to do."""
+    """Base of the tree; ``code`` is stable, the message says what to do.
+
+    It may name what a file says of itself; control characters in it are written out.
+    """
 
     code: ClassVar[str] = "server_error"
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message))
 
 
 class CheckpointNotFound(ServerError):

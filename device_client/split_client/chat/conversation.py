@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from split_client.chat.bound import TextBound
 from split_client.errors import PromptEmpty
 
 
@@ -67,11 +68,21 @@ _KNOWN_TURNS = 16
 
 
 class Conversation:
-    """Messages in order; the last one is the user's while a reply is wanted."""
+    """Messages in order; the last one is the user's while a reply is wanted.
 
-    def __init__(self, template: Renderer, tokenizer: Encoder, system: str | None = None) -> None:
+    ``bound``: what refuses a chat that no context can hold, before it is rendered.
+    """
+
+    def __init__(
+        self,
+        template: Renderer,
+        tokenizer: Encoder,
+        system: str | None = None,
+        bound: TextBound | None = None,
+    ) -> None:
         self._template = template
         self._tokenizer = tokenizer
+        self._bound = bound
         self._messages: list[Message] = []
         self._known: list[_Known] = []
         self._revision = 0
@@ -106,9 +117,14 @@ class Conversation:
         self._changed().append(Message("user", content))
 
     def prompt(self) -> Prompt:
-        """The prompt of the next reply. Raises PromptEmpty, TemplateFailed, TemplateTooCostly."""
+        """The prompt of the next reply.
+
+        Raises PromptEmpty, PromptTooLong, TemplateFailed, TemplateTooCostly.
+        """
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty
+        if self._bound is not None:
+            self._bound.require(sum(len(message.content) for message in self._messages))
         text = self._template.render([message.as_dict() for message in self._messages])
         ids = self._encode(text)
         if not ids:

@@ -21,6 +21,7 @@ class ModelTokenizer:
 
     def __init__(self, tokenizer: Tokenizer, rows: int) -> None:
         self._tokenizer = tokenizer
+        self._longest = 0
         # What a training run left in the file must not cut or fill up a prompt.
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -43,6 +44,12 @@ class ModelTokenizer:
         """The text of its file, without truncation and padding."""
         text: str = self._tokenizer.to_str()
         return text
+
+    def longest_token(self) -> int:
+        """Characters of the longest token as its file writes it: one for each byte or character."""
+        if not self._longest:
+            self._longest = max(map(len, self._tokenizer.get_vocab(with_added_tokens=True)))
+        return self._longest
 
     def encode(self, text: str, *, add_special_tokens: bool = False) -> list[int]:
         """Ids of ``text``; ``add_special_tokens`` adds what a plain prompt begins with."""

@@ -64,9 +64,10 @@ def _redeem(link: PairingLink, name: str, ca: str | None) -> tuple[str, str, str
     """Token, id and name. The connection is verified, so the code reaches the server alone."""
     try:
         context = ssl.create_default_context() if ca is None else pinned_context(ca)
-    except ssl.SSLError as error:
+    except (ssl.SSLError, ValueError) as error:
         raise WrongAuthority from error
-    body = {"code": link.code, "name": name}
+    # A lone surrogate (from an argument that is not UTF-8) has no form in JSON that is sent.
+    body = {"code": link.code, "name": name.encode("utf-8", "replace").decode("utf-8")}
     status, data = _request(link.endpoint, context, "POST", "/api/v1/pair", body)
     if status != httpx.codes.OK:
         refused = read_refusal(data, None)

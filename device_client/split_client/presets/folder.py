@@ -15,6 +15,7 @@ from split_client.presets.errors import (
     PresetNameInvalid,
     PresetUnknown,
 )
+from split_files import read_regular
 from split_settings import default_config_path
 
 SUFFIX = ".txt"
@@ -117,13 +118,11 @@ class PresetFolder:
     def _read(self, name: str) -> str:
         path = self.path / f"{name}{SUFFIX}"
         try:
-            with path.open("rb") as file:
-                data = file.read(_MAX_BYTES + 1)
-            text = data.decode("utf-8").strip()
+            text = read_regular(path, _MAX_BYTES).decode("utf-8").strip()
         except OSError as error:
             raise PresetFailed(str(path), reason(error)) from error
         except UnicodeDecodeError:
             raise PresetFailed(str(path), "it is not UTF-8 text") from None
-        if not text or len(data) > _MAX_BYTES:
-            raise PresetFailed(str(path), f"it is empty or longer than {_MAX_BYTES} bytes")
+        if not text:
+            raise PresetFailed(str(path), "it is empty")
         return text

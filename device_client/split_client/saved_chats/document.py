@@ -13,10 +13,14 @@ from pathlib import Path
 from split_client.chat.conversation import Message
 from split_client.errors import ConversationFileInvalid
 from split_client.owner_file import reason, write_whole
+from split_files import DocumentInvalid, is_version, parse_document, read_regular
 
 FORMAT = "gatelink.conversation"
 VERSION = 1
-MAX_BYTES = 64 << 20
+# Four times the bytes of the longest text that a chat template may make, and more messages than
+# anybody writes: what is longer could be read, but never be answered.
+MAX_BYTES = 16 << 20
+MAX_MESSAGES = 20_000
 _ROLES = ("system", "user", "assistant")
 
 
@@ -34,8 +38,11 @@ def save_conversation(path: Path, saved: SavedConversation) -> None:
     Raises ConversationFileInvalid.
     """
     _require_replaceable(path)
+    data = document_of(saved)
+    if unreadable := why_unreadable(saved, data):
+        raise ConversationFileInvalid(str(path), unreadable)
     try:
-        write_whole(path, document_of(saved))
+        write_whole(path, data)
     except OSError as error:
         raise ConversationFileInvalid(str(path), reason(error)) from error
 
@@ -52,6 +59,13 @@ def document_of(saved: SavedConversation) -> bytes:
     return text.encode("utf-8", "replace")
 
 
+def why_unreadable(saved: SavedConversation, data: bytes) -> str | None:
+    """The reason for which the document ``data`` of ``saved`` could not be loaded again."""
+    if len(saved.messages) > MAX_MESSAGES:
+        return f"the chat has more than {MAX_MESSAGES} messages"
+    return f"the chat takes more than {MAX_BYTES} bytes" if len(data) > MAX_BYTES else None
+
+
 def load_conversation(path: Path) -> SavedConversation:
     """Read a saved chat. Raises ConversationFileInvalid."""
     return conversation_in(read_bounded(path), str(path))
@@ -60,22 +74,17 @@ def load_conversation(path: Path) -> SavedConversation:
 def read_bounded(path: Path) -> bytes:
     """The bytes of a file that is not too large. Raises ConversationFileInvalid."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        return read_regular(path, MAX_BYTES)
     except OSError as error:
         raise ConversationFileInvalid(str(path), reason(error)) from error
-    if len(data) > MAX_BYTES:
-        raise ConversationFileInvalid(str(path), f"it is larger than {MAX_BYTES} bytes")
-    return data
 
 
 def conversation_in(data: bytes, path: str) -> SavedConversation:
     """The conversation in the bytes of the file ``path``. Raises ConversationFileInvalid."""
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise ConversationFileInvalid(path, "it is not JSON") from error
-    return _read(document, path)
+        return _read(parse_document(data), path)
+    except DocumentInvalid as error:
+        raise ConversationFileInvalid(path, str(error)) from error
 
 
 def _require_replaceable(path: Path) -> None:
@@ -98,13 +107,15 @@ def _require_replaceable(path: Path) -> None:
 def _read(document: object, path: str) -> SavedConversation:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ConversationFileInvalid(path, "it is not a saved chat; /save writes one")
-    if document.get("version") != VERSION:
+    if not is_version(document.get("version"), VERSION):
         raise ConversationFileInvalid(
             path, f"its version is not {VERSION}; update split-client to read it"
         )
     model, messages = document.get("model"), document.get("messages")
     if not isinstance(messages, list):
         raise ConversationFileInvalid(path, "'messages' is not a list")
+    if len(messages) > MAX_MESSAGES:
+        raise ConversationFileInvalid(path, f"it has more than {MAX_MESSAGES} messages")
     read = tuple(_message(item, index, path) for index, item in enumerate(messages))
     return SavedConversation(model if isinstance(model, str) else "", read)
 

@@ -4,7 +4,7 @@ ClientError
 └── SavedChatError
     ├── ChatNameInvalid
     ├── ChatUnknown
-    ├── ChatExists, ChatChanged
+    ├── ChatExists, ChatChanged, ChatTooLong
     └── ChatsFolderFailed
 """
 
@@ -69,6 +69,15 @@ class ChatChanged(SavedChatError):
             f"the saved chat {name!r} was changed elsewhere since; save this one "
             "under another name, so that neither is lost"
         )
+
+
+class ChatTooLong(SavedChatError):
+    """More than a saved chat may hold, so that it could not be loaded again."""
+
+    code = "chat_too_long"
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name!r} is not saved: {why}; go on in a new one (/new)")
 
 
 class ChatsFolderFailed(SavedChatError):

@@ -16,12 +16,14 @@ from split_client.saved_chats.document import (
     conversation_in,
     document_of,
     read_bounded,
+    why_unreadable,
 )
 from split_client.saved_chats.errors import (
     ChatChanged,
     ChatExists,
     ChatNameInvalid,
     ChatsFolderFailed,
+    ChatTooLong,
     ChatUnknown,
 )
 from split_client.saved_chats.names import SUFFIX, checked_name, folded
@@ -62,7 +64,7 @@ class ChatFolder:
     def save(self, name: str, saved: SavedConversation, kept: Kept | None = None) -> Kept:
         """Keep ``saved`` as ``name``; only the file that ``kept`` stands for is replaced.
 
-        Raises ChatNameInvalid, ChatExists, ChatChanged, ChatsFolderFailed.
+        Raises ChatNameInvalid, ChatExists, ChatChanged, ChatTooLong, ChatsFolderFailed.
         """
         name = checked_name(name)
         if kept is not None and folded(kept.name) == folded(name):
@@ -73,6 +75,8 @@ class ChatFolder:
         else:
             path, replace = self._path(self._free(name)), False
         data = document_of(saved)
+        if unreadable := why_unreadable(saved, data):
+            raise ChatTooLong(name, unreadable)
         try:
             make_folder(self.path)
             write_whole(path, data, replace=replace)

@@ -6,6 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import httpx
+
 from split_client.errors import ClientError
 
 DEFAULT_URL = "http://127.0.0.1:8095"
@@ -50,7 +52,11 @@ class Endpoint:
             raise UrlInvalid(url, "the host is missing")
         if parts.query or parts.fragment or parts.username is not None:
             raise UrlInvalid(url, "it has more than a host, a port and a path")
-        return cls(scheme == "https", host, port or _PORTS[scheme], parts.path.rstrip("/"))
+        path = parts.path.rstrip("/")
+        endpoint = cls(scheme == "https", host, port or _PORTS[scheme], path)
+        if not _can_be_looked_up(endpoint):
+            raise UrlInvalid(url, "the host is not a name or an address")
+        return endpoint
 
     @property
     def authority(self) -> str:
@@ -76,3 +82,16 @@ class Endpoint:
     @property
     def _scheme(self) -> str:
         return "https" if self.secure else "http"
+
+
+def _can_be_looked_up(endpoint: Endpoint) -> bool:
+    """Whether a look-up and the HTTP library take the host, which otherwise raise in mid-request.
+
+    Labels of a name are not empty and short, and those that begin with ``xn--`` are such names
+    (RFC 5890); the whole URL has a form in UTF-8.
+    """
+    try:
+        endpoint.host.encode("idna")
+        return bool(httpx.URL(endpoint.url).host)
+    except (UnicodeError, httpx.InvalidURL):
+        return False

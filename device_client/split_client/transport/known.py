@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from split_client.errors import ClientError
 from split_client.owner_file import data_folder, write_whole
 from split_client.transport.endpoint import Endpoint
+from split_files import is_version, parse_document, read_regular
 
 FILE = "servers.json"
 _MAX_BYTES = 1 << 20
@@ -58,16 +60,13 @@ class KnownServers:
     def all(self) -> list[KnownServer]:
         """All of them. Raises KnownServersDamaged."""
         try:
-            with self.path.open("rb") as file:
-                data = file.read(_MAX_BYTES + 1)
+            document = parse_document(read_regular(self.path, _MAX_BYTES))
+            return _servers(document)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise KnownServersDamaged(self.path, error.strerror or "cannot be read") from error
-        try:
-            document = json.loads(data)
-            return [_server(entry) for entry in document["servers"]]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise KnownServersDamaged(self.path, "it is damaged") from error
 
     def remember(self, endpoint: Endpoint, token: str, ca: str | None, name: str, id: str) -> None:
@@ -98,7 +97,14 @@ def _authority(endpoint: Endpoint) -> str:
     return f"{endpoint.host.lower()}:{endpoint.port}"
 
 
+def _servers(document: Any) -> list[KnownServer]:
+    if not is_version(document["version"], _VERSION):
+        raise ValueError
+    return [_server(entry) for entry in document["servers"]]
+
+
 def _server(entry: object) -> KnownServer:
+    """What was written once goes into headers, a terminal and OpenSSL: plain text alone."""
     match entry:
         case {
             "authority": str(authority),
@@ -106,6 +112,6 @@ def _server(entry: object) -> KnownServer:
             "ca": str() | None as ca,
             "name": str(name),
             "id": str(identity),
-        }:
+        } if all(map(str.isprintable, (authority, token, name, identity))) and (ca or "").isascii():
             return KnownServer(authority, token, ca, name, identity)
     raise ValueError

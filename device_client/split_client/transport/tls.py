@@ -19,12 +19,12 @@ def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
         return ssl.create_default_context()
     try:
         return pinned_context(server.ca)
-    except ssl.SSLError as error:
+    except (ssl.SSLError, ValueError) as error:
         raise KnownServersDamaged(known.path, "a certificate in it is damaged") from error
 
 
 def pinned_context(ca: str) -> ssl.SSLContext:
-    """Trusts the authority of ``ca`` (PEM) and nobody else. Raises ssl.SSLError."""
+    """Trusts the authority of ``ca`` (PEM) and nobody else. Raises ssl.SSLError, ValueError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.load_verify_locations(cadata=ca)

@@ -6,11 +6,10 @@ however it ends.
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
-from typing import IO, Any
 
 from split_client.errors import ModelInUse
+from split_files import take_lock
 
 
 class Lock:
@@ -18,16 +17,10 @@ class Lock:
 
     def __init__(self, path: Path, digest: str, *, exclusive: bool) -> None:
         """Take the lock at ``path`` without waiting. Raises ModelInUse, OSError."""
-        self._file: IO[Any] = path.open("ab")
-        kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
         try:
-            fcntl.flock(self._file, kind | fcntl.LOCK_NB)
+            self._file = take_lock(path, exclusive=exclusive, wait=False)
         except BlockingIOError as error:
-            self._file.close()
             raise ModelInUse(digest) from error
-        except BaseException:
-            self._file.close()
-            raise
 
     def release(self) -> None:
         """Give the lock back; safe to call twice."""

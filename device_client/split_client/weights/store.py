@@ -21,7 +21,13 @@ import platformdirs
 from split_client.errors import ManifestInvalid, ModelUnknown, StoreFailed
 from split_client.weights.fields import is_sha256
 from split_client.weights.locks import Lock
-from split_client.weights.manifest import FILE_NAME, Manifest, parse_manifest
+from split_client.weights.manifest import (
+    FILE_NAME,
+    MAX_MANIFEST_BYTES,
+    Manifest,
+    parse_manifest,
+)
+from split_files import FileRefused, FileTooLarge, read_regular
 
 CACHE_VARIABLE = "SPLIT_CACHE"
 
@@ -142,8 +148,8 @@ class ModelStore:
 
     def _read(self, folder: Path) -> StoredModel | None:
         try:
-            manifest = parse_manifest((folder / FILE_NAME).read_bytes())
-        except (FileNotFoundError, NotADirectoryError, ManifestInvalid):
+            manifest = parse_manifest(read_regular(folder / FILE_NAME, MAX_MANIFEST_BYTES))
+        except (FileNotFoundError, NotADirectoryError, ManifestInvalid, FileTooLarge):
             return None
         if manifest.digest != folder.name.removesuffix(".part"):
             return None
@@ -165,4 +171,5 @@ def _reported(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreFailed(str(folder), error.strerror or str(error)) from error
+        place = error.filename if isinstance(error, FileRefused) else folder
+        raise StoreFailed(str(place), error.strerror or str(error)) from error

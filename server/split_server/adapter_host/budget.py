@@ -9,19 +9,20 @@ take long, so a thread writes while the event loop goes on.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
+from split_client.owner_file import write_whole
+from split_files import DocumentInvalid, is_version, parse_document, read_regular, take_lock
 from split_server.adapter_host.errors import BudgetExhausted, HostStateUnusable
 
 _BLOCK = 64
 _MAX_BYTES = 16 << 20
+_MAX_COUNTS = 1 << 19
 _VERSION = 1
 _FILE, _LOCK = "queries.json", "queries.lock"
 Counts = dict[str, dict[str, int]]
@@ -48,13 +49,11 @@ class StateFile:
 
     def _read(self) -> Counts:
         try:
-            if self._path.stat().st_size > _MAX_BYTES:
-                raise HostStateUnusable(self._path, "it is too large")
-            document = json.loads(self._path.read_bytes())
+            document = parse_document(read_regular(self._path, _MAX_BYTES), _MAX_COUNTS)
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, RecursionError) as error:
-            raise HostStateUnusable(self._path, str(error)) from error
+        except (OSError, DocumentInvalid) as error:
+            raise HostStateUnusable(self._path, _reason(error)) from error
         counts = _checked(document)
         if counts is None:
             raise HostStateUnusable(self._path, "it is not what this program writes")
@@ -69,16 +68,10 @@ class StateFile:
 
     def _replace(self, counts: Counts) -> None:
         document = json.dumps({"version": _VERSION, "queries": counts}).encode()
-        fresh = self._path.with_suffix(".new")
         try:
-            with fresh.open("wb") as file:
-                file.write(document)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self._path)
-            _sync(self._path.parent)
+            write_whole(self._path, document)
         except OSError as error:
-            raise HostStateUnusable(self._path, str(error)) from error
+            raise HostStateUnusable(self._path, _reason(error)) from error
 
     def close(self) -> None:
         """Let another host have it; nothing is written any more."""
@@ -154,33 +147,24 @@ class QueryBudget:
         return counts
 
 
-def _locked(folder: Path) -> IO[bytes]:
+def _locked(folder: Path) -> BinaryIO:
     path = folder / _LOCK
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = path.open("wb")
-    except OSError as error:
-        raise HostStateUnusable(path, str(error)) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
+        return take_lock(path, wait=False)
+    except BlockingIOError as error:
         raise HostStateUnusable(path, "another adapter host uses this folder") from error
-    return lock
+    except OSError as error:
+        raise HostStateUnusable(path, _reason(error)) from error
 
 
-def _sync(folder: Path) -> None:
-    """Make a new name last over a loss of power."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _reason(error: OSError | DocumentInvalid) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _checked(document: object) -> Counts | None:
     match document:
-        case {"version": 1, "queries": dict(queries)}:
+        case {"version": version, "queries": dict(queries)} if is_version(version, _VERSION):
             for entry in _entries(queries):
                 if entry is None:
                     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from split_files import FileRefused, read_regular
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.description import MAX_BYTES as MAX_JSON_BYTES
 from split_server.adapters.description import Description, parse_description
@@ -73,10 +74,8 @@ def _check_model(about: Description, hidden_size: int | None, model_sha256: str 
 
 def _read(path: Path, limit: int) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(limit + 1)
+        return read_regular(path, limit)
+    except FileRefused as error:
+        raise ValueError(f"{path.name} cannot be used: {error.strerror}") from error
     except OSError as error:
         raise ValueError(f"{path.name} is missing or cannot be read") from error
-    if len(data) > limit:
-        raise ValueError(f"{path.name} is longer than {limit} bytes")
-    return data

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from split_files import read_regular
 from split_server.checkpoint.families import FAMILIES, family_of
 from split_server.checkpoint.safetensors_index import TensorSlice, index_file
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "embedded"
 EMBEDDED_NAME = "gatelink-demo"
+# Of one of its texts; the largest are tokenizers, of tens of megabytes.
+MAX_TEXT_BYTES = 256 << 20
 _HUB_PATTERNS = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "README.md", "LICENSE*"]
 
 
@@ -106,10 +109,10 @@ def _weight_files(path: Path, name: str) -> list[Path]:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        value = json.loads(path.read_text("utf-8"))
+        value = json.loads(read_regular(path, MAX_TEXT_BYTES).decode("utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MalformedCheckpoint(f"{path.name} is not readable JSON") from error
     if not isinstance(value, dict):
         raise MalformedCheckpoint(f"{path.name} is not a JSON object")
@@ -120,10 +123,10 @@ def _licence(path: Path) -> str | None:
     """The ``license:`` line of the model card's front matter."""
     for card in ("README.md", "MODEL_CARD.md"):
         try:
-            lines = (path / card).read_text("utf-8").splitlines()[:50]
+            text = read_regular(path / card, MAX_TEXT_BYTES).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-        for line in lines:
+        for line in text.splitlines()[:50]:
             key, _, value = line.partition(":")
             if key.strip() == "license" and value.strip():
                 return value.strip().strip("\"'")
@@ -143,5 +146,6 @@ def _download(model: str) -> Path:
         ) from error
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise CheckpointNotFound(
-            f"{model!r} is no folder here, and the hub did not give it: {error}"
+            f"{model!r} is no folder here, and the hub did not give it: "
+            f"{' '.join(str(error).split())}"
         ) from error

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from split_files import open_regular
 from split_server.errors import MalformedCheckpoint
 
 _MAX_HEADER = 100 * 1024 * 1024
@@ -35,9 +36,9 @@ class TensorSlice:
 def index_file(path: Path) -> dict[str, TensorSlice]:
     """The float tensors of one safetensors file by name. Raises MalformedCheckpoint."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             header, data_start = _read_header(file)
-    except (OSError, ValueError, TypeError, struct.error) as error:
+    except (OSError, ValueError, TypeError, RecursionError, struct.error) as error:
         raise MalformedCheckpoint(f"{path.name} is not a readable safetensors file") from error
     end = path.stat().st_size
     tensors = {}

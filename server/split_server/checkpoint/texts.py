@@ -6,7 +6,8 @@ import json
 import math
 from typing import Any
 
-from split_server.checkpoint.folder import Checkpoint
+from split_files import read_regular
+from split_server.checkpoint.folder import MAX_TEXT_BYTES, Checkpoint
 from split_server.errors import MalformedCheckpoint
 
 TOKENIZER = "tokenizer.json"
@@ -23,14 +24,14 @@ def tokenizer_json(checkpoint: Checkpoint) -> bytes:
     """
     path = checkpoint.path / TOKENIZER
     try:
-        data = path.read_bytes()
+        data = read_regular(path, MAX_TEXT_BYTES)
         document = json.loads(data)
     except FileNotFoundError as error:
         raise MalformedCheckpoint(
             f"{checkpoint.name} has no {TOKENIZER}, which the device needs; save it with a fast "
             "tokenizer of transformers"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MalformedCheckpoint(f"{TOKENIZER} of {checkpoint.name} is not readable") from error
     model = document.get("model") if isinstance(document, dict) else None
     if not isinstance(model, dict):
@@ -61,7 +62,7 @@ def chat_template(checkpoint: Checkpoint) -> str | None:
     path = checkpoint.path / CHAT_TEMPLATE
     if path.is_file():
         try:
-            return path.read_text("utf-8")
+            return read_regular(path, MAX_TEXT_BYTES).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise MalformedCheckpoint(f"{CHAT_TEMPLATE} is not readable text") from error
     value = (checkpoint.read_json(_TOKENIZER_CONFIG) or {}).get("chat_template")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from split_files import parse_document
 from split_server.pairing.state import StateFolder
 
 FILE = "running.json"
@@ -19,7 +20,7 @@ def urls_left(state: StateFolder) -> list[str]:
     """The URLs of the server that ran last with this folder. Raises StateUnusable."""
     data = state.read(FILE)
     try:
-        found = [] if data is None else json.loads(data)["urls"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        found = [] if data is None else parse_document(data)["urls"]
+    except (ValueError, KeyError, TypeError):
         return []
     return [url for url in found if isinstance(url, str)] if isinstance(found, list) else []

@@ -12,6 +12,7 @@ import secrets
 from dataclasses import asdict, dataclass, replace
 from hmac import compare_digest
 
+from split_files import is_version, parse_document
 from split_server.pairing.errors import StateUnusable
 from split_server.pairing.lock import held
 from split_server.pairing.state import StateFolder
@@ -85,9 +86,24 @@ def _read(state: StateFolder) -> list[Outstanding]:
     if data is None:
         return []
     try:
-        return [Outstanding(**entry) for entry in json.loads(data)["codes"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        document = parse_document(data)
+        if not is_version(document["version"], _VERSION):
+            raise StateUnusable(state.file(FILE), "another version wrote it; delete it")
+        return [_outstanding(entry) for entry in document["codes"]]
+    except (ValueError, KeyError, TypeError) as error:
         raise StateUnusable(state.file(FILE), "it is damaged; delete it") from error
+
+
+def _outstanding(entry: object) -> Outstanding:
+    match entry:
+        case {
+            "salt": str(salt),
+            "digest": str(digest),
+            "expires": float() | int() as expires,
+            "tries": int(tries),
+        } if digest.isascii():
+            return Outstanding(salt, digest, expires, tries)
+    raise ValueError
 
 
 def _digest(salt: str, code: str) -> str:

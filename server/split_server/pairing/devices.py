@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hmac import compare_digest
 
+from split_files import is_version, parse_document
 from split_server.pairing.errors import StateUnusable, UnknownDevice
 from split_server.pairing.lock import held
 from split_server.pairing.state import StateFolder
@@ -107,12 +108,12 @@ def _read(state: StateFolder) -> tuple[Device, ...]:
     if data is None:
         return ()
     try:
-        document = json.loads(data)
-        if document["version"] != _VERSION:
+        document = parse_document(data)
+        if not is_version(document["version"], _VERSION):
             raise StateUnusable(state.file(FILE), "another version wrote it")
         return tuple(_device(entry) for entry in document["devices"])
     # A damaged book must not let anybody in, nor be replaced by an empty one.
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise StateUnusable(state.file(FILE), "it is damaged") from error
 
 

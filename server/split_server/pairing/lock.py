@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from split_files import take_lock
 from split_server.pairing.errors import StateUnusable
 from split_server.pairing.state import StateFolder
 
@@ -19,9 +19,8 @@ def held(state: StateFolder, name: str) -> Iterator[None]:
     path = state.file(f"{name}.lock")
     try:
         state.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        opened = path.open("ab")
+        locked = take_lock(path)
     except OSError as error:
         raise StateUnusable(path, error.strerror or "cannot be written") from error
-    with opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)
+    with locked:
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from split_client.owner_file import data_folder, write_whole
+from split_files import read_regular
 from split_server.pairing.errors import StateUnusable
 
 MAX_BYTES = 1 << 20
@@ -29,15 +30,11 @@ class StateFolder:
         """The bytes of a file, None when it is not there. Raises StateUnusable."""
         path = self.file(name)
         try:
-            with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
+            return read_regular(path, MAX_BYTES)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise StateUnusable(path, error.strerror or "cannot be read") from error
-        if len(data) > MAX_BYTES:
-            raise StateUnusable(path, "is larger than 1 MB")
-        return data
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a file whole. Raises StateUnusable, and then the old one is still there."""

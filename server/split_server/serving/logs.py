@@ -7,6 +7,8 @@ import logging
 import time
 from typing import Any
 
+from split_settings.visible import visible
+
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -32,9 +34,20 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(fields, default=str)
 
 
+class TextFormatter(logging.Formatter):
+    """Lines for people; control characters in them are written out."""
+
+    def __init__(self) -> None:
+        super().__init__(_TEXT)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, and a traceback below it where there is one."""
+        return visible(super().format(record), keep="\n\t")
+
+
 def configure_logs(form: str, level: str) -> None:
     """Write the server's lines from ``level`` on, and warnings of others, in ``form``."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter(_TEXT))
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     logging.basicConfig(handlers=[handler])
     logging.getLogger("split_server").setLevel(level.upper())

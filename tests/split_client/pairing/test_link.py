@@ -47,3 +47,9 @@ def test_anything_else_is_refused_with_what_to_do(text: str) -> None:
 def test_an_address_that_is_none_is_told() -> None:
     with pytest.raises(UrlInvalid):
         PairingLink.parse("ftp://h/pair#AB12CD34")
+
+
+@pytest.mark.parametrize("host", ["a..b", "xn--", "[::1"])
+def test_a_link_to_a_host_that_cannot_be_is_told(host: str) -> None:
+    with pytest.raises(UrlInvalid, match="not a name or an address"):
+        PairingLink.parse(f"https://{host}/pair#AB12CD34")

@@ -13,6 +13,7 @@ from split_client.presets.errors import (
     PresetUnknown,
 )
 from split_client.presets.folder import PresetFolder
+from tests.pipes import pipe
 
 
 @pytest.fixture
@@ -84,3 +85,11 @@ def test_a_damaged_file_is_named_and_the_others_listed(
         folder.text("@bad")
     presets, failed = folder.all()
     assert (len(presets), len(failed)) == (len(BUILTIN), 1)
+
+
+def test_a_pipe_among_them_is_told_and_not_waited_for(folder: PresetFolder) -> None:
+    folder.path.mkdir()
+    with pipe(folder.path / "poet.txt", b"Rhyme."):
+        presets, failed = folder.all()
+    assert [preset.name for preset in presets] == sorted(BUILTIN)
+    assert [str(error).partition(": ")[2] for error in failed] == ["it is not a regular file"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,16 @@ import pytest
 from split_client.chat.conversation import Message
 from split_client.errors import ConversationFileInvalid
 from split_client.saved_chats.document import (
+    MAX_BYTES,
+    MAX_MESSAGES,
     SavedConversation,
+    document_of,
     load_conversation,
     save_conversation,
 )
+from split_client.saved_chats.errors import ChatTooLong
+from split_client.saved_chats.folder import ChatFolder
+from tests.pipes import pipe
 
 SAVED = SavedConversation(
     "tiny", (Message("system", "S"), Message("user", "Grüße \ud800"), Message("assistant", "東京"))
@@ -99,3 +106,41 @@ def test_anything_else_is_refused_with_its_reason(
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConversationFileInvalid, match=r"none\.json"):
         load_conversation(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("version", [True, 1.0, "1", None])
+def test_only_the_whole_number_is_the_version(version: object, tmp_path: Path) -> None:
+    with pytest.raises(ConversationFileInvalid, match="its version is not 1"):
+        load(tmp_path, DOCUMENT | {"version": version})
+
+
+def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    with (
+        pipe(path, json.dumps(DOCUMENT).encode()),
+        pytest.raises(ConversationFileInvalid, match="not a regular file"),
+    ):
+        load_conversation(path)
+
+
+def test_more_than_could_ever_be_answered_is_neither_loaded_nor_saved(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    path.touch()
+    os.truncate(path, MAX_BYTES + 1)
+    with pytest.raises(ConversationFileInvalid, match=f"larger than {MAX_BYTES} bytes"):
+        load_conversation(path)
+    many = SavedConversation("m", (Message("user", "x"),) * (MAX_MESSAGES + 1))
+    with pytest.raises(ConversationFileInvalid, match=f"more than {MAX_MESSAGES} messages"):
+        load(tmp_path, document_of(many).decode())
+    long = SavedConversation("m", (Message("user", "x" * MAX_BYTES),))
+    for saved, reason in ((many, "messages"), (long, "bytes")):
+        with pytest.raises(ConversationFileInvalid, match=reason):
+            save_conversation(tmp_path / "new.json", saved)
+        with pytest.raises(ChatTooLong, match=reason):
+            ChatFolder(tmp_path).save("new", saved)
+    assert not (tmp_path / "new.json").exists()
+
+
+def test_many_small_values_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    with pytest.raises(ConversationFileInvalid, match="values"):
+        load(tmp_path, '{"future": [' + "{}," * 300_000 + "{}]}")

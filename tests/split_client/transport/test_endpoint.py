@@ -46,3 +46,21 @@ def test_what_is_no_server_url_is_refused(text: str) -> None:
 )
 def test_loopback_is_told_from_the_network(host: str, loopback: bool) -> None:
     assert Endpoint.parse(f"http://{host}:1").is_loopback is loopback
+
+
+@pytest.mark.parametrize(
+    "host", ["a..b", "xn--", "xn--zzzzzz", "x" * 64, ".a", "\ud800", "a\u200b..b", "[::1%25\ud800]"]
+)
+def test_a_host_that_no_look_up_takes_is_refused_at_once(host: str) -> None:
+    with pytest.raises(UrlInvalid, match="not a name or an address"):
+        Endpoint.parse(f"https://{host}/x")
+
+
+def test_a_path_without_a_form_in_utf8_is_refused() -> None:
+    with pytest.raises(UrlInvalid):
+        Endpoint.parse("http://a/\ud800")
+
+
+@pytest.mark.parametrize("host", ["bücher.example", "xn--bcher-kva.example", "my_host", "a.b."])
+def test_names_of_every_kind_are_taken(host: str) -> None:
+    assert Endpoint.parse(f"http://{host}:8095").host == host

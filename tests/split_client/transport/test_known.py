@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.known import FILE, KnownServers, KnownServersDamaged
+from split_client.transport.tls import tls_context
+from tests.pipes import pipe
 
 BOX, OTHER = Endpoint.parse("https://Box.local:8095"), Endpoint.parse("https://box.local:9095")
 
@@ -48,3 +51,50 @@ def test_a_damaged_file_is_told_and_kept(tmp_path: Path, content: str) -> None:
     with pytest.raises(KnownServersDamaged):
         servers.remember(BOX, "token", None, "phone", "id")
     assert (tmp_path / FILE).read_text() == content
+
+
+_SERVER = {"authority": "box.local:8095", "token": "t", "ca": None, "name": "n", "id": "i"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"version": True, "servers": []},
+        {"version": 1.0, "servers": []},
+        {"version": 2, "servers": []},
+        *(
+            {"version": 1, "servers": [_SERVER | {field: "\ud800"}]}
+            for field in ("authority", "token", "ca", "name", "id")
+        ),
+        {"version": 1, "servers": [_SERVER | {"name": "a\x1b[31m"}]},
+    ],
+)
+def test_what_this_program_never_writes_is_damage(tmp_path: Path, document: object) -> None:
+    (tmp_path / FILE).write_text(json.dumps(document))
+    with pytest.raises(KnownServersDamaged, match="it is damaged"):
+        KnownServers(tmp_path).find(BOX)
+
+
+def test_a_key_that_occurs_twice_is_damage(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"version": 1, "servers": [], "servers": []}')
+    with pytest.raises(KnownServersDamaged, match="it is damaged"):
+        KnownServers(tmp_path).all()
+
+
+def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    servers = KnownServers(tmp_path)
+    with (
+        pipe(servers.path, b'{"version": 1, "servers": []}'),
+        pytest.raises(KnownServersDamaged, match="not a regular file"),
+    ):
+        servers.all()
+
+
+@pytest.mark.parametrize("ca", ["", "-----BEGIN CERTIFICATE-----", "\x00"])
+def test_a_certificate_that_is_none_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca: str
+) -> None:
+    monkeypatch.setenv("SPLIT_DATA", str(tmp_path))
+    KnownServers(tmp_path).remember(BOX, "token", ca, "phone", "id")
+    with pytest.raises(KnownServersDamaged, match="a certificate in it is damaged"):
+        tls_context(BOX)

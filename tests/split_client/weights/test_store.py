@@ -7,6 +7,7 @@ import pytest
 from split_client.errors import ModelInUse, ModelUnknown, StoreFailed
 from split_client.weights.manifest import Manifest, parse_manifest
 from split_client.weights.store import ModelStore, StoredModel, default_cache
+from tests.pipes import pipe
 from tests.split_client.weights.offers import FILES, document, encoded
 
 
@@ -122,3 +123,9 @@ def test_a_cache_that_is_no_folder_is_named(tmp_path: Path) -> None:
     store = ModelStore(tmp_path)
     with pytest.raises(StoreFailed, match="SPLIT_CACHE"):
         store.claim("0" * 64)
+
+
+def test_a_pipe_in_place_of_a_manifest_is_named_and_not_waited_for(store: ModelStore) -> None:
+    path = found(store, put(store)).folder / "manifest.json"
+    with pipe(path, path.read_bytes()), pytest.raises(StoreFailed, match=r"manifest\.json: it is"):
+        store.list()

@@ -7,12 +7,14 @@ import json
 import os
 import stat
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from split_server.adapter_host.budget import QueryBudget, StateFile
 from split_server.adapter_host.errors import BudgetExhausted, HostStateUnusable
+from tests.pipes import pipe
 
 
 def _spend(budget: QueryBudget, count: int, principal: str = "ada") -> None:
@@ -191,3 +193,45 @@ def test_the_file_holds_counts_by_principal_and_adapter(tmp_path: Path) -> None:
     budget.close()
     document = json.loads((tmp_path / "queries.json").read_text())
     assert document["queries"] == {"ada": {"banking": 2}, "babbage": {"banking": 1}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"version": true, "queries": {}}',
+        b'{"version": 1.0, "queries": {}}',
+        b'{"version": 1, "queries": {"ada": {"banking": 9}}, "queries": {}}',
+        b'{"version": 1, "queries": {"ada": {"banking": 9, "banking": 0}}}',
+    ],
+)
+def test_what_a_host_never_writes_is_no_count(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "queries.json").write_bytes(content)
+    with pytest.raises(HostStateUnusable, match=r"queries\.json"):
+        QueryBudget(10, StateFile(tmp_path))
+
+
+def test_a_count_that_is_no_regular_file_is_told_and_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "queries.json"
+    with (
+        pipe(path, b'{"version": 1, "queries": {}}'),
+        pytest.raises(HostStateUnusable, match="not a regular file"),
+    ):
+        StateFile(tmp_path).read()
+    path.unlink()
+    # It has no end, and says that it has no bytes.
+    path.symlink_to("/dev/zero")
+    with pytest.raises(HostStateUnusable, match="not a regular file"):
+        StateFile(tmp_path).read()
+
+
+@pytest.mark.parametrize("name", ["queries.lock", "queries.new"])
+def test_a_link_in_the_folder_empties_no_other_file(tmp_path: Path, name: str) -> None:
+    thesis, folder = tmp_path / "thesis", tmp_path / "state"
+    thesis.write_text("of three years")
+    folder.mkdir()
+    (folder / name).symlink_to(thesis)
+    with suppress(HostStateUnusable):
+        budget = QueryBudget(10, StateFile(folder))
+        _spend(budget, 1)
+        budget.close()
+    assert thesis.read_text() == "of three years"

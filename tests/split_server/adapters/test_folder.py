@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from split_server.adapters.errors import AdaptersNotFound, AdapterUnusable
 from split_server.adapters.folder import MAX_ADAPTERS, open_adapters
@@ -16,6 +17,7 @@ from split_server.adapters.listing import listing
 from split_server.adapters.model_digest import weights_sha256
 from split_server.checkpoint.folder import EMBEDDED
 from tests.adapted import banking_tensors, write_adapter
+from tests.pipes import pipe
 
 HIDDEN = 32
 
@@ -168,3 +170,23 @@ def test_the_digest_of_several_files_is_that_of_their_bytes_in_order(tmp_path: P
     first.write_bytes(b"one")
     second.write_bytes(b"two")
     assert weights_sha256([first, second]) == hashlib.sha256(b"onetwo").hexdigest()
+
+
+@pytest.mark.parametrize("name", ["adapter.json", "adapter.safetensors"])
+def test_a_pipe_in_place_of_a_file_is_told_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    write_adapter(tmp_path / "x", HIDDEN)
+    path = tmp_path / "x" / name
+    with (
+        pipe(path, path.read_bytes()),
+        pytest.raises(AdapterUnusable, match=f"{name} cannot be used: it is not a regular"),
+    ):
+        open_adapters(tmp_path, HIDDEN)
+
+
+def test_a_tensors_name_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:
+    write_adapter(tmp_path / "x", HIDDEN)
+    save_file({"\x1b]0;owned\x07": matrix(1)}, tmp_path / "x" / "adapter.safetensors")
+    with pytest.raises(AdapterUnusable) as caught:
+        open_adapters(tmp_path, HIDDEN)
+    assert str(caught.value).isprintable()
+    assert "x1b]0;owned" in str(caught.value)

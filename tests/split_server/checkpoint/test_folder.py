@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from split_server.checkpoint.folder import open_checkpoint, read_checkpoint
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
+from tests.pipes import pipe
 
 
 @pytest.fixture
@@ -88,3 +90,20 @@ def test_a_config_that_is_no_object_is_refused(copy: Path) -> None:
 def test_a_name_that_is_neither_folder_nor_hub_id_is_refused() -> None:
     with pytest.raises(CheckpointNotFound):
         open_checkpoint("no such/folder or id")
+
+
+def test_a_tensors_name_does_not_reach_the_terminal_as_it_is(copy: Path) -> None:
+    header = json.dumps(
+        {"\x1b]0;owned\x07": {"dtype": "F32", "shape": [1], "data_offsets": [0, 9]}}
+    )
+    data = struct.pack("<Q", len(header)) + header.encode()
+    (copy / "model.safetensors").write_bytes(data)
+    with pytest.raises(MalformedCheckpoint, match="owned") as caught:
+        read_checkpoint(copy, "x")
+    assert str(caught.value).isprintable()
+
+
+def test_a_pipe_in_place_of_a_text_is_told_and_not_waited_for(copy: Path) -> None:
+    path = copy / "config.json"
+    with pipe(path, path.read_bytes()), pytest.raises(MalformedCheckpoint, match="config"):
+        read_checkpoint(copy, "x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,18 @@ def test_a_damaged_file_lets_nobody_in(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"codes": [{"x": 1}]}')
     with pytest.raises(StateUnusable, match="damaged"):
         codes.redeem(code, 1.0)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"version": True, "codes": []},
+        {"version": 1, "codes": [{"salt": 5, "digest": "x", "expires": 9, "tries": 0}]},
+        {"version": 1, "codes": [{"salt": "s", "digest": "é", "expires": 9, "tries": 0}]},
+        {"version": 1, "codes": [{"salt": "s", "digest": "x", "expires": "9", "tries": 0}]},
+    ],
+)
+def test_what_this_program_never_writes_is_damage(tmp_path: Path, document: object) -> None:
+    (tmp_path / FILE).write_text(json.dumps(document))
+    with pytest.raises(StateUnusable, match="delete it"):
+        PairingCodes(StateFolder(tmp_path)).redeem("AB12-CD34", 5.0)

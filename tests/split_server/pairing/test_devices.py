@@ -11,6 +11,7 @@ import pytest
 from split_server.pairing.devices import FILE, MAX_DEVICES, DeviceBook
 from split_server.pairing.errors import StateUnusable, UnknownDevice
 from split_server.pairing.state import StateFolder
+from tests.pipes import pipe
 
 
 @pytest.fixture
@@ -90,3 +91,25 @@ def test_a_damaged_book_lets_nobody_in_and_is_not_overwritten(
     with pytest.raises(StateUnusable):
         book.add("phone", 0.0)
     assert state.read(FILE) == content
+
+
+@pytest.mark.parametrize("version", ["true", "1.0", "2"])
+def test_another_version_lets_nobody_in(state: StateFolder, version: str) -> None:
+    state.file(FILE).write_text(f'{{"version": {version}, "devices": []}}')
+    with pytest.raises(StateUnusable, match="another version"):
+        DeviceBook(state).identify("token")
+
+
+def test_a_pipe_in_place_of_the_book_is_told_and_not_waited_for(state: StateFolder) -> None:
+    with (
+        pipe(state.file(FILE), b'{"version": 1, "devices": []}'),
+        pytest.raises(StateUnusable, match="not a regular file"),
+    ):
+        DeviceBook(state).devices()
+
+
+def test_a_lock_that_is_a_link_is_told_and_not_followed(state: StateFolder) -> None:
+    state.file(f"{FILE}.lock").symlink_to(state.file("elsewhere"))
+    with pytest.raises(StateUnusable, match="symbolic link"):
+        DeviceBook(state).add("phone", 5.0)
+    assert not state.file("elsewhere").exists()

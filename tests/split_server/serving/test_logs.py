@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from split_server.serving.logs import JsonFormatter
+from split_server.serving.logs import JsonFormatter, TextFormatter
 
 
 def _record(message: str, *arguments: object, **changes: Any) -> logging.LogRecord:
@@ -109,3 +109,8 @@ def test_a_server_with_the_flag_writes_json_lines_alone(tiny_path: Path) -> None
     (refused,) = [line["request"] for line in lines if "request" in line]
     assert refused["path"] == "/nothing"
     assert refused["code"] == "not_found"
+
+
+def test_a_line_for_people_obeys_no_control_character() -> None:
+    line = TextFormatter().format(_record("tensor %s", "\x1b]0;owned\x07"))
+    assert line.endswith("split_server.room: tensor \\x1b]0;owned\\x07")

@@ -20,7 +20,7 @@ import { treeIn, treeOf } from './tree_document.js';
 const FORMAT = 'gatelink.conversation';
 const MANY = 'gatelink.conversations';
 const VERSION = 1;
-// Of one file; the terminal reads no more of a chat than 64 MB.
+// Of one file; the terminal reads no more of a chat than 16 MB.
 export const MAX_FILE_BYTES = 256 << 20;
 const ROLES = new Set(['system', 'user', 'assistant']);
 

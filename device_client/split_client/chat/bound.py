@@ -1,0 +1,29 @@
+"""The longest text that a context can hold, known before anything is made of a chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from split_client.errors import PromptTooLong
+
+
+@dataclass(frozen=True, slots=True)
+class TextBound:
+    """``context``: positions of the model; ``longest_token``: characters of its longest token.
+
+    A chat that was saved with another model may be a hundred times longer than a context. Rendering
+    and tokenizing it would take seconds and hundreds of megabytes before its tokens are counted.
+    """
+
+    context: int
+    longest_token: Callable[[], int]
+
+    def require(self, characters: int) -> None:
+        """Raises PromptTooLong where a text of that length cannot fit."""
+        # A token has one character at least, so the vocabulary need not be looked at.
+        if characters <= self.context:
+            return
+        least = -(-characters // max(1, self.longest_token()))
+        if least > self.context:
+            raise PromptTooLong(least, self.context, at_least=True)
