@@ -12,7 +12,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     ├── NotEnoughSpace, DiskFull, StoreFailed, ModelInUse, ModelUnknown
     ├── TokenizerInvalid
     ├── TemplateFailed, TemplateTooCostly, TemplateMissing
-    ├── PromptTooLong, PromptEmpty
+    ├── PromptTooLong, ChatTextTooLong, PromptEmpty
     ├── MessageInvalid, ConversationFileInvalid
     ├── GenerationError (in ``generation.errors``)
     └── Cancelled
@@ -274,6 +274,17 @@ class PromptTooLong(ClientError):
         has = "has at least" if at_least else "has"
         super().__init__(
             f"the prompt {has} {tokens} tokens and the model's context is {limit}; shorten it"
+        )
+
+
+class ChatTextTooLong(ClientError):
+    """More characters in a chat's messages than the text of a prompt may have."""
+
+    code = "chat_text_too_long"
+
+    def __init__(self, characters: int, limit: int) -> None:
+        super().__init__(
+            f"the chat has {characters} characters and a prompt at most {limit}; shorten it"
         )
 
 

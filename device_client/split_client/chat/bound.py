@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from split_client.errors import PromptTooLong
+from split_client.errors import ChatTextTooLong, PromptTooLong
+from split_client.template.template import MAX_OUTPUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +21,13 @@ class TextBound:
     longest_token: Callable[[], int]
 
     def require(self, characters: int) -> None:
-        """Raises PromptTooLong where a text of that length cannot fit."""
+        """Raises PromptTooLong, ChatTextTooLong where a text of that length cannot fit."""
         # A token has one character at least, so the vocabulary need not be looked at.
         if characters <= self.context:
             return
         least = -(-characters // max(1, self.longest_token()))
         if least > self.context:
             raise PromptTooLong(least, self.context, at_least=True)
+        # The template would be stopped, which is what its author is blamed for.
+        if characters > MAX_OUTPUT:
+            raise ChatTextTooLong(characters, MAX_OUTPUT)

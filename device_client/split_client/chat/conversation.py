@@ -119,7 +119,7 @@ class Conversation:
     def prompt(self) -> Prompt:
         """The prompt of the next reply.
 
-        Raises PromptEmpty, PromptTooLong, TemplateFailed, TemplateTooCostly.
+        Raises PromptEmpty, PromptTooLong, ChatTextTooLong, TemplateFailed, TemplateTooCostly.
         """
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty

@@ -8,7 +8,7 @@ from datetime import datetime
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.reply import Reply
 from split_client.config import ChatConfig
-from split_client.errors import ClientError, PromptTooLong
+from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong
 from split_client.generation.loop import TokenEvent
 from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
@@ -23,6 +23,8 @@ from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import status_line
 from split_client.terminal.sampling import sampling_from
 from split_wire.errors import SplitError
+
+_TOO_LONG = (PromptTooLong, ChatTextTooLong)
 
 
 def run_chat(config: ChatConfig, screen: Screen) -> None:
@@ -76,7 +78,7 @@ class ChatLoop:
                 if not self._turn(message):
                     return
             except (ClientError, SplitError) as error:
-                way_out = "; /new begins a new chat" if isinstance(error, PromptTooLong) else ""
+                way_out = "; /new begins a new chat" if isinstance(error, _TOO_LONG) else ""
                 self._screen.error(f"{error}{way_out}", error.code)
             except KeyboardInterrupt:
                 self._screen.note("broken off; /retry answers again")

@@ -8,7 +8,8 @@ import pytest
 
 from split_client.chat.bound import TextBound
 from split_client.chat.conversation import Conversation, Message
-from split_client.errors import PromptTooLong
+from split_client.errors import ChatTextTooLong, PromptTooLong
+from split_client.template.template import MAX_OUTPUT
 
 
 class Unused:
@@ -23,6 +24,11 @@ def test_a_chat_that_cannot_fit_is_refused_before_it_is_rendered() -> None:
     conversation.replace([Message("user", "x" * 15_000), Message("user", "y" * 5_001)])
     with pytest.raises(PromptTooLong, match="at least 1001 tokens and the model's context is 1000"):
         conversation.prompt()
+
+
+def test_a_chat_that_no_template_may_render_is_its_own_fault() -> None:
+    with pytest.raises(ChatTextTooLong, match="the chat has 4194305 characters"):
+        TextBound(1 << 20, lambda: 200).require(MAX_OUTPUT + 1)
 
 
 def test_what_might_fit_is_let_through_and_short_texts_ask_for_no_vocabulary() -> None:
