@@ -28,7 +28,7 @@ def test_what_is_copied_exists_and_is_let_into_the_build() -> None:
         if not line.startswith("--from")
         for source in line.split()[:-1]
     ]
-    assert len(copied) == 7
+    assert len(copied) == 8
     for source in copied:
         assert (_ROOT / source).exists(), source
         assert f"!{source}" in ignored
@@ -36,16 +36,25 @@ def test_what_is_copied_exists_and_is_let_into_the_build() -> None:
     assert {package.partition("/")[0] for package in packages} <= set(copied)
 
 
-def test_torch_is_the_one_that_the_project_asks_for() -> None:
-    (torch,) = re.findall(r'"(torch[^"]+)"', _TEXT)
-    assert torch in _PROJECT["project"]["optional-dependencies"]["server"]
+def test_every_package_comes_from_the_lock_with_hashes() -> None:
+    installs = [line for line in _instructions("RUN") if "pip install" in line]
+    assert installs
+    *locked, last = installs
+    assert all("--require-hashes" in line for line in locked)
+    assert last.endswith("pip install --no-deps --no-build-isolation .")
+    named = {Path(name).stem for line in locked for name in re.findall(r"requirements/\S+", line)}
+    assert named == {"base", "server", "build", "${TORCH}"}
+    (torch,) = re.findall(r"^ARG TORCH=(\S+)$", _TEXT, re.MULTILINE)
+    assert (_ROOT / "requirements" / f"{torch}.txt").is_file()
 
 
-def test_the_python_of_the_image_is_one_that_the_project_runs_on() -> None:
-    (version,) = re.findall(r"ARG PYTHON=([\d.]+)", _TEXT)
+def test_both_stages_stand_on_one_image_whose_python_the_project_runs_on() -> None:
+    (image,) = re.findall(r"^ARG BASE=(\S+)$", _TEXT, re.MULTILINE)
+    found = re.fullmatch(r"python:([\d.]+)-slim(@sha256:[0-9a-f]{64})?", image)
+    assert found is not None
     least = _PROJECT["project"]["requires-python"].removeprefix(">=")
-    assert tuple(map(int, version.split("."))) >= tuple(map(int, least.split(".")))
-    assert all("-slim" in line for line in _instructions("FROM"))
+    assert tuple(map(int, found[1].split("."))) >= tuple(map(int, least.split(".")))
+    assert [line.split()[0] for line in _instructions("FROM")] == ["${BASE}"] * 2
 
 
 def test_it_runs_without_root() -> None:

@@ -1,0 +1,1 @@
+"""The lock of dependencies, made again from ``pyproject.toml``."""
