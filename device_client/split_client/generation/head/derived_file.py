@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from split_files import open_regular
+
 PAGE: Final = 4096
 _DIGEST_SIZE: Final = 32
 
@@ -51,7 +53,7 @@ def seal(file: BinaryIO, header: bytes) -> None:
 def damage(path: Path, header: bytes, size: int) -> str | None:
     """The reason why ``path`` is no whole file of ``header`` and ``size`` bytes, else None."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return _damage(file, header, size)
     except OSError as error:
         return f"{path.name} cannot be read ({error.strerror})"

@@ -10,6 +10,7 @@ from split_client.generation.head.derived_file import (
     replacing,
     seal,
 )
+from tests.pipes import pipe
 
 HEADER = b"KIND0001" + bytes(range(40))
 SIZE = PAGE + 1000
@@ -43,6 +44,11 @@ def test_another_kind_another_size_and_a_flipped_bit_are_told_apart(path: Path) 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "none cannot be read" in str(damage(tmp_path / "none", HEADER, SIZE))
+
+
+def test_a_pipe_in_its_place_is_named_and_not_waited_for(path: Path) -> None:
+    with pipe(path, path.read_bytes()):
+        assert damage(path, HEADER, SIZE) == "derived cannot be read (it is not a regular file)"
 
 
 def test_what_fails_in_between_leaves_the_old_file_and_nothing_else(path: Path) -> None:
