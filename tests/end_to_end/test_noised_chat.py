@@ -251,7 +251,7 @@ def test_the_terminal_tells_both_units_and_what_the_server_sees(
     assert "the largest distance between two clipped rows of the table" in told
     assert "this conversation so far" in told
     assert "budget 2000.00 for everything replaced, delta 1e-05:" in told
-    assert "the server sees the noised rows; measured recovery: split-client audit" in told
+    assert "the server sees the noised rows; split-client audit measures what its attacks" in told
 
 
 def command(server: RunningServer, ledger: Path, *flags: str) -> subprocess.CompletedProcess[str]:

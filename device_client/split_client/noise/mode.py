@@ -13,6 +13,7 @@ from split_client.noise.ledger import Ledger
 from split_client.noise.settings import NoiseSettings, default_ledger
 from split_client.noise.spent import Budget, Kind
 from split_client.noise.words import (
+    SEEN_LINE,
     budget_line,
     conversation_line,
     ledger_line,
@@ -75,7 +76,7 @@ class NoiseMode:
             lines.append(budget_line(self.account.budget, spent, self.account.kind))
         if self.own_penalty != 1.0:
             lines.append(penalty_line(self.own_penalty))
-        lines.append("the server sees the noised rows; measured recovery: split-client audit")
+        lines.append(SEEN_LINE)
         return lines
 
     def close(self) -> None:

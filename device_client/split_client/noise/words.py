@@ -12,6 +12,10 @@ from split_privacy.mechanism import RowMechanism
 _MOST_ROOM = 1_000_000
 # How many rows there are depends on the text and on replies; a running total takes them as given.
 _CONDITION = "for texts of these lengths"
+SEEN_LINE = (
+    "the server sees the noised rows; split-client audit measures what its attacks recover of "
+    "them, and better attacks recover more"
+)
 
 
 def mechanism_lines(mechanism: RowMechanism, calibration: Calibration, delta: float) -> list[str]:

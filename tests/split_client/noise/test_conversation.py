@@ -139,6 +139,22 @@ def test_text_behind_a_change_has_other_noise_even_where_it_is_the_same(device: 
     assert device.counted == (7, 2)
 
 
+def test_edits_of_one_conversation_are_averaged_as_other_conversations_are(device: Device) -> None:
+    """What docs/privacy.md says of edits: the mean over 16 beginnings tells the tokens."""
+    message, edited = [11, 22, 33, 44, 55, 66], device.conversation()
+    means = []
+    for conversations in ([edited] * 16, [device.conversation() for _ in range(16)]):
+        rows = [
+            conversation.rows([100 + beginning, *message], 1, 7, "f32")
+            for beginning, conversation in enumerate(conversations)
+        ]
+        means.append(np.mean(rows, axis=0))
+    assert device.counted == (2 * 16 * 6, 2 * 16)
+    for mean in means:
+        distances = np.linalg.norm(mean[:, None] - clipped(VALUES, 3.0)[None], axis=2)
+        assert distances.argmin(axis=1).tolist() == message
+
+
 def test_a_look_at_a_beginning_is_no_change_of_the_text(device: Device) -> None:
     conversation = device.conversation()
     conversation.rows([5, 6, 7], 0, 3, "f32")

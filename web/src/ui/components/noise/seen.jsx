@@ -6,8 +6,9 @@ export function NoiseSeen() {
     <>
       <p>
         This chat is in <strong>noised</strong> mode: its rows leave with noise. That gives the displayed
-        (epsilon, delta), for one token and for the whole conversation, and nothing more; how many tokens can be
-        recovered at this noise is measured by split-client audit.
+        (epsilon, delta), for one token and for the whole conversation, and nothing more; split-client audit
+        measures how many tokens its attacks recover at this noise, and better attacks recover more. What is sent
+        again behind an edit has other noise, which the server can average.
       </p>
       <NoiseStatus />
       <p>
