@@ -2,78 +2,117 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as NotYet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.adapters.choice import AdapterInfo
-from split_client.crypto.errors import (
-    AdapterHostInvalid,
-    AdapterHostRefused,
-    AdapterHostUnstable,
-)
+from split_client.crypto.ahead import MOST_WAITING, Ahead
+from split_client.crypto.errors import AdapterHostInvalid
 from split_client.crypto.link import HostLink
+from split_client.crypto.reply import AdaptedReply
 from split_client.crypto.session import HostSession
+from split_client.errors import ClientError
 from split_he.layout import Packing
 
-_Answer = TypeVar("_Answer")
-# The host was restarted, dropped the session, or counts otherwise: a new one repairs it.
-_SESSION_LOST = frozenset({"unknown_session", "key_missing", "key_conflict", "query_conflict"})
-MAX_REKEYS = 3
 MAX_SCALED_B = 2.0**20
 """Largest magnitude in scale * B; those of adapters that were trained are around 1."""
-MAX_STATE = 2.0**30
-"""Where an adapted state saturates. Whether a reply stops must not depend on a product, which a
-dishonest host chooses; from here float32 logits do not overflow under any ordinary LM head."""
+# Between two looks at whether somebody asked to stop.
+_LOOK_SECONDS = 0.05
 
 
 class HostedAdapter:
-    """B is fetched once and kept; the session is opened again when the host has lost it.
+    """B is fetched once and kept; every reply has keys of its own.
+
+    A dishonest host sees of each reply when it ended, which tells of its keys; so keys are not used
+    for another one. Those of the next reply are made, and agreed on with the host, while this one
+    goes on. ``ahead`` None: when the reply begins.
 
     The first packing is kept for good: a host that could state another bound on the norm for each
     new session would find the norm of a state by which of them it is refused under.
     """
 
-    def __init__(self, link: HostLink, about: AdapterInfo) -> None:
-        self._link, self.about = link, about
+    def __init__(
+        self,
+        link: HostLink,
+        about: AdapterInfo,
+        ahead: Ahead | None = None,
+        *,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._link, self.about, self._ahead, self._pause = link, about, ahead, pause
         self._scaled_b: NDArray[np.float64] | None = None
-        self._session: HostSession | None = None
         self._agreed: Packing | None = None
+        self._next: Future[HostSession] | None = None
+        self._ended: list[Callable[[HostLink], None]] = []
         self.sessions_opened = 0
 
-    def prepare(self) -> None:
-        """Fetch B and agree on keys, unless that is done.
+    def reply(self) -> AdaptedReply:
+        """What corrects the states of one reply, under keys that no other reply had or will have.
 
-        Raises the errors of ``crypto.errors``.
+        Raises the errors of ``crypto.errors``, and what ``pause`` raises.
         """
-        self._b()
-        self._with_session(lambda _: None)
+        reply = AdaptedReply(self, self._b(), self._made_ahead())
+        reply.prepare()
+        return reply
 
-    def correct(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The hidden state [H] with the adapter applied, in float64 up to the last rounding.
+    def open(self) -> HostSession:
+        """A session with new keys, now. Raises the errors of ``crypto.errors``."""
+        return self._open(self._link)
 
-        Raises the errors of ``crypto.errors``; it never returns a state without the adapter.
+    def prepare_next(self) -> None:
+        """Have the next reply's keys made and agreed on, unless that is done or under way."""
+        if self._ahead is not None and self._next is None:
+            self._next = self._ahead.begin(self._open)
+            self._tell_ended(self._ahead)
+
+    def close(self) -> None:
+        """Forget the keys that were made for the next reply; tell the host of all that ended."""
+        made, self._next = self._next, None
+        if self._ahead is not None and made is not None:
+            # Made by then: what is begun is done one after the other.
+            self._ahead.begin(lambda link: made.result(0.0).ending()(link))
+        if self._ahead is not None:
+            self._tell_ended(self._ahead)
+
+    def end(self, session: HostSession) -> None:
+        """Have the host told, with what is asked next, that a session is not needed any more.
+
+        Not at once: it is where a reply begins, whose first token waits for nothing else.
         """
-        scaled_b = self._b()
-        product = self._with_session(lambda session: session.product(hidden))
-        corrected = hidden.astype(np.float64) + scaled_b @ product
-        return np.clip(corrected, -MAX_STATE, MAX_STATE).astype(np.float32)
+        if self._ahead is not None and len(self._ended) < MOST_WAITING // 2:
+            self._ended.append(session.ending())
 
-    def _with_session(self, work: Callable[[HostSession], _Answer]) -> _Answer:
-        for _ in range(1 + MAX_REKEYS):
+    def _tell_ended(self, ahead: Ahead) -> None:
+        ended, self._ended = self._ended, []
+        for tell in ended:
+            ahead.begin(tell)
+
+    def _open(self, link: HostLink) -> HostSession:
+        session = HostSession.open(link, self.about, agreed=self._agreed)
+        self._agreed = session.plan
+        self.sessions_opened += 1
+        return session
+
+    def _made_ahead(self) -> HostSession | None:
+        """The session that was made ahead; None where there is none and one has to be made now."""
+        while self._next is not None:
             try:
-                return work(self._opened())
-            except AdapterHostRefused as refused:
-                self._session = None
-                if refused.refusal not in _SESSION_LOST:
-                    raise
-            except BaseException:
-                # Whether the host took the query is unknown; its number must not be used again.
-                self._session = None
-                raise
-        raise AdapterHostUnstable
+                session = self._next.result(_LOOK_SECONDS)
+            except NotYet:
+                self._pause(0.0)
+            except (ClientError, CancelledError):
+                # Making it now says what is the matter.
+                self._next = None
+            else:
+                self._next = None
+                session.carry(self._link)
+                return session
+        return None
 
     def _b(self) -> NDArray[np.float64]:
         """scale * B."""
@@ -83,13 +122,6 @@ class HostedAdapter:
                 raise AdapterHostInvalid(f"scale * B has values beyond {MAX_SCALED_B:g}")
             self._scaled_b = scaled
         return self._scaled_b
-
-    def _opened(self) -> HostSession:
-        if self._session is None:
-            self._session = HostSession.open(self._link, self.about, agreed=self._agreed)
-            self._agreed = self._session.plan
-            self.sessions_opened += 1
-        return self._session
 
 
 def _fetched(link: HostLink, about: AdapterInfo) -> NDArray[np.float64]:

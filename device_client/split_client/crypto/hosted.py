@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable
 from typing import Protocol
 
@@ -10,8 +11,10 @@ from split_client.adapters.choice import AdapterInfo
 from split_client.adapters.errors import UnknownAdapter
 from split_client.adapters.listing import MAX_BYTES, parse_listing
 from split_client.crypto.adapter import HostedAdapter
+from split_client.crypto.ahead import Ahead
 from split_client.crypto.errors import AdapterHostInvalid
 from split_client.crypto.link import HostLink
+from split_client.crypto.reply import AdaptedReply
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
@@ -44,8 +47,12 @@ class HostedAdapters:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         endpoint = Endpoint.parse(url)
-        self._link = HostLink(endpoint, token or _paired(endpoint), patience, pause=pause)
+        token = token or _paired(endpoint)
+        self._pause = pause
+        self._link = HostLink(endpoint, token, patience, pause=pause)
+        self._ahead = Ahead(lambda wait: HostLink(endpoint, token, patience, pause=wait))
         self._adapters: dict[str, HostedAdapter] = {}
+        self._replies: weakref.WeakSet[AdaptedReply] = weakref.WeakSet()
         try:
             self.available = self._fitting(model)
         except BaseException:
@@ -55,31 +62,40 @@ class HostedAdapters:
     @property
     def traffic(self) -> tuple[int, int]:
         """Bytes of bodies sent to the host and received from it."""
-        return self._link.traffic.sent, self._link.traffic.received
+        now, ahead = self._link.traffic, self._ahead.traffic
+        return now.sent + ahead.sent, now.received + ahead.received
 
     def use(self, name: str | None, sequence: Sequence) -> None:
-        """Have ``sequence`` correct its hidden states with that adapter, or (None) with none.
+        """Have ``sequence`` correct one reply's hidden states with that adapter, or (None) none.
 
-        Raises UnknownAdapter and, where keys or B are still missing, ``crypto.errors``.
+        The keys of the reply before are forgotten. Raises UnknownAdapter and, where keys or B are
+        still missing, ``crypto.errors``.
         """
-        sequence.adapter = None
-        sequence.correct = None
+        before, sequence.adapter, sequence.correct = sequence.correct, None, None
+        if isinstance(before, AdaptedReply):
+            before.end()
         if name is None:
             return
         adapter = self._adapters.get(name) or self._new(name)
-        adapter.prepare()
+        reply = adapter.reply()
         self._adapters[name] = adapter
-        sequence.correct = adapter.correct
+        self._replies.add(reply)
+        sequence.correct = reply
 
     def close(self) -> None:
-        """Forget keys and matrices, close the connection; safe to call twice."""
+        """Forget keys and matrices, close the connections; safe to call twice."""
+        for reply in list(self._replies):
+            reply.end()
+        for adapter in self._adapters.values():
+            adapter.close()
         self._adapters.clear()
+        self._ahead.close()
         self._link.close()
 
     def _new(self, name: str) -> HostedAdapter:
         for about in self.available:
             if about.name == name:
-                return HostedAdapter(self._link, about)
+                return HostedAdapter(self._link, about, self._ahead, pause=self._pause)
         raise UnknownAdapter(name, [about.name for about in self.available])
 
     def _fitting(self, model: Model) -> tuple[AdapterInfo, ...]:

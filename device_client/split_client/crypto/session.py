@@ -1,4 +1,4 @@
-"""A session with an adapter host: keys made for it alone, and numbered queries.
+"""A session with an adapter host, for one reply: keys made for it alone, and numbered queries.
 
 The secret key never leaves the object that holds it. The uniform half of the public key follows
 from a nonce of the host and one of the device, so that neither side chooses it.
@@ -86,6 +86,19 @@ class HostSession:
             return decrypt(reply, self._keys, self.plan)
         except MalformedCiphertext as error:
             raise AdapterHostInvalid(str(error)) from error
+
+    def carry(self, link: HostLink) -> None:
+        """Ask over ``link`` from now on; the session was opened over another connection."""
+        self._link = link
+
+    def ending(self) -> Callable[[HostLink], None]:
+        """What tells the host over a link that nothing more comes; it holds no keys."""
+        path, named = f"/{self._adapter}/end", self._id
+        return lambda link: _told(link, path, named)
+
+
+def _told(link: HostLink, path: str, named: bytes) -> None:
+    link.ask("POST", path, 0, named)
 
 
 def _opened(answer: bytes, adapter: AdapterInfo) -> tuple[bytes, bytes, Packing]:

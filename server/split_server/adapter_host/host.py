@@ -161,6 +161,18 @@ class AdapterHost:
         # Somebody who hangs up does not take the answer from the same query sent again.
         return await asyncio.shield(session.answer)
 
+    async def end(self, principal: str, name: str, session_id: bytes) -> None:
+        """End a session that its device does not need any more, once nothing is under way for it.
+
+        Raises UnknownSession, KeyMissing.
+        """
+        session = self.sessions.find(principal, name, session_id)
+        if session.keying:
+            raise KeyMissing
+        if session.answer is not None:
+            await asyncio.wait([session.answer])
+        self.sessions.drop(session)
+
     def _refuse_when_stopping(self) -> None:
         if self._stopping:
             raise ShuttingDown

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from split_server.adapter_host.errors import LengthRequired, WrongLength
 from split_server.adapter_host.host import AdapterHost, HostedAdapter
+from split_server.adapter_host.sessions import SESSION_BYTES
 from split_server.adapter_host.shapes import KEY_HEAD, QUERY_HEAD, KeyBody, QueryBody
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import BadRequest
@@ -51,6 +52,7 @@ class AdapterHostRoutes:
             Route(PATH + "/{name}/session", self.session, methods=["POST"]),
             Route(PATH + "/{name}/key", self.key, methods=["POST"]),
             Route(PATH + "/{name}/evaluate", self.evaluate, methods=["POST"]),
+            Route(PATH + "/{name}/end", self.end, methods=["POST"]),
         ]
 
     async def listing(self, _: Request) -> Response:
@@ -97,6 +99,13 @@ class AdapterHostRoutes:
                 given.query,
             )
         return Response(reply, 200, _NO_STORE, OCTETS)
+
+    async def end(self, request: Request) -> Response:
+        """End a session: its id is the body."""
+        hosted = self._adapter(request)
+        async with self._exactly(request, SESSION_BYTES) as body:
+            await self._host.end(principal_of(request.scope), hosted.file.name, body)
+        return Response(status_code=204, headers=_NO_STORE)
 
     def _adapter(self, request: Request) -> HostedAdapter:
         return self._host.adapter(request.path_params["name"])

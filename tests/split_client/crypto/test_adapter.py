@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, Literal
 
 import msgpack
 import numpy as np
 import pytest
 
 from split_client.adapters.errors import AdapterListInvalid, UnknownAdapter
-from split_client.crypto.adapter import MAX_REKEYS, MAX_SCALED_B, MAX_STATE
+from split_client.crypto.adapter import MAX_SCALED_B
 from split_client.crypto.errors import (
     AdapterHostInvalid,
     AdapterHostRefused,
@@ -26,6 +27,7 @@ from split_client.crypto.errors import (
     AdapterOutOfRange,
 )
 from split_client.crypto.hosted import HostedAdapters
+from split_client.crypto.reply import MAX_REKEYS, MAX_STATE
 from split_client.errors import Cancelled
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Patience
@@ -103,35 +105,95 @@ def test_none_leaves_the_state_alone_and_the_model_server_is_told_nothing(
     adapters.close()
 
 
-def test_keys_are_made_once_for_a_session(served: RunningHost) -> None:
-    adapters = _adapters(served.url)
-    for hidden in _HIDDEN[:3]:
-        _corrected(adapters, hidden)
-    assert adapters._adapters["made"].sessions_opened == 1
+def _opened(adapters: HostedAdapters) -> int:
+    """Sessions so far, once what was begun ahead is done."""
+    adapter = adapters._adapters["made"]
+    if adapter._next is not None:
+        adapter._next.result(20)
+    return adapter.sessions_opened
+
+
+def test_a_reply_has_keys_of_its_own_that_were_made_while_the_one_before_went_on() -> None:
+    with running_host(made_host({"made": _FILE})) as served:
+        adapters, sequence, waited = _adapters(served.url), _sequence(), []
+        ask = adapters._link.ask
+
+        def told(method: Literal["GET", "POST"], path: str, *rest: Any) -> bytes:
+            waited.append(path)
+            return ask(method, path, *rest)
+
+        adapters._link.ask = told  # type: ignore[method-assign]
+        for _ in range(3):
+            adapters.use("made", sequence)
+            assert sequence.correct is not None
+            for hidden in _HIDDEN[:2]:
+                sequence.correct(hidden)
+            opened = _opened(adapters)
+        assert opened == 4
+        # Later replies wait for their queries alone.
+        assert waited == ["/made/b", "/made/session", "/made/key", *["/made/evaluate"] * 6]
+        assert len(served.host.sessions) <= 3
+        adapters.close()
+        adapters.close()
+        assert len(served.host.sessions) == 0
+
+
+def test_two_replies_that_go_on_beside_each_other_keep_their_own_keys(served: RunningHost) -> None:
+    adapters, left, right = _adapters(served.url), _sequence(), _sequence()
+    for sequence in (left, right):
+        adapters.use("made", sequence)
+    for hidden in _HIDDEN[:2]:
+        for sequence in (left, right):
+            assert sequence.correct is not None
+            np.testing.assert_allclose(
+                sequence.correct(hidden), _reference(hidden), rtol=1e-4, atol=1e-3
+            )
+    assert _opened(adapters) == 3
     adapters.close()
 
 
-def test_a_host_that_lost_the_session_is_given_new_keys(served: RunningHost) -> None:
+def test_keys_that_could_not_be_made_ahead_are_made_when_the_reply_begins(
+    served: RunningHost,
+) -> None:
     adapters = _adapters(served.url)
-    _corrected(adapters, _HIDDEN[0])
-    for session in list(served.host.sessions._held.values()):
-        served.host.sessions.drop(session)
-    np.testing.assert_allclose(
-        _corrected(adapters, _HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
-    )
+    adapters._ahead.close()
+    for hidden in _HIDDEN[:2]:
+        _corrected(adapters, hidden)
     assert adapters._adapters["made"].sessions_opened == 2
     adapters.close()
 
 
+def test_a_host_that_lost_the_session_is_given_new_keys(served: RunningHost) -> None:
+    adapters, sequence = _adapters(served.url), _sequence()
+    adapters.use("made", sequence)
+    assert sequence.correct is not None
+    sequence.correct(_HIDDEN[0])
+    opened = _opened(adapters)
+    for session in list(served.host.sessions._held.values()):
+        served.host.sessions.drop(session)
+    np.testing.assert_allclose(
+        sequence.correct(_HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
+    )
+    assert _opened(adapters) == opened + 1
+    # Those for the next reply were lost as well.
+    np.testing.assert_allclose(
+        _corrected(adapters, _HIDDEN[2]), _reference(_HIDDEN[2]), rtol=1e-4, atol=1e-3
+    )
+    adapters.close()
+
+
 def test_a_worker_that_dies_is_not_noticed(served: RunningHost) -> None:
-    adapters = _adapters(served.url)
-    _corrected(adapters, _HIDDEN[0])
+    adapters, sequence = _adapters(served.url), _sequence()
+    adapters.use("made", sequence)
+    assert sequence.correct is not None
+    sequence.correct(_HIDDEN[0])
+    opened = _opened(adapters)
     for pid in served.worker_pids:
         os.kill(pid, signal.SIGKILL)
     np.testing.assert_allclose(
-        _corrected(adapters, _HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
+        sequence.correct(_HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
     )
-    assert adapters._adapters["made"].sessions_opened == 1
+    assert _opened(adapters) == opened
     adapters.close()
 
 

@@ -98,7 +98,7 @@ def test_memory_and_log_of_the_host_hold_nothing_of_the_device(tmp_path: Path) -
         adapters.use("banking", sequence)
         assert sequence.correct is not None
         corrected = sequence.correct(hidden)
-        session = adapters._adapters["banking"]._session
+        session = sequence.correct._session  # type: ignore[attr-defined]
         assert session is not None
         secret = session._keys._secret
         needles = {

@@ -77,7 +77,19 @@ def test_a_query_is_answered_with_the_product(served: RunningHost) -> None:
     np.testing.assert_allclose(product, _FILE.a.astype(float) @ hidden.astype(float), atol=1e-3)
 
 
-@pytest.mark.parametrize("path", ["/made/key", "/made/evaluate", "/made/session"])
+def test_a_session_that_is_ended_is_gone_and_nobody_elses(served: RunningHost) -> None:
+    with served.client() as client:
+        ended, keys, plan = _session(served, client)
+        other, *_ = _session(served, client)
+        assert client.post("/made/end", content=ended).status_code == 204
+        body = ended + (1).to_bytes(8, "little") + encrypt(np.ones(64, np.float32), keys, plan)
+        for path, content in (("/made/evaluate", body), ("/made/end", ended)):
+            answer = client.post(path, content=content)
+            assert answer.json()["error"]["code"] == "unknown_session"
+        assert client.post("/made/end", content=other).status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/made/key", "/made/evaluate", "/made/session", "/made/end"])
 @pytest.mark.parametrize("size", [1, 24, 10_000, 1_000_000])
 def test_a_body_of_another_length_is_refused(served: RunningHost, path: str, size: int) -> None:
     with served.client() as client:
