@@ -40,7 +40,7 @@ class AdaptedReply:
         self, adapter: Adapter, scaled_b: NDArray[np.float64], session: HostSession | None
     ) -> None:
         self._adapter, self._scaled_b, self._session = adapter, scaled_b, session
-        self._begun = False
+        self._states = 0
 
     def prepare(self) -> None:
         """Agree on keys, unless that is done. Raises the errors of ``crypto.errors``."""
@@ -51,12 +51,12 @@ class AdaptedReply:
 
         Raises the errors of ``crypto.errors``; it never returns a state without the adapter.
         """
-        product = self._with_session(lambda session: session.product(hidden))
-        corrected = hidden.astype(np.float64) + self._scaled_b @ product
-        if not self._begun:
-            self._begun = True
-            # Not before: the first token waits for nothing but its own query.
+        if self._states == 1:
+            # Not before: the first token, head and sampler included, waits for nothing else.
             self._adapter.prepare_next()
+        product = self._with_session(lambda session: session.product(hidden))
+        self._states += 1
+        corrected = hidden.astype(np.float64) + self._scaled_b @ product
         return np.clip(corrected, -MAX_STATE, MAX_STATE).astype(np.float32)
 
     def end(self) -> None:

@@ -138,6 +138,19 @@ def test_a_reply_has_keys_of_its_own_that_were_made_while_the_one_before_went_on
         assert len(served.host.sessions) == 0
 
 
+def test_the_first_token_of_a_reply_is_not_held_up_by_the_keys_of_the_next(
+    served: RunningHost,
+) -> None:
+    adapters, sequence = _adapters(served.url), _sequence()
+    adapters.use("made", sequence)
+    assert sequence.correct is not None
+    sequence.correct(_HIDDEN[0])
+    assert adapters._adapters["made"]._next is None
+    sequence.correct(_HIDDEN[1])
+    assert adapters._adapters["made"]._next is not None
+    adapters.close()
+
+
 def test_two_replies_that_go_on_beside_each_other_keep_their_own_keys(served: RunningHost) -> None:
     adapters, left, right = _adapters(served.url), _sequence(), _sequence()
     for sequence in (left, right):
@@ -167,7 +180,8 @@ def test_a_host_that_lost_the_session_is_given_new_keys(served: RunningHost) -> 
     adapters, sequence = _adapters(served.url), _sequence()
     adapters.use("made", sequence)
     assert sequence.correct is not None
-    sequence.correct(_HIDDEN[0])
+    for hidden in _HIDDEN[:2]:
+        sequence.correct(hidden)
     opened = _opened(adapters)
     for session in list(served.host.sessions._held.values()):
         served.host.sessions.drop(session)
@@ -186,7 +200,8 @@ def test_a_worker_that_dies_is_not_noticed(served: RunningHost) -> None:
     adapters, sequence = _adapters(served.url), _sequence()
     adapters.use("made", sequence)
     assert sequence.correct is not None
-    sequence.correct(_HIDDEN[0])
+    for hidden in _HIDDEN[:2]:
+        sequence.correct(hidden)
     opened = _opened(adapters)
     for pid in served.worker_pids:
         os.kill(pid, signal.SIGKILL)
