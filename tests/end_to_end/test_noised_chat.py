@@ -254,6 +254,20 @@ def test_the_terminal_tells_both_units_and_what_the_server_sees(
     assert "the server sees the noised rows; split-client audit measures what its attacks" in told
 
 
+def test_a_chat_that_is_loaded_under_noise_is_told_to_count_anew(
+    server: RunningServer, connect: Connect, cache: Path, tmp_path: Path
+) -> None:
+    file, told = tmp_path / "chat.json", "has no key of its noise"
+    for client in (connect(sigma=50.0), SplitClient(server.url, cache=cache)):
+        screen, chat = RecordingScreen(), client.conversation()
+        chat.params, chat.max_tokens = GREEDY, 1
+        ChatLoop(
+            client, chat, TypedReader([QUESTION, f"/save {file}", f"/load {file}"]), screen
+        ).run()
+        assert (told in screen.noted) == (chat.noise is not None)
+        client.close()
+
+
 def command(server: RunningServer, ledger: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     arguments = ["generate", QUESTION, "--url", server.url, "--max-tokens", "3"]
     noise = ["--noise-sigma", "50", "--noise-ledger", str(ledger)]

@@ -2,10 +2,13 @@
 
 Writing the ledger waits for the disk. So the rows of a reply, which come one by one, are recorded
 in advance, and what was not sent is given back at the end. A process that is killed leaves them
-recorded: the ledger then counts more than was sent, never less.
+recorded: the ledger then counts more than was sent, never less. A process that forks leaves what
+is ahead to its parent.
 """
 
 from __future__ import annotations
+
+import os
 
 from split_client.noise.errors import BudgetExhausted
 from split_client.noise.ledger import Ledger
@@ -20,17 +23,20 @@ class Account:
     def __init__(
         self, ledger: Ledger, identity: str, model: str, kind: Kind, budget: Budget | None
     ) -> None:
-        self._ledger, self._identity, self._model = ledger, identity, model
+        self._ledger, self._model = ledger, model
+        self.identity = identity
         self.kind = kind
         self.budget = budget
-        self._ahead = 0
+        self._ahead, self._pid = 0, os.getpid()
 
     def spend(self, count: Count) -> None:
         """Record ``count``, durably, before it is sent.
 
         Raises BudgetExhausted and the ledger's errors; nothing may be sent then.
         """
+        self._own()
         if count.sendings == 0 and count.rows <= self._ahead:
+            self._ledger.require_unturned()
             self._ahead -= count.rows
             return
         # What is ahead pays for its part, so that a budget's last rows can be used.
@@ -40,7 +46,7 @@ class Account:
         try:
             more = max(0, ROWS_AHEAD - self._ahead) if count.rows == 1 else 0
             self._ahead += self._ledger.charge(
-                self._identity, self._model, self.kind, needed, ahead=more, budget=self.budget
+                self.identity, self._model, self.kind, needed, ahead=more, budget=self.budget
             )
         except BaseException:
             self._ahead += paid
@@ -48,7 +54,8 @@ class Account:
 
     def spent(self) -> Spent:
         """By this identity with all models, without what is recorded ahead here."""
-        spent = self._ledger.spent(self._identity)
+        self._own()
+        spent = self._ledger.spent(self.identity)
         return spent.plus(self.kind, Count(-self._ahead)) if self._ahead else spent
 
     def require_room(self) -> None:
@@ -62,6 +69,12 @@ class Account:
 
     def close(self) -> None:
         """Give back what was recorded ahead; safe to call twice. Raises the ledger's errors."""
+        self._own()
         if self._ahead:
             ahead, self._ahead = self._ahead, 0
-            self._ledger.give_back(self._identity, self._model, self.kind, ahead)
+            self._ledger.give_back(self.identity, self._model, self.kind, ahead)
+
+    def _own(self) -> None:
+        """What a parent process recorded ahead is the parent's to send."""
+        if self._pid != os.getpid():
+            self._ahead, self._pid = 0, os.getpid()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,7 @@ class NoisedConversation:
         self._mechanism, self._clean, self._model = mechanism, clean, model
         self._account, self._folder = account, folder
         self.spent = Spent()
+        self._pid = os.getpid()
         self._begin(secrets.token_bytes(KEY_BYTES))
         if key is not None:
             self.use_key(key)
@@ -75,6 +77,9 @@ class NoisedConversation:
             raise NoiseDtypeChanged(str(self._dtype), dtype)
         if dtype == "f16" and self._largest() > _LARGEST_F16:
             raise NoiseOverflows(self._mechanism.sigma, dtype)
+        if self._pid != os.getpid():
+            # Parent and child may both go on, so the same token may be sent by either.
+            self._pid, self._moved = os.getpid(), True
         self._follow(tokens)
         self._dtype = dtype
         streams = self._stream(dtype)
@@ -86,7 +91,7 @@ class NoisedConversation:
         self._key = key
         self._streams: dict[WireDtype, RowStreams] = {}
         self._stream("f32")
-        self._releases = Releases(self._folder, key)
+        self._releases = Releases(self._folder, key, self._account.identity)
         self._tokens: list[int] = []
         self._histories: list[bytes] = []
         self._dtype = None

@@ -8,6 +8,7 @@
     ├── BudgetExhausted       the release would exceed the budget and was not made
     └── LedgerError
         ├── LedgerDamaged     the record of what was spent cannot be trusted
+        │   └── LedgerTurnedBack  it counts less, or other things, than it did before
         ├── LedgerBusy        another process holds it
         └── LedgerFailed      it cannot be read or written
 
@@ -97,6 +98,18 @@ class LedgerDamaged(LedgerError):
             f"the noise ledger {path} cannot be trusted: {reason}; it is left as it is, and "
             "nothing is sent with noise until it is restored or moved away (what it counted is "
             "then forgotten, not unspent)"
+        )
+
+
+class LedgerTurnedBack(LedgerDamaged):
+    """An older copy, or one that went on beside this one, has taken the ledger's place."""
+
+    code = "ledger_turned_back"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            path,
+            "an older or another copy of it has taken its place, so it counts less than before",
         )
 
 

@@ -1,13 +1,18 @@
 """The ledger's file: one JSON document with a checksum, written whole, read suspiciously.
 
-``{"format": "gatelink.noise-ledger", "version": 1, "spent": {identity: {model digest: [{"sigma",
-"distance", "width", "rows", "sendings"}]}}, "sha256": of "spent" as canonical JSON}``.
+``{"format": "gatelink.noise-ledger", "version": 2, "name": 32 hexadecimal digits, "serial": number
+of changes, "devices": [who wrote it, as 32 digits each], "spent": {identity: {model digest:
+[{"sigma", "distance", "width", "rows", "sendings"}]}}, "sha256": of these four as canonical
+JSON}``. Version 1 had "spent" alone; such a file is read as one that was never changed.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
@@ -17,24 +22,42 @@ from split_client.noise.spent import Count, Kind, Spent
 from split_client.owner_file import write_whole
 
 FORMAT = "gatelink.noise-ledger"
-VERSION = 1
+VERSION = 2
 MAX_BYTES = 16 << 20
 # Of rows in one entry; a float64 still holds it exactly.
 _MOST_ROWS = 1 << 53
+MOST_DEVICES = 16
+_NAME = re.compile("[0-9a-f]{32}")
 
 # By identity, then by the digest of the model's manifest.
 Accounts: TypeAlias = dict[str, dict[str, Spent]]
 
 
-def read_ledger(path: Path) -> Accounts | None:
-    """The accounts of the file; None where there is none. Raises LedgerDamaged, LedgerFailed."""
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A ledger's document. ``digest``: the checksum in its file, empty while it has none."""
+
+    name: str
+    serial: int = 0
+    devices: tuple[str, ...] = ()
+    accounts: Accounts = field(default_factory=dict)
+    digest: str = ""
+
+
+def read_ledger(path: Path) -> Record | None:
+    """The file's document; None where there is none. Raises LedgerDamaged, LedgerFailed."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
+            names = os.fstat(file.fileno()).st_nlink
     except FileNotFoundError:
         return None
     except OSError as error:
         raise LedgerFailed(path, error.strerror or str(error)) from error
+    if names > 1:
+        raise LedgerFailed(
+            path, "it has a second name (a hard link), which would be left behind; remove one"
+        )
     if len(data) > MAX_BYTES:
         raise LedgerDamaged(path, f"it is larger than {MAX_BYTES} bytes")
     try:
@@ -44,13 +67,19 @@ def read_ledger(path: Path) -> Accounts | None:
     return _checked(document, path)
 
 
-def write_ledger(path: Path, accounts: Accounts) -> None:
-    """Replace the file; durable when this returns. Raises LedgerFailed."""
-    spent = {
-        identity: {model: entries_of(entry) for model, entry in models.items()}
-        for identity, models in accounts.items()
+def write_ledger(path: Path, record: Record) -> Record:
+    """Replace the file; durable when this returns, with the digest. Raises LedgerFailed."""
+    summed = {
+        "name": record.name,
+        "serial": record.serial,
+        "devices": list(record.devices),
+        "spent": {
+            identity: {model: entries_of(entry) for model, entry in models.items()}
+            for identity, models in record.accounts.items()
+        },
     }
-    document = {"format": FORMAT, "version": VERSION, "spent": spent, "sha256": _digest(spent)}
+    digest = _digest(summed)
+    document = {"format": FORMAT, "version": VERSION, **summed, "sha256": digest}
     data = json.dumps(document, indent=1).encode()
     if len(data) > MAX_BYTES:
         raise LedgerFailed(path, f"it has grown beyond {MAX_BYTES} bytes")
@@ -58,6 +87,7 @@ def write_ledger(path: Path, accounts: Accounts) -> None:
         write_whole(path, data)
     except OSError as error:
         raise LedgerFailed(path, error.strerror or str(error)) from error
+    return replace(record, digest=digest)
 
 
 def entries_of(spent: Spent) -> list[dict[str, float]]:
@@ -78,21 +108,40 @@ def _digest(spent: object) -> str:
     return sha256(json.dumps(spent, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _checked(document: object, path: Path) -> Accounts:
+def _checked(document: object, path: Path) -> Record:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise LedgerDamaged(path, "it is not a noise ledger")
-    if document.get("version") != VERSION:
+    version, spent = document.get("version"), document.get("spent")
+    if type(version) is not int or version not in (1, VERSION):
         raise LedgerDamaged(path, f"its version is not {VERSION}; update split-client to read it")
-    spent = document.get("spent")
-    if not isinstance(spent, dict) or document.get("sha256") != _digest(spent):
+    fields = ("name", "serial", "devices", "spent")
+    summed = spent if version == 1 else {name: document.get(name) for name in fields}
+    digest = _digest(summed)
+    if not isinstance(spent, dict) or document.get("sha256") != digest:
         raise LedgerDamaged(path, "its checksum does not match")
     try:
-        return {
+        accounts = {
             identity: {model: _spent(entries) for model, entries in models.items()}
             for identity, models in spent.items()
         }
+        if version == 1:
+            return Record(_name_of(path), accounts=accounts, digest=digest)
+        devices = tuple(map(_named, document["devices"]))
+        serial = _whole(document["serial"], 1)
+        return Record(_named(document["name"]), serial, devices, accounts, digest)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise LedgerDamaged(path, "an entry is not as one should be") from error
+
+
+def _name_of(path: Path) -> str:
+    """The name of a ledger that has none: always the same at the same place."""
+    return sha256(b"gatelink noise ledger " + os.fsencode(path)).hexdigest()[:32]
+
+
+def _named(value: object) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise ValueError("name")
+    return value
 
 
 def _spent(entries: list[dict[str, float]]) -> Spent:

@@ -13,6 +13,7 @@ from split_client.noise.ledger import Ledger
 from split_client.noise.settings import NoiseSettings, default_ledger
 from split_client.noise.spent import Budget, Kind
 from split_client.noise.words import (
+    ELSEWHERE_LINE,
     SEEN_LINE,
     budget_line,
     conversation_line,
@@ -72,6 +73,8 @@ class NoiseMode:
         if conversation is not None and conversation.spent.rows:
             lines.append(conversation_line(conversation.spent, settings.delta))
         lines.append(ledger_line(spent, settings.delta, settings.identity))
+        if self.ledger.elsewhere:
+            lines.append(ELSEWHERE_LINE)
         if self.account.budget is not None:
             lines.append(budget_line(self.account.budget, spent, self.account.kind))
         if self.own_penalty != 1.0:

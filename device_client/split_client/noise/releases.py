@@ -1,4 +1,4 @@
-"""The rows that a conversation has released, so that the same ones cost nothing when sent again.
+"""The rows that a conversation has released, counted by one identity: sent again they cost nothing.
 
 Kept in memory, and for a conversation whose key is kept also in a file beside the ledger: 16 bytes
 for each row, which name it and tell nothing without the key. A file that is lost or cut makes rows
@@ -19,10 +19,10 @@ MOST_FILES = 1000
 
 
 class Releases:
-    """The releases under one key."""
+    """The releases under one key that ``identity`` has in the ledger."""
 
-    def __init__(self, folder: Path, key: bytes) -> None:
-        self._path = folder / f"{_name_of(key)}.bin"
+    def __init__(self, folder: Path, key: bytes, identity: str) -> None:
+        self._path = folder / f"{_name_of(key, identity)}.bin"
         self._names: set[bytes] = set()
         self._kept = False
 
@@ -79,5 +79,6 @@ class Releases:
             path.unlink(missing_ok=True)
 
 
-def _name_of(key: bytes) -> str:
-    return hashlib.shake_256(b"split noise releases 1" + key).hexdigest(16)
+def _name_of(key: bytes, identity: str) -> str:
+    whose = identity.encode("utf-8", "surrogatepass")
+    return hashlib.shake_256(b"split noise releases 2" + key + whose).hexdigest(16)

@@ -12,6 +12,9 @@ from split_privacy.mechanism import RowMechanism
 _MOST_ROOM = 1_000_000
 # How many rows there are depends on the text and on replies; a running total takes them as given.
 _CONDITION = "for texts of these lengths"
+ELSEWHERE_LINE = (
+    "another device has written this ledger too: what a copy of it counts there is not in this one"
+)
 SEEN_LINE = (
     "the server sees the noised rows; split-client audit measures what its attacks recover of "
     "them, and better attacks recover more"

@@ -106,7 +106,9 @@ def test_a_damaged_file_stops_releases_and_stays_as_it_is(path: Path) -> None:
     damages = [
         b"", whole[:-20], b"{}", b"[1]", b"\xff\xfe", b"[" * 100_000, b" " * (17 << 20),
         whole.replace(b'"rows": 7', b'"rows": 1'),
-        changed(path, {"version": 2}), changed(path, {"format": "x"}),
+        changed(path, {"version": 3}), changed(path, {"version": True}),
+        changed(path, {"serial": 9}),
+        changed(path, {"format": "x"}),
         changed(path, {"spent": {}}), changed(path, {"spent": None}),
     ]  # fmt: skip
     for damage in damages:

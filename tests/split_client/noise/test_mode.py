@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from split_client.generation.sampling.params import SamplingParams
-from split_client.noise import calibration
+from split_client.noise import calibration, device
 from split_client.noise.calibration import Calibration
 from split_client.noise.errors import BudgetExhausted, NoiseForbids, NoiseSettingInvalid
 from split_client.noise.mode import NoiseMode
@@ -57,6 +57,17 @@ def test_every_epsilon_is_told_with_its_unit_and_delta(tmp_path: Path) -> None:
     assert lines[-1].endswith("and better attacks recover more")
     for line in lines:
         assert "epsilon" not in line or "delta" in line
+
+
+def test_a_ledger_that_another_device_wrote_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = mode(tmp_path, epsilon=2.0)
+    monkeypatch.setattr(device, "device_id", lambda: "aa" * 16)
+    opened.conversation().rows([1, 2], 0, 2, "f32")
+    assert not any("another device" in line for line in opened.lines(None))
+    monkeypatch.setattr(device, "device_id", lambda: "bb" * 16)
+    assert any("another device" in line for line in opened.lines(None))
 
 
 def test_which_sensitivity_it_is_and_that_too_little_noise_promises_nothing_is_said() -> None:

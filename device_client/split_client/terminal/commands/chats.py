@@ -91,6 +91,11 @@ class Chats:
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
+        if self.chat.noise is not None and saved.messages:
+            self.screen.note(
+                "a saved chat has no key of its noise: what was sent of it before this start goes "
+                "with other noise now, which the server can average, and counts anew"
+            )
         if self.screen.interactive:
             show_last(saved.messages, self.screen)
         return "stay"
