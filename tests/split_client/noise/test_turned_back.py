@@ -3,60 +3,28 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from split_client.noise import device as devices
-from split_client.noise.account import Account
-from split_client.noise.conversation import NoisedConversation
 from split_client.noise.errors import LedgerBusy, LedgerDamaged, LedgerFailed, LedgerTurnedBack
 from split_client.noise.ledger import Ledger
-from split_client.noise.spent import Count, Kind
-from split_privacy.mechanism import RowMechanism
-from tests.split_client.noise.tables import MODEL, WIDTH, clean
+from split_client.noise.spent import Count
+from tests.split_client.noise.clients import KIND, Client
+from tests.split_client.noise.tables import MODEL
 
-MECHANISM = RowMechanism(2.0, 3.0, 6.0, WIDTH)
-KIND = Kind.of(MECHANISM)
+_ROOT = Path(__file__).parents[3]
 KEY = bytes(range(32))
 
 
 @pytest.fixture(autouse=True)
 def own_floors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_DATA", str(tmp_path / "data"))
-
-
-class Client:
-    """One client with a conversation; ``sent``: rows that left."""
-
-    def __init__(self, path: Path, identity: str = "me", key: bytes | None = None) -> None:
-        self.ledger = Ledger(path)
-        self.account = Account(self.ledger, identity, MODEL, KIND, None)
-        folder = path.with_name("releases")
-        self.conversation = NoisedConversation(MECHANISM, clean, MODEL, self.account, folder, key)
-        self.tokens: list[int] = []
-        self.sent = 0
-
-    def say(self, count: int) -> None:
-        """A message of so many tokens."""
-        self._send([len(self.tokens) + n for n in range(count)])
-
-    def reply(self, count: int) -> None:
-        """A reply, token by token."""
-        for _ in range(count):
-            self._send([7])
-
-    def _send(self, more: list[int]) -> None:
-        begin = len(self.tokens)
-        self.tokens += [token % 300 for token in more]
-        self.conversation.rows(self.tokens, begin, len(self.tokens), "f32")
-        self.sent += len(more)
 
 
 def counted(path: Path, identity: str = "me") -> int:
@@ -135,24 +103,32 @@ def test_floors_that_are_lost_or_damaged_stop_nobody(tmp_path: Path) -> None:
     assert counted(path) == 20
 
 
+def forking(trial: str, path: Path) -> list[int]:
+    """What the program with the forks prints; it is a process of one thread."""
+    places = os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.split_client.noise.forks", trial, str(path)],
+        env=os.environ | {"PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return [int(number) for number in done.stdout.split()]
+
+
 def test_a_fork_with_rows_ahead_counts_those_of_both(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
-    client = Client(path)
-    client.say(11)
-    client.reply(1)
-
-    def child() -> None:
-        client.reply(63)
-        client.account.close()
-
-    process = multiprocessing.get_context("fork").Process(target=child)
-    process.start()
-    process.join(60)
-    assert process.exitcode == 0
-    client.reply(64)
-    client.account.close()
-    assert counted(path) == 11 + 1 + 63 + 64
+    assert forking("ahead", path) == [76, 63]
+    assert counted(path) == 76 + 63
     assert Ledger(path).spent("me").sendings == 2
+
+
+def test_thirty_kills_leave_at_least_what_was_told(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    (told,) = forking("kills", path)
+    assert told >= 30
+    assert told <= counted(path) <= told + 30
 
 
 _CHARGES = """
@@ -168,17 +144,19 @@ for _ in range(int(sys.argv[2])):
 
 
 def test_a_lock_that_is_removed_while_four_processes_run_loses_no_row(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.json"
-    Ledger(path).charge("me", "m", Kind(4.8448, 2.0, 896), Count(1, 1))
-    command = [sys.executable, "-c", _CHARGES, str(path), "15"]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    lock = path.with_name("ledger.json.lock")
-    while any(process.poll() is None for process in processes):
-        lock.unlink(missing_ok=True)
-        time.sleep(0.001)
-    told = [process.communicate()[0].count("charged") for process in processes]
-    assert [process.returncode for process in processes] == [0] * 4
-    assert counted(path) == 1 + sum(told) == 61
+    path, told = tmp_path / "ledger.json", 0
+    Client(path).say(2)
+    read, write = os.pipe()
+    command = [sys.executable, "-c", _CHARGES, str(path), "25"]
+    processes = [subprocess.Popen(command, stdout=write) for _ in range(4)]
+    os.close(write)
+    with os.fdopen(read) as source:
+        for _ in source:
+            told += 1
+            path.with_name("ledger.json.lock").unlink(missing_ok=True)
+    assert [process.wait(60) for process in processes] == [0] * 4
+    assert told == 100
+    assert counted(path) == 2 + told
 
 
 def test_a_lock_that_was_replaced_while_it_was_waited_for_is_taken_again(tmp_path: Path) -> None:
@@ -257,26 +235,3 @@ def test_a_ledger_of_the_version_before_is_taken_up(tmp_path: Path) -> None:
     second.write_text(json.dumps(old))
     with pytest.raises(LedgerDamaged):
         Ledger(second)
-
-
-def test_thirty_kills_leave_at_least_what_was_told(tmp_path: Path) -> None:
-    path, told = tmp_path / "ledger.json", 0
-
-    def charges(write: int) -> None:
-        ledger = Ledger(path)
-        while True:
-            ledger.charge("me", "m", KIND, Count(1, 1))
-            os.write(write, b".")
-
-    for number in range(30):
-        read, write = os.pipe()
-        process = multiprocessing.get_context("fork").Process(target=charges, args=(write,))
-        process.start()
-        os.close(write)
-        with os.fdopen(read, "rb") as source:
-            told += len(source.read(1 + number % 3))
-            process.kill()
-            process.join()
-            told += len(source.read())
-    assert told >= 30
-    assert told <= counted(path) <= told + 30
