@@ -23,6 +23,8 @@ MAX_SCALED_B = 2.0**20
 """Largest magnitude in scale * B; those of adapters that were trained are around 1."""
 # Between two looks at whether somebody asked to stop.
 _LOOK_SECONDS = 0.05
+# As long as keys under way are waited for: a host that is slow with them gets a new request.
+_LOOKS = 40
 
 
 class HostedAdapter:
@@ -72,10 +74,7 @@ class HostedAdapter:
 
     def close(self) -> None:
         """Forget the keys that were made for the next reply; tell the host of all that ended."""
-        made, self._next = self._next, None
-        if self._ahead is not None and made is not None:
-            # Made by then: what is begun is done one after the other.
-            self._ahead.begin(lambda link: made.result(0.0).ending()(link))
+        self._give_up_next()
         if self._ahead is not None:
             self._tell_ended(self._ahead)
 
@@ -100,19 +99,28 @@ class HostedAdapter:
 
     def _made_ahead(self) -> HostSession | None:
         """The session that was made ahead; None where there is none and one has to be made now."""
-        while self._next is not None:
+        for _ in range(_LOOKS):
+            if self._next is None:
+                return None
             try:
                 session = self._next.result(_LOOK_SECONDS)
             except NotYet:
                 self._pause(0.0)
             except (ClientError, CancelledError):
                 # Making it now says what is the matter.
-                self._next = None
+                break
             else:
                 self._next = None
                 session.carry(self._link)
                 return session
+        self._give_up_next()
         return None
+
+    def _give_up_next(self) -> None:
+        made, self._next = self._next, None
+        if self._ahead is not None and made is not None:
+            # Made by then: what is begun is done one after the other.
+            self._ahead.begin(lambda link: made.result(0.0).ending()(link))
 
     def _b(self) -> NDArray[np.float64]:
         """scale * B."""

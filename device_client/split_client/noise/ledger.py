@@ -120,9 +120,10 @@ class Ledger:
 
     def _read(self) -> Record:
         stamp, record = self._stamp_now(), self._file()
-        if not self._holds(record, floor := self._floors.read(record.name)):
-            # Another process may have counted between the look at the file and that at its floor,
-            # which this second look comes after.
+        if not self._holds(record, self._floors.read(record.name)):
+            # Another process may have counted between the look at the file and that at its floor:
+            # now the floor is read first.
+            floor = self._floors.read(record.name)
             stamp, record = self._stamp_now(), self._file()
             if not self._holds(record, floor):
                 raise LedgerTurnedBack(self.path)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from split_client.adapters.errors import AdapterListInvalid, UnknownAdapter
+from split_client.crypto import adapter as hosted_adapter
 from split_client.crypto.adapter import MAX_SCALED_B
 from split_client.crypto.errors import (
     AdapterHostInvalid,
@@ -149,6 +150,29 @@ def test_the_first_token_of_a_reply_is_not_held_up_by_the_keys_of_the_next(
     sequence.correct(_HIDDEN[1])
     assert adapters._adapters["made"]._next is not None
     adapters.close()
+
+
+def test_keys_that_take_too_long_are_given_up_and_made_anew(
+    served: RunningHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosted_adapter, "_LOOK_SECONDS", 0.001)
+    adapters, sequence, held = _adapters(served.url), _sequence(), threading.Event()
+    _corrected(adapters, _HIDDEN[0])
+    adapters._ahead.begin(lambda _: held.wait(20))
+    adapters._adapters["made"].prepare_next()
+    np.testing.assert_allclose(
+        _corrected(adapters, _HIDDEN[1]), _reference(_HIDDEN[1]), rtol=1e-4, atol=1e-3
+    )
+    adapters._adapters["made"].prepare_next()
+    adapters._adapters["made"]._pause = _cancelled
+    with pytest.raises(Cancelled):
+        adapters.use("made", sequence)
+    held.set()
+    adapters.close()
+
+
+def _cancelled(_: float) -> None:
+    raise Cancelled
 
 
 def test_two_replies_that_go_on_beside_each_other_keep_their_own_keys(served: RunningHost) -> None:

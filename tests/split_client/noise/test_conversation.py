@@ -141,9 +141,10 @@ def test_text_behind_a_change_has_other_noise_even_where_it_is_the_same(device: 
 
 def test_edits_of_one_conversation_are_averaged_as_other_conversations_are(device: Device) -> None:
     """What docs/privacy.md says of edits: the mean over 16 beginnings tells the tokens."""
-    message, edited = [11, 22, 33, 44, 55, 66], device.conversation()
+    message, edited = [11, 22, 33, 44, 55, 66], device.conversation(KEY)
+    others = [device.conversation(bytes([number]) * 32) for number in range(16)]
     means = []
-    for conversations in ([edited] * 16, [device.conversation() for _ in range(16)]):
+    for conversations in ([edited] * 16, others):
         rows = [
             conversation.rows([100 + beginning, *message], 1, 7, "f32")
             for beginning, conversation in enumerate(conversations)
