@@ -10,7 +10,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     ├── AnswerInvalid, SessionUnstable
     ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
     ├── NotEnoughSpace, DiskFull, StoreFailed, ModelInUse, ModelUnknown
-    ├── TokenizerInvalid
+    ├── TokenizerInvalid, TextTooCostly
     ├── TemplateFailed, TemplateTooCostly, TemplateMissing
     ├── PromptTooLong, ChatTextTooLong, PromptEmpty
     ├── MessageInvalid, ConversationFileInvalid
@@ -231,6 +231,18 @@ class TokenizerInvalid(ClientError):
         super().__init__(f"the model's tokenizer cannot be used: {reason}; pull the weights again")
 
 
+class TextTooCostly(ClientError):
+    """The tokenizer outgrew its limits of time or memory at a text and was stopped."""
+
+    code = "text_too_costly"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"the model's tokenizer was stopped at this text: {reason}; shorten it, or put spaces "
+            "and line breaks into it"
+        )
+
+
 class TemplateMissing(ClientError):
     """The model brings no chat template."""
 
@@ -265,7 +277,10 @@ class TemplateTooCostly(ClientError):
 
 
 class PromptTooLong(ClientError):
-    """The prompt leaves no room for a reply (counts in tokens)."""
+    """The prompt leaves no room for a reply (counts in tokens).
+
+    ``at_least``: it may have more than ``tokens``, because nobody counted on.
+    """
 
     code = "prompt_too_long"
 

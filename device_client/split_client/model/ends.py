@@ -57,8 +57,12 @@ class DeviceEnds:
     chat_template: ChatTemplate | None
 
     @classmethod
-    def open(cls, stored: StoredModel, *, lm_head: HeadKind = "exact") -> DeviceEnds:
+    def open(
+        cls, stored: StoredModel, *, lm_head: HeadKind = "exact", trusted: bool = False
+    ) -> DeviceEnds:
         """Map the weights and read the texts of a pulled model.
+
+        ``trusted``: whoever runs this process chose the model, whose tokenizer then runs in it.
 
         Raises ManifestInvalid, TokenizerInvalid, TemplateFailed and what the generation rooms
         raise.
@@ -72,7 +76,9 @@ class DeviceEnds:
         )
         return cls(
             manifest,
-            ModelTokenizer.open(stored.path(manifest.tokenizer), manifest.vocab_size),
+            ModelTokenizer.open(
+                stored.path(manifest.tokenizer), manifest.vocab_size, trusted=trusted
+            ),
             Embedder(embedding, manifest.embedding.scale),
             _open_head(stored, lm_head),
             _defaults(manifest),
@@ -86,7 +92,8 @@ class DeviceEnds:
         return self.chat_template
 
     def close(self) -> None:
-        """End the template's process."""
+        """End the processes of tokenizer and template."""
+        self.tokenizer.close()
         if self.chat_template is not None:
             self.chat_template.close()
 

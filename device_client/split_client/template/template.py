@@ -7,14 +7,11 @@ is killed when its time is up.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from split_client.confined.process import ConfinedProcess, Stopped
 from split_client.errors import TemplateFailed, TemplateTooCostly
-from split_client.template.worker import read_message, write_message
 
 MAX_TEMPLATE = 1 << 20
 MAX_OUTPUT = 4 << 20
@@ -43,8 +40,12 @@ class ChatTemplate:
             raise TemplateTooCostly(f"it is longer than {MAX_TEMPLATE} characters")
         self._source = source
         self._variables = dict(variables or {})
-        self._seconds, self._memory, self._longest = seconds, memory, longest
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = ConfinedProcess(
+            "split_client.template.worker",
+            [str(memory), str(longest)],
+            seconds=seconds,
+            most_answer=_MAX_ANSWER,
+        )
         self._loaded = False
 
     def render(
@@ -72,51 +73,19 @@ class ChatTemplate:
 
     def close(self) -> None:
         """End the process."""
-        process, self._process = self._process, None
+        self._process.close()
         self._loaded = False
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
 
     def start(self) -> None:
         """Begin to start the process, so that the first :meth:`render` need not wait for it."""
-        if self._process is not None:
-            return
-        # -P: a module in the current folder must not be imported in place of an installed one.
-        command = [sys.executable, "-P", "-m", "split_client.template.worker"]
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [*command, str(self._memory), str(self._longest)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            # Ctrl-C in the terminal is for the chat, which then decides about its processes.
-            start_new_session=True,
-        )
+        self._process.start()
 
     def _ask(self, request: dict[str, Any]) -> str:
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise RuntimeError("the template's process is not running")
-        expired = threading.Event()
-        watchdog = threading.Timer(self._seconds, _kill, (process, expired))
-        watchdog.daemon = True
-        watchdog.start()
         try:
-            write_message(process.stdin, request)
-            answer = read_message(process.stdout, _MAX_ANSWER)
-        except (BrokenPipeError, ValueError):
-            answer = None
-        except BaseException:
+            answer = self._process.ask(request)
+        except Stopped as stopped:
             self.close()
-            raise
-        finally:
-            watchdog.cancel()
-        return self._text(answer, expired.is_set())
-
-    def _text(self, answer: dict[str, Any] | None, expired: bool) -> str:
+            raise TemplateTooCostly(str(stopped)) from None
         match answer:
             case {"text": str(text)}:
                 return text
@@ -127,11 +96,4 @@ class ChatTemplate:
                 self.close()
                 raise TemplateTooCostly(reason)
         self.close()
-        if expired:
-            raise TemplateTooCostly(f"it took longer than {self._seconds:g} s")
         raise TemplateTooCostly("its process ended by itself")
-
-
-def _kill(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
-    expired.set()
-    process.kill()

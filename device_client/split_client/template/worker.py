@@ -1,26 +1,24 @@
 """The process that renders: it reads requests, answers them, and may be killed at any time.
 
-Standard input and output carry ``u32 LE length | JSON``. The first message is the template, every
-further one a map of variables; each is answered by ``{"text"}``, ``{"failed"}`` or
-``{"too_costly"}``. A memory limit is set before the template is looked at; the time limit is the
-parent's, who kills.
+The first message is the template, every further one a map of variables; each is answered by
+``{"text"}``, ``{"failed"}`` or ``{"too_costly"}``. A memory limit is set before the template is
+looked at; the time limit is the parent's, who kills.
 """
 
 from __future__ import annotations
 
-import json
-import struct
 import sys
-from typing import IO, Any
+from typing import Any
 
-LENGTH = struct.Struct("<I")
+from split_client.confined.messages import limit_memory, read_message, write_message
+
 MAX_REASON = 300
 
 
 def main() -> None:
     """Serve until standard input ends."""
     memory, longest = int(sys.argv[1]), int(sys.argv[2])
-    _limit_memory(memory)
+    limit_memory(memory)
     from jinja2 import TemplateError
 
     from split_client.template.environment import environment
@@ -55,37 +53,6 @@ def _bounded(template: Any, variables: dict[str, Any], longest: int) -> str:
             raise _TooLong(f"its text is longer than {longest} characters")
         parts.append(part)
     return "".join(parts)
-
-
-def _limit_memory(limit: int) -> None:
-    try:
-        import resource
-
-        for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
-            resource.setrlimit(kind, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ImportError, ValueError, OSError):
-        # Where the system has no such limit (macOS), the time limit bounds what can be allocated.
-        pass
-
-
-def read_message(stream: IO[bytes], limit: int = 1 << 30) -> dict[str, Any] | None:
-    """The next message, None at the end of the stream or for one above ``limit`` bytes."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    (length,) = LENGTH.unpack(head)
-    if length > limit:
-        return None
-    body = stream.read(length)
-    return None if len(body) < length else json.loads(body)
-
-
-def write_message(stream: IO[bytes], message: dict[str, Any]) -> None:
-    """Write one message."""
-    body = json.dumps(message).encode()
-    stream.write(LENGTH.pack(len(body)) + body)
-    stream.flush()
 
 
 if __name__ == "__main__":

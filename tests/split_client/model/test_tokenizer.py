@@ -10,6 +10,7 @@ from transformers import AutoTokenizer
 
 from split_client.errors import TokenizerInvalid
 from split_client.model.tokenizer import ModelTokenizer
+from split_client.tokenizer.engine import LibraryEngine
 from split_server.checkpoint.folder import EMBEDDED
 
 ROWS = 4096
@@ -56,7 +57,7 @@ def test_a_tokenizer_that_begins_texts_with_a_space_adds_none_in_the_middle(
     raw.normalizer = normalizers.Prepend("▁")
     raw.decoder = decoders.Replace("▁", " ")
     raw.add_special_tokens(["</s>"])
-    tokenizer = ModelTokenizer(raw, 10)
+    tokenizer = ModelTokenizer(LibraryEngine(raw), 10)
     whole = tokenizer.encode("a</s>a")
     assert tokenizer.encode_after(whole[:2], "a") == whole[2:]
 
@@ -90,5 +91,5 @@ def test_truncation_and_padding_of_the_file_are_ignored(tmp_path: Path) -> None:
 
 
 def test_the_text_of_its_file_makes_the_same_tokenizer(tokenizer: ModelTokenizer) -> None:
-    again = ModelTokenizer(Tokenizer.from_str(tokenizer.to_json()), ROWS)
+    again = ModelTokenizer(LibraryEngine(Tokenizer.from_str(tokenizer.to_json())), ROWS)
     assert again.encode("What is split inference?") == tokenizer.encode("What is split inference?")

@@ -13,6 +13,7 @@ from split_client.generation.detokenizer import Detokenizer
 from split_client.generation.loop import TokenEvent, TokenTiming
 from split_client.generation.stops import StopFilter
 from split_client.model.tokenizer import ModelTokenizer
+from split_client.tokenizer.engine import LibraryEngine
 from split_server.compat.kobold.pieces import Settling, token_text, token_texts
 from tests.checkpoints import tiny_tokenizer
 from tests.exhaustive import EXHAUSTIVE
@@ -39,7 +40,7 @@ def word_tokenizer() -> ModelTokenizer:
             decoders.Strip(" ", 1, 0),
         ]
     )
-    return ModelTokenizer(plain, 100)
+    return ModelTokenizer(LibraryEngine(plain), 100)
 
 
 @settings(deadline=None, max_examples=200 if EXHAUSTIVE else 50)

@@ -1,0 +1,1 @@
+"""Processes with limits of memory and time, for what strangers wrote."""

@@ -1,0 +1,1 @@
+"""Tokenizers of models: files by strangers, run here where that is bounded, else in a process."""
