@@ -89,6 +89,12 @@ class ConfinedProcess:
             raise Stopped(f"it took longer than {self._seconds:g} s")
         raise Stopped("its process ended by itself")
 
+    def kill(self) -> None:
+        """Have the request that another thread waits for fail; :meth:`close` it all the same."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def close(self) -> None:
         """End it."""
         process, self._process = self._process, None

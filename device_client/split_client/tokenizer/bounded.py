@@ -115,7 +115,11 @@ def _model(model: Any) -> bool:
     match model:
         case {"type": "BPE" | "WordLevel", "vocab": dict(vocabulary)}:
             tokens = list(vocabulary)
-        case {"type": "WordPiece", "vocab": dict(vocabulary), "max_input_chars_per_word": int(most)}:
+        case {
+            "type": "WordPiece",
+            "vocab": dict(vocabulary),
+            "max_input_chars_per_word": int(most),
+        }:
             tokens = list(vocabulary)
             if most > _MAX_TOKEN:
                 return False

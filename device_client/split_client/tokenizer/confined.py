@@ -68,6 +68,11 @@ class ConfinedEngine:
         with self._lock:
             self._process.close()
 
+    def kill(self) -> None:
+        """End the process, also in the middle of a request."""
+        self._process.kill()
+        self.close()
+
     def _ask(self, request: dict[str, Any]) -> Any:
         with self._lock:
             try:

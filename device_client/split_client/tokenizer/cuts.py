@@ -73,9 +73,13 @@ class Cuts:
 def cuts_of(document: dict[str, Any]) -> Cuts | None:
     """The cuts of a tokenizer.json, None where none are known to be safe."""
     model, added = document.get("model"), document.get("added_tokens") or []
+    if not isinstance(model, dict) or not isinstance(added, list):
+        return None
     normalizers = _types(document.get("normalizer"), "normalizers")
     around = _around(document.get("post_processor"))
     if normalizers is None or around is None or not _plain_pairs(model):
+        return None
+    if any(not isinstance(token, dict) for token in added):
         return None
     if any(token.get("single_word") or token.get("rstrip") for token in added):
         return None
@@ -106,11 +110,10 @@ def _types(value: Any, key: str) -> list[str] | None:
     return None if parts is None else [str(part.get("type")) for part in parts]
 
 
-def _plain_pairs(model: Any) -> bool:
+def _plain_pairs(model: dict[str, Any]) -> bool:
     """Whether the model merges byte pairs, the same ones each time."""
     return (
-        isinstance(model, dict)
-        and model.get("type", "BPE") == "BPE"
+        model.get("type", "BPE") == "BPE"
         and isinstance(model.get("vocab"), dict)
         and not any(
             model.get(name)

@@ -7,6 +7,7 @@ a checkpoint that is rewritten in place must not change under the running server
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from split_client.model.ends import DeviceEnds
 from split_client.weights.locks import Lock
@@ -19,10 +20,13 @@ from split_server.checkpoint.slices import CHUNK_BYTES
 
 
 class LocalEnds:
-    """``ends``, held against removal from the cache folder until :meth:`close`."""
+    """``ends``, held against removal from the cache folder until :meth:`close`; ``tokenizer``: the
+    file of theirs.
+    """
 
-    def __init__(self, ends: DeviceEnds, lock: Lock) -> None:
+    def __init__(self, ends: DeviceEnds, tokenizer: Path, lock: Lock) -> None:
         self.ends = ends
+        self.tokenizer = tokenizer
         self._lock = lock
 
     @classmethod
@@ -42,7 +46,7 @@ class LocalEnds:
         except BaseException:
             lock.release()
             raise
-        return cls(ends, lock)
+        return cls(ends, stored.path(stored.manifest.tokenizer), lock)
 
     def close(self) -> None:
         """End the template's process and let the copy be removed."""

@@ -1,46 +1,110 @@
-"""Tokenizer and chat template for requests, off the event loop."""
+"""Tokenizer and chat template for requests, off the event loop.
+
+Short texts are tokenized in order of arrival. Long ones go in pieces, and principals take turns
+with them: whatever one principal sends, another one's next piece waits for one piece of it. What
+cannot be cut goes whole to a process with limits, as an allocation that fails within the tokenizer
+would end this one.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from split_client.errors import PromptTooLong
 from split_client.model.ends import DeviceEnds
+from split_server.compat.text_process import TextProcess
+from split_server.compat.turns import Turns
 
 _T = TypeVar("_T")
-# Characters up to which a text is tokenized in a few milliseconds.
-_SHORT = 16_384
+# Characters, or tokens, that take a few milliseconds.
+SHORT = 16_384
+# Characters of a piece that is still tokenized here where no cut is safe.
+_LONGEST_PIECE = 2 * SHORT
+# What tokenizing takes here at once: the longest piece, a short text, and what is made of them, at
+# four bytes for a character and 200 for each of those bytes.
+TEXT_BYTES = 48 << 20
 
 
 class Texts:
-    """Several requests may use it at a time; :meth:`close` it when done."""
+    """Several requests may use it at a time; :meth:`close` it when done.
 
-    def __init__(self, ends: DeviceEnds) -> None:
+    ``process``: what tokenizes texts that cannot be cut.
+    """
+
+    def __init__(self, ends: DeviceEnds, process: TextProcess) -> None:
         self._ends = ends
+        self._cuts = ends.tokenizer.cuts
+        self._process = process
         # Of their own, so that neither long texts nor slow templates keep short texts waiting.
         self._short = ThreadPoolExecutor(1, "short-texts")
         self._long = ThreadPoolExecutor(1, "long-texts")
+        self._whole = ThreadPoolExecutor(1, "whole-texts")
         # The template's process answers one request at a time.
         self._rendering = ThreadPoolExecutor(1, "templates")
+        self._long_turns, self._whole_turns, self._render_turns = Turns(), Turns(), Turns()
 
-    async def encode(self, text: str, special: bool = False) -> list[int]:
-        """Ids of ``text``; ``special`` adds what a plain prompt begins with."""
-        return await _on(
-            self._short if len(text) <= _SHORT else self._long,
-            lambda: self._ends.tokenizer.encode(text, add_special_tokens=special),
-        )
+    async def encode(
+        self, principal: str, text: str, *, special: bool = False, limit: int | None = None
+    ) -> list[int]:
+        """Ids of ``text``; ``special`` adds what a plain prompt begins with.
 
-    async def decode(self, ids: Sequence[int], skip_special: bool = True) -> str:
-        """The text of ``ids``."""
-        return await _on(
-            self._short if len(ids) <= _SHORT else self._long,
-            lambda: self._ends.tokenizer.decode(list(ids), skip_special),
-        )
+        ``limit``: the most ids that are of use. Raises PromptTooLong, TextTooCostly.
+        """
+        ids: list[int] = []
+        async for piece in self.pieces(principal, text, special=special):
+            ids += piece
+            if limit is not None and len(ids) > limit:
+                raise PromptTooLong(len(ids), limit, at_least=True)
+        return ids
+
+    async def prompt(
+        self, principal: str, text: str, limit: int, *, special: bool = False
+    ) -> list[int]:
+        """Ids of a prompt for a context of ``limit`` tokens.
+
+        What is too long for any tokens to fit is refused unread. Raises PromptTooLong,
+        TextTooCostly.
+        """
+        longest = None if self._cuts is None else self._cuts.longest
+        if longest is not None and len(text) > longest * limit:
+            raise PromptTooLong(-(-len(text) // longest), limit, at_least=True)
+        return await self.encode(principal, text, special=special, limit=limit)
+
+    async def pieces(
+        self, principal: str, text: str, *, special: bool = False
+    ) -> AsyncIterator[list[int]]:
+        """Ids of ``text``, one piece after the other. Raises TextTooCostly."""
+        cuts = self._cuts
+        if len(text) <= SHORT:
+            yield await _on(self._short, lambda: self._encoded(text, special))
+        elif cuts is None:
+            yield await self._encode_whole(principal, text, special)
+        else:
+            yield list(cuts.before) if special else []
+            async for ids in self._cut(principal, cuts.pieces(text, SHORT)):
+                yield ids
+            yield list(cuts.after) if special else []
+
+    async def decode(self, principal: str, ids: Sequence[int], *, skip_special: bool = True) -> str:
+        """The text of ``ids``. Raises TextTooCostly."""
+        if len(ids) <= SHORT:
+            return await _on(
+                self._short, lambda: self._ends.tokenizer.decode(list(ids), skip_special)
+            )
+        async with self._whole_turns.turn(principal):
+            return await _on(self._whole, lambda: self._process.decode(list(ids), skip_special))
+
+    async def beside(self, principal: str, work: Callable[[], _T]) -> _T:
+        """Return what ``work`` on a piece of a long text does, in turn with other principals'."""
+        async with self._long_turns.turn(principal):
+            return await _on(self._long, work)
 
     async def render(
         self,
+        principal: str,
         messages: Sequence[Mapping[str, Any]],
         tools: Sequence[Mapping[str, Any]] | None = None,
         *,
@@ -56,12 +120,37 @@ class Texts:
                 messages, tools=tools, add_generation_prompt=add_generation_prompt
             )
 
-        return await _on(self._rendering, work)
+        async with self._render_turns.turn(principal):
+            return await _on(self._rendering, work)
 
     def close(self) -> None:
-        """Let its threads end."""
-        for threads in (self._short, self._long, self._rendering):
+        """Let its threads and its process end."""
+        for threads in (self._short, self._long, self._whole, self._rendering):
             threads.shutdown(wait=False, cancel_futures=True)
+        self._process.close()
+
+    async def _cut(self, principal: str, pieces: Iterator[str]) -> AsyncIterator[list[int]]:
+        """Ids of each of ``pieces``, which are looked for beside the event loop too."""
+
+        def following() -> list[int] | str | None:
+            piece = next(pieces, None)
+            if piece is None or len(piece) > _LONGEST_PIECE:
+                return piece
+            return self._encoded(piece, False)
+
+        while True:
+            async with self._long_turns.turn(principal):
+                ids = await _on(self._long, following)
+            if ids is None:
+                return
+            yield await self._encode_whole(principal, ids, False) if isinstance(ids, str) else ids
+
+    def _encoded(self, text: str, special: bool) -> list[int]:
+        return self._ends.tokenizer.encode(text, add_special_tokens=special)
+
+    async def _encode_whole(self, principal: str, text: str, special: bool) -> list[int]:
+        async with self._whole_turns.turn(principal):
+            return await _on(self._whole, lambda: self._process.encode(text, special))
 
 
 async def _on(threads: ThreadPoolExecutor, work: Callable[[], _T]) -> _T:

@@ -10,6 +10,7 @@ from split_client.weights.store import ModelStore
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import Generator, GeneratorLimits
 from split_server.compat.parts import Compat
+from split_server.compat.text_process import TextProcess
 from split_server.compat.texts import Texts
 from split_server.serving.config import ServerConfig
 from split_server.serving.model import ServedModel
@@ -44,5 +45,6 @@ def make_compat(
     most = min(config.max_sessions, config.max_sessions_per_principal)
     limits = GeneratorLimits()
     limits = replace(limits, running=min(limits.running, most))
+    texts = Texts(local.ends, TextProcess(local.tokenizer))
     generator = Generator(local.ends, InProcessSessions(steps), limits)
-    return Compat(model.checkpoint, local, generator, Texts(local.ends))
+    return Compat(model.checkpoint, local, generator, texts)

@@ -13,9 +13,11 @@ from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import EMBEDDED, read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.compat.ends import LocalEnds
+from split_server.compat.text_process import TextProcess
 from split_server.compat.texts import Texts
 from tests.engines import run
 
+WHO = "somebody"
 TEXT = "What is split inference?"
 
 
@@ -30,10 +32,10 @@ def local() -> Iterator[LocalEnds]:
 
 def test_texts_become_ids_and_texts_again(local: LocalEnds) -> None:
     async def main() -> str:
-        texts = Texts(local.ends)
-        ids = await texts.encode(TEXT)
+        texts = Texts(local.ends, TextProcess(local.tokenizer))
+        ids = await texts.encode(WHO, TEXT)
         assert ids == local.ends.tokenizer.encode(TEXT)
-        decoded = await texts.decode(ids)
+        decoded = await texts.decode(WHO, ids)
         texts.close()
         return decoded
 
@@ -52,12 +54,12 @@ def test_a_long_text_has_the_ids_of_its_parts(local: LocalEnds) -> None:
 
 def test_a_short_text_does_not_wait_for_a_slow_template_or_a_long_text(local: LocalEnds) -> None:
     async def main() -> None:
-        texts = Texts(local.ends)
+        texts = Texts(local.ends, TextProcess(local.tokenizer))
         gate: Future[None] = Future()
         held = [pool.submit(gate.result) for pool in (texts._long, texts._rendering)]
         try:
             async with asyncio.timeout(20):
-                assert await texts.encode(TEXT) == local.ends.tokenizer.encode(TEXT)
+                assert await texts.encode(WHO, TEXT) == local.ends.tokenizer.encode(TEXT)
         finally:
             gate.set_result(None)
         for one in held:
@@ -71,8 +73,8 @@ def test_messages_become_the_models_prompt(local: LocalEnds) -> None:
     messages = [{"role": "user", "content": TEXT}]
 
     async def main() -> list[str]:
-        texts = Texts(local.ends)
-        prompts = await asyncio.gather(*(texts.render(messages) for _ in range(4)))
+        texts = Texts(local.ends, TextProcess(local.tokenizer))
+        prompts = await asyncio.gather(*(texts.render(WHO, messages) for _ in range(4)))
         texts.close()
         return prompts
 

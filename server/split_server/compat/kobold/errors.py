@@ -7,6 +7,7 @@
     ├── InvalidParameter    INVALID_PARAMETER   a field of another type or out of its range
     ├── InvalidToken        INVALID_TOKEN       a token id outside the vocabulary
     ├── Busy                BUSY                the socket generates already
+    ├── TextTooLong         TEXT_TOO_LONG       a text that is too long to be tokenized
     └── AnswerTooLarge      ATTENTION_TOO_LARGE more attention than one JSON document may carry
 
 :func:`kobold_error` turns every other error of the server into one of the same form.
@@ -17,7 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from split_client.errors import ClientError, PromptEmpty, PromptTooLong, SessionUnstable
+from split_client.errors import (
+    ClientError,
+    PromptEmpty,
+    PromptTooLong,
+    SessionUnstable,
+    TextTooCostly,
+)
 from split_client.generation.errors import (
     InvalidSamplingParameter,
     NothingAllowed,
@@ -87,6 +94,18 @@ class Busy(KoboldError):
         super().__init__("this socket generates already; cancel, wait for 'done', or open another")
 
 
+class TextTooLong(KoboldError):
+    """A text that is only to be counted or tokenized, or the answer to it (sizes in bytes)."""
+
+    code = "TEXT_TOO_LONG"
+    status = 413
+
+    def __init__(self, size: int, limit: int, of: str = "of text") -> None:
+        super().__init__(
+            f"{size} bytes {of} exceed the limit of {limit}; send the text in several parts"
+        )
+
+
 class AnswerTooLarge(KoboldError):
     """More attention than one JSON document may carry (sizes in bytes)."""
 
@@ -112,6 +131,8 @@ def kobold_error(error: SplitError | ClientError, used: Callable[[], int]) -> Ko
         case PromptTooLong():
             fields = {"context_length": error.tokens, "max_context_length": error.limit}
             return _named("CONTEXT_TOO_LONG", 413, error, **fields)
+        case TextTooCostly():
+            return _named("TEXT_TOO_LONG", 413, error)
         case ContextOverflow():
             return _named("CONTEXT_TOO_LONG", 413, error)
         case TokenIdOutOfRange():

@@ -59,6 +59,44 @@ def _texts_in_context(decoder: Decoder, ids: Sequence[int]) -> list[str]:
     return texts
 
 
+class RunningTexts:
+    """:func:`token_texts` of tokens that come in parts."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._before: list[int] = []
+        self._held: list[int] = []
+
+    def push(self, ids: Sequence[int]) -> list[tuple[int, str]]:
+        """The tokens whose texts are known now, with these; the end of a part may be the beginning
+        of a character.
+        """
+        self._held += ids
+        end = len(self._held)
+        while end and len(self._held) - end < _MAX_HELD and self._unfinished(end):
+            end -= 1
+        return self._take(end)
+
+    def flush(self) -> list[tuple[int, str]]:
+        """The tokens that are left."""
+        return self._take(len(self._held))
+
+    def _unfinished(self, end: int) -> bool:
+        """Whether the first ``end`` tokens end within a character."""
+        last = self._held[max(end - _MAX_HELD, 0) : end]
+        text = self._decoder.decode(last, skip_special_tokens=False)
+        return text.endswith(_UNFINISHED)
+
+    def _take(self, count: int) -> list[tuple[int, str]]:
+        taken, self._held = self._held[:count], self._held[count:]
+        if not taken:
+            return []
+        # What some decoders do at the beginning of a text they must not do in the middle.
+        texts = token_texts(self._decoder, self._before + taken)[len(self._before) :]
+        self._before = taken[-1:]
+        return list(zip(taken, texts, strict=True))
+
+
 def token_text(decoder: Decoder, token: int) -> str:
     """The text of one token on its own; part of a character shows as a replacement character."""
     return decoder.decode([token], skip_special_tokens=False)

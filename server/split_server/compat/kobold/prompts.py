@@ -30,13 +30,19 @@ class Prompts:
         self._compat = compat
         self._defaults = Defaults(compat.generator.ends.defaults, attention, logprobs)
 
-    async def prepare(self, values: Mapping[str, Any]) -> Prepared:
-        """Parse, encode and check. Raises KoboldError and what ``Generator.check`` raises."""
+    async def prepare(self, principal: str, values: Mapping[str, Any]) -> Prepared:
+        """Parse, encode and check.
+
+        Raises KoboldError, TextTooCostly and what ``Generator.check`` raises.
+        """
         compat = self._compat
         request = kobold_request(values, compat.generator.info, self._defaults)
         prompt = request.prompt
         if isinstance(prompt, str):
-            prompt = tuple(await compat.texts.encode(prompt, special=request.special))
+            limit = compat.generator.info.max_context
+            prompt = tuple(
+                await compat.texts.prompt(principal, prompt, limit, special=request.special)
+            )
         compat.generator.check(request.generation(prompt, 0))
         return Prepared(request, prompt, Documents(request, compat.generator.ends.tokenizer))
 

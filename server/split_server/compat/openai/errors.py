@@ -15,6 +15,7 @@ from split_client.errors import (
     TemplateFailed,
     TemplateMissing,
     TemplateTooCostly,
+    TextTooCostly,
 )
 from split_client.generation.errors import (
     InvalidSamplingParameter,
@@ -115,6 +116,8 @@ def api_error(error: OpenAIError | SplitError | ClientError, prompt_tokens: int)
             return ApiError(error.status, message, _INVALID, error.code, error.param)
         case PromptTooLong(tokens=tokens, limit=limit):
             return _too_large(message, _sizes(tokens, limit))
+        case TextTooCostly():
+            return ApiError(413, message, _INVALID, error.code, "prompt")
         case CacheFull():
             # What the reply needed beyond its prompt counts like a longer prompt.
             tokens = prompt_tokens or error.positions

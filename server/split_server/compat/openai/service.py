@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from split_client.errors import PromptTooLong
 from split_client.generation.constraint import Constraint
 from split_client.grammar.json import GrammarInvalid, JsonGrammars
 from split_server.compat.openai.answer_head import AnswerHead
@@ -57,6 +58,7 @@ class OpenAIService:
 
     async def chat_prompt(
         self,
+        principal: str,
         messages: Sequence[dict[str, Any]],
         tools: Tools | None,
         *,
@@ -64,17 +66,25 @@ class OpenAIService:
     ) -> tuple[int, ...]:
         """Ids of a chat as its template writes it, up to where the answer begins if that follows.
 
-        Raises TemplateMissing, TemplateFailed, TemplateTooCostly.
+        Raises TemplateMissing, TemplateFailed, TemplateTooCostly, PromptTooLong, TextTooCostly.
         """
         documents = None if tools is None else list(tools.documents)
-        text = await self.texts.render(messages, documents, add_generation_prompt=answered)
-        return tuple(await self.texts.encode(text))
+        text = await self.texts.render(
+            principal, messages, documents, add_generation_prompt=answered
+        )
+        return tuple(await self.texts.prompt(principal, text, self.served.max_context))
 
-    async def plain_prompt(self, prompt: PromptText) -> tuple[int, ...]:
-        """Ids of a text, with what a text begins with, or the ids that were given."""
-        if isinstance(prompt, tuple):
-            return prompt
-        return tuple(await self.texts.encode(prompt, special=True))
+    async def plain_prompt(self, principal: str, prompt: PromptText) -> tuple[int, ...]:
+        """Ids of a text, with what a text begins with, or the ids that were given.
+
+        Raises PromptTooLong, TextTooCostly.
+        """
+        limit = self.served.max_context
+        if isinstance(prompt, str):
+            return tuple(await self.texts.prompt(principal, prompt, limit, special=True))
+        if len(prompt) > limit:
+            raise PromptTooLong(len(prompt), limit)
+        return prompt
 
     async def constraint(self, form: JsonForm | None) -> Callable[[], Constraint] | None:
         """The maker of the grammar's state for ``form``. Raises SchemaRefused."""

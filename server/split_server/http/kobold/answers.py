@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -16,15 +17,15 @@ from split_client.errors import ClientError
 from split_server.compat.kobold.errors import KoboldError, kobold_error
 from split_server.compat.kobold.fields import json_object
 from split_server.error_reports import report_error
+from split_server.http.kobold.held import JSON, NO_STORE, HeldAnswer
 from split_server.http.wire.body import Bodies
 from split_server.internal_error import internal_error
 from split_server.memory.usage import process_usage
+from split_server.security.principal import principal_of
 from split_server.security.refusal import error_headers
 from split_wire.errors import SplitError
 
 _T = TypeVar("_T")
-JSON = "application/json"
-NO_STORE = {"Cache-Control": "no-store"}
 # Parsing and packing more than this would hold up the event loop for milliseconds.
 LARGE = 256 * 1024
 _GZIP_FROM = 16 * 1024
@@ -87,19 +88,33 @@ class Posted:
         self._bodies = bodies
         self._max_context = max_context
 
-    async def values(self, request: Request) -> dict[str, Any]:
-        """The body. Raises what reading it raises, InvalidRequest."""
-        async with self._bodies.taken(request, body_limit(self._max_context)) as body:
-            return await parsed(body, self._max_context)
+    async def held(self, request: Request, held: ExitStack) -> dict[str, Any]:
+        """The body, counted until the end of ``held``.
+
+        Raises what reading it raises, InvalidRequest.
+        """
+        body = await self._bodies.take(request, body_limit(self._max_context), held)
+        return await parsed(body, self._max_context)
+
+    @asynccontextmanager
+    async def values(self, request: Request) -> AsyncIterator[dict[str, Any]]:
+        """The body, counted until the end of the ``with``. Raises what :meth:`held` raises."""
+        with ExitStack() as held:
+            yield await self.held(request, held)
 
     def endpoint(
-        self, answer: Callable[[dict[str, Any]], Awaitable[bytes]]
+        self, answer: Callable[[str, dict[str, Any], ExitStack], Awaitable[bytes]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint whose body ``answer`` turns into JSON."""
+        """An endpoint whose body ``answer`` turns into JSON for its principal; what it holds
+        is held until that is sent.
+        """
 
         async def work(request: Request) -> Response:
             try:
-                return document(await answer(await self.values(request)))
+                with ExitStack() as held:
+                    values = await self.held(request, held)
+                    content = await answer(principal_of(request.scope), values, held)
+                    return HeldAnswer(content, held.pop_all())
             except ClientDisconnect:
                 raise
             # The boundary of a request: its client is told in the form that it knows.

@@ -34,10 +34,10 @@ class Generate:
     async def answer(self, request: Request) -> Response:
         """The reply, or a refusal. Raises ClientDisconnect."""
         try:
-            values = await self._posted.values(request)
-            prepared = await self._prompts.prepare(values)
-            self._check_size(prepared)
             principal = principal_of(request.scope)
+            async with self._posted.values(request) as values:
+                prepared = await self._prompts.prepare(principal, values)
+            self._check_size(prepared)
             work = self._collect(principal, prepared)
             return await packed(request, await unless_gone(request.receive, work))
         except ClientDisconnect:

@@ -91,13 +91,17 @@ def _has_body(request: Request) -> bool:
     return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
+async def _key(posted: Posted, request: Request) -> str | None:
+    async with posted.values(request) as values:
+        return Fields(values).text(MAX_NAME, "genkey")
+
+
 def _abort(posted: Posted, aborts: Aborts) -> Any:
     """Stops the caller's generations, those with its ``genkey`` where it names one."""
 
     async def answer(request: Request) -> Response:
         try:
-            values = await posted.values(request) if _has_body(request) else {}
-            key = Fields(values).text(MAX_NAME, "genkey")
+            key = await _key(posted, request) if _has_body(request) else None
         except ClientDisconnect:
             raise
         # The boundary of a request: its client is told in the form that it knows.

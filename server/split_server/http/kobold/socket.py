@@ -61,7 +61,7 @@ class _Conversation:
             try:
                 values = await self.values(message)
                 name = request_name(values)
-                early = await self._answer(values)
+                early = await self._answer(values, len(message["text"].encode("utf-8", "replace")))
             except WebSocketDisconnect:
                 return
             # The boundary of a message: one that fails must not end the others on its socket.
@@ -80,8 +80,10 @@ class _Conversation:
         with self._websocket.holding(len(data)):
             return await parsed(data, self._served.max_context)
 
-    async def _answer(self, values: dict[str, Any]) -> Any:
-        """Answer one message; a message that came too late for its generation is returned."""
+    async def _answer(self, values: dict[str, Any], size: int) -> Any:
+        """Answer one message, which counts until its tokens are known; a message that came too late
+        for its generation is returned.
+        """
         kind = values.get("type") or "generate"
         if kind in CANCELS:
             return None
@@ -90,7 +92,8 @@ class _Conversation:
             return None
         if kind != "generate":
             raise InvalidRequest("'type' must be generate, cancel, stop or ping")
-        prepared = await self._served.prompts.prepare(values)
+        with self._websocket.holding(size):
+            prepared = await self._served.prompts.prepare(self._principal, values)
         with self._served.aborts.entered(self._principal, prepared.request.key) as running:
             items = self._served.prompts.run(self._principal, prepared)
             reply = SocketReply(self._websocket, self._served.form, prepared, running)

@@ -11,7 +11,8 @@ from split_server.compat.kobold.documents import error_event
 from split_server.compat.kobold.prompts import Prepared, Prompts
 from split_server.compat.kobold.streaming import stream_reply
 from split_server.http.kobold.aborts import Aborts
-from split_server.http.kobold.answers import NO_STORE, Posted, refusal, reported_error, unless_gone
+from split_server.http.kobold.answers import Posted, refusal, reported_error, unless_gone
+from split_server.http.kobold.held import NO_STORE
 from split_server.security.principal import principal_of
 
 _HEADERS = {
@@ -33,9 +34,11 @@ class EventStream:
         request, stream = Request(scope, receive), _Stream(send)
         name = None
         try:
-            prepared = await self._prompts.prepare(await self._posted.values(request))
+            principal = principal_of(scope)
+            async with self._posted.values(request) as values:
+                prepared = await self._prompts.prepare(principal, values)
             name = prepared.request.name
-            work = self._tell(principal_of(scope), prepared, stream)
+            work = self._tell(principal, prepared, stream)
             await unless_gone(receive, work)
             await stream.end()
         except ClientDisconnect:

@@ -45,8 +45,8 @@ class Chat:
 
     async def _requests(self, asked: ChatRequest, who: Asked) -> list[GenerationRequest]:
         service, options = self._service, asked.options
-        prompt = await service.chat_prompt(asked.messages, asked.tools)
-        who.prompt_tokens = len(prompt)
+        prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
+        who.knows(len(prompt))
         constraint = await service.constraint(asked.form)
         return [
             GenerationRequest(

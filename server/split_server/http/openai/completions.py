@@ -23,10 +23,10 @@ class Completions:
     async def answer(self, asked: CompletionRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
         service, options = self._service, asked.options
-        prompts = [await service.plain_prompt(prompt) for prompt in asked.prompts]
-        who.prompt_tokens = max(len(prompt) for prompt in prompts)
+        prompts = [await service.plain_prompt(who.principal, prompt) for prompt in asked.prompts]
         scored = asked.logprobs is not None
-        head, prefixes = service.head("cmpl"), await self._prefixes(asked)
+        head, prefixes = service.head("cmpl"), await self._prefixes(asked, who.principal)
+        who.knows(max(len(prompt) for prompt in prompts))
         work = Work(
             await self._requests(asked, prompts),
             lambda: service.reader(PlainReader(), scored),
@@ -54,13 +54,15 @@ class Completions:
             for index in range(options.choices)
         ]
 
-    async def _prefixes(self, asked: CompletionRequest) -> list[str]:
+    async def _prefixes(self, asked: CompletionRequest, principal: str) -> list[str]:
         """The beginning of each choice."""
-        prefixes = [await self._prefix(asked, prompt) for prompt in asked.prompts]
+        prefixes = [await self._prefix(asked, prompt, principal) for prompt in asked.prompts]
         return [prefix for prefix in prefixes for _ in range(asked.options.choices)]
 
-    async def _prefix(self, asked: CompletionRequest, prompt: PromptText) -> str:
+    async def _prefix(self, asked: CompletionRequest, prompt: PromptText, principal: str) -> str:
         """The text of a prompt that is echoed."""
         if not asked.echo:
             return ""
-        return prompt if isinstance(prompt, str) else await self._service.texts.decode(list(prompt))
+        if isinstance(prompt, str):
+            return prompt
+        return await self._service.texts.decode(principal, prompt)

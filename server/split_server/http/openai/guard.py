@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -26,11 +27,20 @@ _T = TypeVar("_T")
 
 
 class Asked:
-    """The request's principal; ``prompt_tokens`` once known, for what is told of an error."""
+    """The request's principal; ``prompt_tokens`` once known, for what is told of an error.
+
+    ``body``: what its principal has under way, which counts until the tokens are known.
+    """
 
     def __init__(self, principal: str) -> None:
         self.principal = principal
         self.prompt_tokens = 0
+        self.body = ExitStack()
+
+    def knows(self, prompt_tokens: int) -> None:
+        """The texts of the request have become tokens."""
+        self.prompt_tokens = prompt_tokens
+        self.body.close()
 
 
 def posted(
@@ -44,11 +54,13 @@ def posted(
     async def endpoint(request: Request) -> Response:
         asked = Asked(principal_of(request.scope))
         try:
-            async with bodies.taken(request, MAX_BODY) as body:
+            with ExitStack() as held:
+                body = await bodies.take(request, MAX_BODY, held)
                 if len(body) < _LARGE:
                     parsed = parse(parse_body(body), served)
                 else:
                     parsed = await asyncio.to_thread(lambda: parse(parse_body(body), served))
+                asked.body = held.pop_all()
         except (OpenAIError, SplitError, ClientError) as refusal:
             return error_answer(api_error(refusal, 0))
         return guarded(asked, lambda sink: answer(parsed, asked, sink))
@@ -73,4 +85,4 @@ def guarded(asked: Asked, work: Callable[[Sink], Awaitable[None]]) -> Response:
             return
         await sink.fail(api_error(error, asked.prompt_tokens))
 
-    return LiveAnswer(run)
+    return LiveAnswer(run, asked.body.close)

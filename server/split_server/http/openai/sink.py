@@ -92,11 +92,13 @@ class ReaderStalled(Exception):
 
 
 class LiveAnswer(Response):
-    """Runs ``work`` with the sink of the request, until its reader is gone."""
+    """Runs ``work`` with the sink of the request, until its reader is gone; then ``ended``."""
 
-    def __init__(self, work: Callable[[Sink], Awaitable[None]]) -> None:
+    def __init__(
+        self, work: Callable[[Sink], Awaitable[None]], ended: Callable[[], None] | None = None
+    ) -> None:
         super().__init__()
-        self._work = work
+        self._work, self._ended = work, ended or _nothing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         work = asyncio.ensure_future(self._work(Sink(scope, send)))
@@ -108,6 +110,7 @@ class LiveAnswer(Response):
             left = gone.done()
             work.cancel()
             gone.cancel()
+            self._ended()
             await asyncio.wait({work, gone})
         if work.cancelled():
             if not left:

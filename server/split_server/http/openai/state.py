@@ -46,10 +46,12 @@ class State:
         """Compute a prompt, so that a request that begins with it starts at once."""
         service = self._service
         if asked.prompt is None:
-            prompt = await service.chat_prompt(asked.messages, asked.tools, answered=False)
+            prompt = await service.chat_prompt(
+                who.principal, asked.messages, asked.tools, answered=False
+            )
         else:
-            prompt = await service.plain_prompt(asked.prompt)
-        who.prompt_tokens = len(prompt)
+            prompt = await service.plain_prompt(who.principal, asked.prompt)
+        who.knows(len(prompt))
         usage = Usage([len(prompt)])
         # The one token that is chosen, and never sent, is the cheapest that a reply can be.
         request = GenerationRequest(prompt, SamplingParams(), max_tokens=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 from starlette.requests import Request
 
@@ -32,11 +32,19 @@ class Bodies:
         A body that does not say its length counts as the longest. Raises FrameTooLarge and
         Overloaded before anything is read where the length is known, RequestTimeout, BadRequest.
         """
+        with ExitStack() as held:
+            yield await self.take(request, limit, held)
+
+    async def take(self, request: Request, limit: int, held: ExitStack) -> bytes:
+        """The whole body of at most ``limit`` bytes, counted until the end of ``held``.
+
+        Raises what :meth:`taken` raises.
+        """
         announced = _announced(request, limit)
         if announced > limit:
             raise FrameTooLarge(announced, limit)
-        with self._quota.hold(principal_of(request.scope), announced):
-            yield await self._read(request, limit)
+        held.enter_context(self._quota.hold(principal_of(request.scope), announced))
+        return await self._read(request, limit)
 
     async def _read(self, request: Request, limit: int) -> bytes:
         body = bytearray()

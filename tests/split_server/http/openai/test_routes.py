@@ -213,9 +213,14 @@ def test_a_prompt_beyond_the_context_is_a_413_with_a_size_that_fits(
     assert (error["prompt_tokens"], error["suggested_tokens"]) == (5000, 4096)
 
 
-def test_a_long_text_is_refused_by_its_tokens(server: RunningServer) -> None:
-    error = refused(post(server, COMPLETIONS, prompt="Hello, you. " * 40_000), 413)
-    assert error["prompt_tokens"] > 100_000
+@pytest.mark.parametrize("characters", [30_000, 480_000, 4_000_000])
+def test_a_long_text_is_refused_by_its_tokens(server: RunningServer, characters: int) -> None:
+    """Nobody counts on beyond the context, and nobody begins where no tokens could fit."""
+    prompt = "Hello, you. " * (characters // 12)
+    error = refused(post(server, COMPLETIONS, prompt=prompt), 413)
+    assert error["code"] == "prompt_too_large"
+    assert error["prompt_tokens"] > error["suggested_tokens"] == 4096
+    assert "at least" in error["message"]
 
 
 def test_a_body_beyond_its_limit_is_a_413(server: RunningServer) -> None:

@@ -1,0 +1,58 @@
+"""Turns at something that only one can have at a time, in rotation between principals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Turns:
+    """Whoever asks waits for one turn of each other principal at most, besides its own earlier
+    ones. Lives on the event loop; who waits is bounded by what principals may have under way.
+    """
+
+    def __init__(self) -> None:
+        self._taken = False
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(self, principal: str) -> AsyncIterator[None]:
+        """Wait for a turn, and have it until the end of the ``with``."""
+        if self._taken:
+            await self._wait(principal)
+        self._taken = True
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, principal: str) -> None:
+        asked = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(principal, deque()).append(asked)
+        try:
+            await asked
+        except asyncio.CancelledError:
+            if asked.cancelled():
+                self._forget(principal, asked)
+            else:
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        """The turn goes to the principal that has waited longest since its last one."""
+        if not self._waiting:
+            self._taken = False
+            return
+        principal, asked = self._waiting.popitem(last=False)
+        following = asked.popleft()
+        if asked:
+            self._waiting[principal] = asked
+        following.set_result(None)
+
+    def _forget(self, principal: str, asked: asyncio.Future[None]) -> None:
+        waiting = self._waiting[principal]
+        waiting.remove(asked)
+        if not waiting:
+            del self._waiting[principal]
