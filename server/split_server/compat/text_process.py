@@ -14,16 +14,20 @@ from split_client.tokenizer.confined import ConfinedEngine
 _T = TypeVar("_T")
 # Bytes of UTF-8. The library takes up to 200 for each of them.
 LONGEST_WHOLE = 512 << 10
+# What tokenizing takes in the server itself at once: a piece of 32,768 characters and a short text
+# of 16,384, at four bytes for a character and 200 for each of those bytes, and what is made of
+# them.
+TEXT_BYTES = 48 << 20
 _SECONDS = 5.0
 _IDLE_SECONDS = 60.0
-_MEMORY = 256 << 20
+_MEMORY = 192 << 20
 # Of the process for each byte of the tokenizer's file.
 _FILE_FACTOR = 24
 
 
-def process_bytes(file_size: int) -> int:
-    """Bytes of memory that the process may take for a tokenizer whose file has ``file_size``."""
-    return _MEMORY + _FILE_FACTOR * file_size
+def process_bytes(path: Path) -> int:
+    """Bytes of memory that the process may take for the tokenizer in the file at ``path``."""
+    return _MEMORY + _FILE_FACTOR * (path.stat().st_size if path.exists() else 0)
 
 
 class TextProcess:
@@ -35,9 +39,7 @@ class TextProcess:
     def __init__(
         self, path: Path, *, seconds: float = _SECONDS, idle: float = _IDLE_SECONDS
     ) -> None:
-        self._engine = ConfinedEngine(
-            path, seconds=seconds, memory=process_bytes(path.stat().st_size)
-        )
+        self._engine = ConfinedEngine(path, seconds=seconds, memory=process_bytes(path))
         self._idle = idle
         self._lock = threading.Lock()
         self._ending: threading.Timer | None = None

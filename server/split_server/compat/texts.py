@@ -23,9 +23,6 @@ _T = TypeVar("_T")
 SHORT = 16_384
 # Characters of a piece that is still tokenized here where no cut is safe.
 _LONGEST_PIECE = 2 * SHORT
-# What tokenizing takes here at once: the longest piece, a short text, and what is made of them, at
-# four bytes for a character and 200 for each of those bytes.
-TEXT_BYTES = 48 << 20
 
 
 class Texts:

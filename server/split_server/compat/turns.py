@@ -34,25 +34,27 @@ class Turns:
         try:
             await asked
         except asyncio.CancelledError:
-            if asked.cancelled():
-                self._forget(principal, asked)
-            else:
+            # Who was called and leaves before it knows passes its turn on.
+            if not asked.cancelled():
                 self._pass_on()
             raise
 
     def _pass_on(self) -> None:
         """The turn goes to the principal that has waited longest since its last one."""
-        if not self._waiting:
-            self._taken = False
-            return
-        principal, asked = self._waiting.popitem(last=False)
-        following = asked.popleft()
-        if asked:
-            self._waiting[principal] = asked
-        following.set_result(None)
+        while self._waiting:
+            principal, asked = self._waiting.popitem(last=False)
+            following = self._first(asked)
+            if asked:
+                self._waiting[principal] = asked
+            if following is not None:
+                following.set_result(None)
+                return
+        self._taken = False
 
-    def _forget(self, principal: str, asked: asyncio.Future[None]) -> None:
-        waiting = self._waiting[principal]
-        waiting.remove(asked)
-        if not waiting:
-            del self._waiting[principal]
+    def _first(self, asked: deque[asyncio.Future[None]]) -> asyncio.Future[None] | None:
+        """The first that still waits; those before it have left."""
+        while asked:
+            following = asked.popleft()
+            if not following.done():
+                return following
+        return None

@@ -52,17 +52,29 @@ def _after(room: Room, untouched: int) -> Room:
     return room if room.counts_untouched else replace(room, free=room.free - untouched)
 
 
-def memory_limit_of(device: torch.device, own: int = 0) -> MemoryLimit:
+def memory_limit_of(device: torch.device, own: int = 0, beside: int = 0) -> MemoryLimit:
     """The limits on what a process that computes on ``device`` may take for its caches.
 
-    ``own``: bytes of private memory that it may hold, 0 for no limit of its own.
+    ``own``: bytes of private memory that it may hold, 0 for no limit of its own; ``beside``: bytes
+    that a process beside it may take of what both share.
     """
     if device.type == "cuda":
         return MemoryLimit([lambda: _gpu(device)])
-    sources: list[Source] = [_machine, cgroup_room, *resource_limits()]
+    shared = [_without(beside, source) for source in (_machine, cgroup_room)]
+    sources: list[Source] = [*shared, *resource_limits()]
     if own:
         sources.append(own_limit(own))
     return MemoryLimit(sources)
+
+
+def _without(size: int, source: Source) -> Source:
+    """``source`` with ``size`` bytes less."""
+
+    def less() -> Room | None:
+        room = source()
+        return None if room is None else replace(room, free=room.free - size)
+
+    return less
 
 
 def own_limit(limit: int, usage: Callable[[], Usage] = process_usage) -> Source:

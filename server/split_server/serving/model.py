@@ -48,7 +48,7 @@ def load_model(config: ServerConfig) -> ServedModel:
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)
     adapters = served_adapters(config.adapters, checkpoint, manifest.document["hidden_size"])
-    planner, need = plan_memory(config, checkpoint)
+    planner, need = plan_memory(config, checkpoint, texts=config.compat)
     check_weights(checkpoint.name, need, planner.limit)
     if planner.room().own:
         give_back_large_blocks()

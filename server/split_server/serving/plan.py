@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 
 from split_server.checkpoint.folder import Checkpoint, open_checkpoint
+from split_server.checkpoint.texts import TOKENIZER
+from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.model.loader import resolve_device, resolve_dtype
 from split_server.kv.buffers import BufferPool
 from split_server.memory.budget import IDLE_SHARE, BudgetLimits
 from split_server.memory.limit import Room, memory_limit_of
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.plan import MemoryPlan, shape_of
-from split_server.memory.planner import MemoryPlanner
+from split_server.memory.planner import RESERVE, MemoryPlanner
 from split_server.memory.table import cache_budget, described, summary
 from split_server.memory.weights import WeightsNeed, weights_need
 from split_server.serving.config import ComputeConfig, ServerConfig
@@ -19,13 +21,20 @@ from split_server.serving.config import ComputeConfig, ServerConfig
 _log = logging.getLogger(__name__)
 
 
-def plan_memory(config: ComputeConfig, checkpoint: Checkpoint) -> tuple[MemoryPlanner, WeightsNeed]:
-    """The plan of the model within this process's limits, and what its weights need."""
+def plan_memory(
+    config: ComputeConfig, checkpoint: Checkpoint, *, texts: bool = True
+) -> tuple[MemoryPlanner, WeightsNeed]:
+    """The plan of the model within this process's limits, and what its weights need.
+
+    ``texts``: it tokenizes for the OpenAI and Kobold APIs.
+    """
     device = resolve_device(config.device)
     item = resolve_dtype(checkpoint, config.dtype, device).itemsize
-    limit = memory_limit_of(device, config.memory_limit)
+    beside = process_bytes(checkpoint.path / TOKENIZER) if texts else 0
+    limit = memory_limit_of(device, config.memory_limit, beside)
     plan = MemoryPlan(shape_of(checkpoint.config, item, device.type))
-    planner = MemoryPlanner(plan, limit, BufferPool(0))
+    reserve = RESERVE + TEXT_BYTES if texts else RESERVE
+    planner = MemoryPlanner(plan, limit, BufferPool(0), reserve)
     return planner, weights_need(checkpoint, item, int8=config.quantize == "int8")
 
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
+import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import Future
 
 import pytest
+from tokenizers import Tokenizer
 
+from split_client.errors import PromptTooLong, TextTooCostly
+from split_client.model.tokenizer import ModelTokenizer
 from split_client.weights.store import ModelStore
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import EMBEDDED, read_checkpoint
@@ -16,6 +23,7 @@ from split_server.compat.ends import LocalEnds
 from split_server.compat.text_process import TextProcess
 from split_server.compat.texts import Texts
 from tests.engines import run
+from tests.split_server.compat.full_process import TEXTS
 
 WHO = "somebody"
 TEXT = "What is split inference?"
@@ -80,3 +88,108 @@ def test_messages_become_the_models_prompt(local: LocalEnds) -> None:
 
     expected = local.ends.template().render(messages)
     assert run(main()) == [expected] * 4
+
+
+LONG = "Long texts, and longer ones. 東京 「é」 e\u0301\n" * 3000
+
+
+def opened(local: LocalEnds) -> Texts:
+    return Texts(local.ends, TextProcess(local.tokenizer))
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("text", [LONG, "a" * 40_000, LONG + "b" * 40_000 + LONG])
+def test_a_long_text_in_pieces_has_the_ids_of_the_whole(
+    local: LocalEnds, text: str, special: bool
+) -> None:
+    async def main() -> list[int]:
+        texts = opened(local)
+        ids = await texts.encode(WHO, text, special=special)
+        texts.close()
+        return ids
+
+    expected = Tokenizer.from_file(str(local.tokenizer)).encode(text, add_special_tokens=special)
+    assert run(main()) == expected.ids
+
+
+def test_a_prompt_is_tokenized_no_further_than_the_context(
+    local: LocalEnds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not at all where no tokens could be few enough."""
+    seen: list[int] = []
+    encode = ModelTokenizer.encode
+
+    def counted(self: ModelTokenizer, text: str, **options: bool) -> list[int]:
+        seen.append(len(text))
+        return encode(self, text, **options)
+
+    monkeypatch.setattr(ModelTokenizer, "encode", counted)
+
+    async def main() -> None:
+        texts = opened(local)
+        for text, limit in ((LONG, 4096), (LONG * 40, 4096)):
+            with pytest.raises(PromptTooLong, match="at least"):
+                await texts.prompt(WHO, text, limit)
+        texts.close()
+
+    run(main())
+    assert 0 < sum(seen) <= 2 * 16_384
+
+
+def test_a_text_that_cannot_be_cut_is_refused_beyond_what_its_process_takes(
+    local: LocalEnds,
+) -> None:
+    async def main() -> None:
+        texts = opened(local)
+        with pytest.raises(TextTooCostly):
+            await texts.encode(WHO, "a" * 4_000_000)
+        assert await texts.encode(WHO, TEXT) == local.ends.tokenizer.encode(TEXT)
+        texts.close()
+
+    run(main())
+
+
+def test_another_principals_long_text_waits_for_one_piece(local: LocalEnds) -> None:
+    async def main() -> list[str]:
+        texts, order = opened(local), list[str]()
+
+        async def told(principal: str, text: str) -> None:
+            await texts.encode(principal, text)
+            order.append(principal)
+
+        loud = [asyncio.create_task(told("loud", LONG)) for _ in range(6)]
+        await asyncio.sleep(0)
+        await told("quiet", LONG[:20_000])
+        await asyncio.gather(*loud)
+        texts.close()
+        return order
+
+    assert run(main())[0] == "quiet"
+
+
+def test_many_ids_become_text_in_the_process_too(local: LocalEnds) -> None:
+    async def main() -> str:
+        texts = opened(local)
+        text = await texts.decode(WHO, await texts.encode(WHO, LONG))
+        texts.close()
+        return text
+
+    assert run(main()) == unicodedata.normalize("NFC", LONG)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_four_megabytes_do_not_end_a_process_whose_memory_is_full(local: LocalEnds) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.split_server.compat.full_process", local.tokenizer],
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    assert ended.returncode == 0
+    answers = json.loads(ended.stdout)
+    assert set(answers) == set(TEXTS)
+    tokenizer = Tokenizer.from_file(str(local.tokenizer))
+    for name, (prompt, count) in answers.items():
+        assert prompt in ("prompt_too_long", "text_too_costly")
+        counted = len(tokenizer.encode(TEXTS[name][:200_000]).ids)
+        assert count in (str(counted), "text_too_costly")
+    assert answers["words"] == ["prompt_too_long", "83333"]
