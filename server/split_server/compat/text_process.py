@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 # Bytes of UTF-8. The library takes up to 200 for each of them.
 LONGEST_WHOLE = 512 << 10
 # What tokenizing takes in the server itself at once: a piece of 32,768 characters and a short text
-# of 16,384, at four bytes for a character and 200 for each of those bytes, and what is made of
+# of 8,192, at four bytes for a character and 200 for each of those bytes, and what is made of
 # them.
 TEXT_BYTES = 48 << 20
 _SECONDS = 5.0

@@ -20,9 +20,9 @@ from split_server.compat.turns import Turns
 
 _T = TypeVar("_T")
 # Characters, or tokens, that take a few milliseconds.
-SHORT = 16_384
+SHORT = 8192
 # Characters of a piece that is still tokenized here where no cut is safe.
-_LONGEST_PIECE = 2 * SHORT
+_LONGEST_PIECE = 4 * SHORT
 
 
 class Texts:

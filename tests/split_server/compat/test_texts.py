@@ -133,7 +133,7 @@ def test_a_prompt_is_tokenized_no_further_than_the_context(
         texts.close()
 
     run(main())
-    assert 0 < sum(seen) <= 2 * 16_384
+    assert 0 < sum(seen) <= 4 * 8192
 
 
 def test_a_text_that_cannot_be_cut_is_refused_beyond_what_its_process_takes(

@@ -24,7 +24,7 @@ COUNT_PATH = "/api/extra/tokencount"
 _MOST_TOKENS = 1 << 24
 _SHORT = 1000
 # Tokens whose texts are made in a few milliseconds.
-_SLICE = 2048
+_SLICE = 1024
 # Bytes of a text that is only counted or tokenized, for each position of the context and at least.
 _TEXT_FACTOR, _LEAST_TEXT = 16, 256 << 10
 # Of answers that one principal may have in the making or on their way.
