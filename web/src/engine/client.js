@@ -1,5 +1,5 @@
 import { AppError } from '../common/errors.js';
-import { EngineFailed } from './errors.js';
+import { EngineFailed, TextTooCostly } from './errors.js';
 
 /** @typedef {import('./messages.js').Connected} Connected */
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
@@ -8,6 +8,9 @@ import { EngineFailed } from './errors.js';
 /** @typedef {import('./messages.js').Stats} Stats */
 /** @typedef {import('./messages.js').Notice} Notice */
 /** @typedef {import('./messages.js').Attended} Attended */
+
+// As long as a template may take.
+const MAX_SECONDS = 10;
 
 /** @returns {Worker} */
 function spawnEngine() {
@@ -18,8 +21,11 @@ function spawnEngine() {
  * The page's side of the engine worker. Every promise rejects with an AppError.
  */
 export class EngineClient {
-  /** @param {{spawn?: () => Worker}} [options] */
-  constructor({ spawn = spawnEngine } = {}) {
+  /** @param {{spawn?: () => Worker, seconds?: number}} [options] seconds: for one text to become tokens */
+  constructor({ spawn = spawnEngine, seconds = MAX_SECONDS } = {}) {
+    this._seconds = seconds;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this._watchdog = undefined;
     /** @type {Map<number, {resolve: (value: any) => void, reject: (error: AppError) => void,
      *   event: (event: any) => void}>} */
     this._calls = new Map();
@@ -156,7 +162,7 @@ export class EngineClient {
   /** @param {import('./messages.js').Answer | import('./messages.js').Event} message */
   _receive(message) {
     if ('event' in message) {
-      if (message.id === 0) this.onNotice(message.event);
+      if (message.id === 0) this._noticed(message.event);
       else this._calls.get(message.id)?.event(message.event);
       return;
     }
@@ -170,11 +176,20 @@ export class EngineClient {
     }
   }
 
-  _fail() {
+  /** @param {Notice} notice */
+  _noticed(notice) {
+    if (notice.type !== 'tokenizing') return this.onNotice(notice);
+    clearTimeout(this._watchdog);
+    if (notice.busy) this._watchdog = setTimeout(() => this._fail(new TextTooCostly()), this._seconds * 1000);
+  }
+
+  /** @param {AppError} [reason] of what waits */
+  _fail(reason = new EngineFailed()) {
+    clearTimeout(this._watchdog);
     this._failed = true;
     this._worker.terminate();
     const waiting = [...this._calls.values()];
     this._calls.clear();
-    for (const call of waiting) call.reject(new EngineFailed());
+    for (const call of waiting) call.reject(reason);
   }
 }

@@ -216,7 +216,9 @@ export class Engine {
   async _openStored(open, digest, event) {
     const stored = await this._models.use((store) => store.find(digest));
     if (stored === null) throw new NotReady('download the model');
-    return open(stored, event);
+    const model = await open(stored, event);
+    model.tokenizer.watch = (busy) => this._notify({ type: 'tokenizing', busy });
+    return model;
   }
 
   /**

@@ -7,6 +7,13 @@ export class EngineFailed extends AppError {
   }
 }
 
+/** The tokenizer took too long for a text; its patterns came with the model. */
+export class TextTooCostly extends AppError {
+  constructor() {
+    super('text_too_costly', "the model's tokenizer was stopped at this text; reload the page and shorten it");
+  }
+}
+
 /** A reply is being made; one at a time is. */
 export class ReplyInProgress extends AppError {
   constructor() {

@@ -99,10 +99,11 @@
 /**
  * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
  *   | {type: 'reconnected'} | {type: 'resent'}
+ *   | {type: 'tokenizing', busy: boolean}
  *   | {type: 'no_attention', code: string}
  *   | {type: 'calibrating', done: number}} Notice
  *   no_attention: a reply goes on without attention; calibrating: how much of a table was looked at for noise,
- *   0..1
+ *   0..1; tokenizing: a text is being tokenized, which the page's side watches
  */
 
 export {};

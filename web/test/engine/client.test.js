@@ -54,6 +54,28 @@ test('a typed error crosses with its code and message', async () => {
   });
 });
 
+test('a text that takes too long to become tokens ends the worker, by name', async () => {
+  const worker = new LocalWorker({ prepare: () => new Promise(() => {}) });
+  const client = new EngineClient({ spawn: () => /** @type {any} */ (worker), seconds: 0.02 });
+  const waiting = client.prepare();
+  worker.notify({ type: 'tokenizing', busy: true });
+  await assert.rejects(waiting, { code: 'text_too_costly' });
+  assert(worker.terminated);
+  await assert.rejects(client.models(), { code: 'engine_failed' });
+});
+
+test('a text that became tokens in time ends nothing, and the page hears nothing of it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { worker, client } = started({ models: async () => [] });
+  /** @type {any[]} */
+  const notices = [];
+  client.onNotice = (notice) => notices.push(notice);
+  for (const busy of [true, false]) worker.notify({ type: 'tokenizing', busy });
+  assert.deepEqual(await client.models(), []);
+  t.mock.timers.tick(60_000);
+  assert.deepEqual([notices, worker.terminated], [[], false]);
+});
+
 test('an error without a code tells nothing of its message', async () => {
   const { client } = started({ models: () => Promise.reject(new TypeError('the secret text')) });
   await assert.rejects(client.models(), (error) => {

@@ -1,7 +1,7 @@
 // Tokens back to text, one at a time: the pieces together are exactly the text of the whole.
 import { bytesOf } from './byte_alphabet.js';
 import { flatten, invalid, textOf } from './component.js';
-import { replacedText } from './normalizers.js';
+import { refuseGrowth, replacedText } from './normalizers.js';
 import { schemeOf } from './pre_tokenizers.js';
 
 /**
@@ -91,6 +91,7 @@ function sentencePiece(parts) {
 
 /** @param {Component[]} parts */
 function replacing(parts) {
+  refuseGrowth(parts, ROOM);
   const pairs = parts.map((part) => [replacedText(part, ROOM), textOf(part, 'content', ROOM)]);
   return (/** @type {string} */ token) =>
     pairs.reduce((text, [from, to]) => text.replaceAll(from, () => to), token);

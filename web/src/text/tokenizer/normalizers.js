@@ -7,6 +7,7 @@ import { nfc } from '../unicode/nfc.js';
 const ROOM = 'normalizer';
 // A text must not grow without bound.
 const MAX_INSERTED = 16;
+const MAX_GROWTH = 4;
 
 /**
  * @param {unknown} value as in tokenizer.json
@@ -16,6 +17,7 @@ const MAX_INSERTED = 16;
 export function readNormalizer(value) {
   const parts = flatten(value, ROOM, 'normalizers');
   const steps = parts.map(step);
+  refuseGrowth(parts, ROOM);
   return {
     normalize: (text) => steps.reduce((current, each) => each(current), text),
     prepends: parts.some((part) => part.type === 'Prepend'),
@@ -34,6 +36,19 @@ function step(part) {
     return (text) => text.replaceAll(from, () => to);
   }
   throw invalid(ROOM, part.type);
+}
+
+/**
+ * Refuses Replaces that together make a text much longer: one after the other they multiply.
+ * @param {import('./component.js').Component[]} parts @param {string} room
+ */
+export function refuseGrowth(parts, room) {
+  let growth = 1;
+  for (const part of parts) {
+    if (part.type !== 'Replace') continue;
+    growth *= Math.max(textOf(part, 'content', room).length / replacedText(part, room).length, 1);
+  }
+  if (growth > MAX_GROWTH) throw invalid(room, 'Replace that makes texts longer');
 }
 
 /** @param {import('./component.js').Component} part @param {string} key */

@@ -40,6 +40,12 @@ export class ModelTokenizer {
     const { normalize, prepends } = readNormalizer(parts.normalizer);
     this.normalize = normalize;
     this.preTokenizer = readPreTokenizer(parts.pre_tokenizer);
+    /**
+     * Told before a text is encoded and after: its patterns are a stranger's, and nothing but the end of the
+     * worker ends one that takes for ever.
+     * @type {(busy: boolean) => void}
+     */
+    this.watch = () => {};
     this.model = readModel(parts.model, this.preTokenizer.bytes);
     const added = readAddedTokens(parts.added_tokens, this.model.vocabulary);
     if (prepends && this.preTokenizer.first && added.some((token) => token.normalized)) {
@@ -64,6 +70,16 @@ export class ModelTokenizer {
    */
   encode(text, { addSpecialTokens = false } = {}) {
     if (text.length > MAX_TEXT) throw new PromptTooLong(text.length, MAX_TEXT);
+    this.watch(true);
+    try {
+      return this.encoded(text, addSpecialTokens);
+    } finally {
+      this.watch(false);
+    }
+  }
+
+  /** @param {string} text @param {boolean} addSpecialTokens @returns {number[]} */
+  encoded(text, addSpecialTokens) {
     // A lone surrogate is no text and has no UTF-8.
     const clean = text.replace(LONE_SURROGATES, '?');
     /** @type {number[]} */

@@ -104,6 +104,19 @@ test('a file with more tokens than embeddings is refused', () => {
   });
 });
 
+test('whoever watches hears of a text before it is encoded and after, however that ends', () => {
+  const tokenizer = ModelTokenizer.open(FILE, 4096);
+  /** @type {boolean[]} */
+  const heard = [];
+  tokenizer.watch = (busy) => heard.push(busy);
+  tokenizer.encode('Hello');
+  tokenizer.encoded = () => {
+    throw new Error('it fails');
+  };
+  assert.throws(() => tokenizer.encode('Hello'));
+  assert.deepEqual(heard, [true, false, true, false]);
+});
+
 test('a damaged file is refused', () => {
   for (const file of ['', '{', '[]', 'null', '{}', '{"model": {"type": "BPE"}}']) {
     assert.throws(() => ModelTokenizer.open(file, 4096), { code: 'tokenizer_invalid' }, file);
@@ -117,6 +130,24 @@ const REFUSED = [
   ['normalizer (Lowercase)', { normalizer: { type: 'Sequence', normalizers: [{ type: 'Lowercase' }] } }],
   ['normalizer (Precompiled)', { normalizer: { type: 'Precompiled', precompiled_charsmap: '' } }],
   ['Replace with a pattern', { normalizer: { type: 'Replace', pattern: { Regex: ' +' }, content: '_' } }],
+  [
+    'Replace that makes texts longer',
+    {
+      normalizer: {
+        type: 'Sequence',
+        normalizers: Array(8).fill({ type: 'Replace', pattern: { String: 'x' }, content: 'xx' }),
+      },
+    },
+  ],
+  [
+    'Replace that makes texts longer',
+    {
+      decoder: {
+        type: 'Sequence',
+        decoders: [{ type: 'Replace', pattern: { String: 'x' }, content: 'x'.repeat(1000) }],
+      },
+    },
+  ],
   ['pre_tokenizer (Whitespace)', { pre_tokenizer: { type: 'Whitespace' } }],
   ['pre_tokenizer (BertPreTokenizer)', { pre_tokenizer: { type: 'BertPreTokenizer' } }],
   [
