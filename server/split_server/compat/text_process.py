@@ -14,10 +14,10 @@ from split_client.tokenizer.confined import ConfinedEngine
 _T = TypeVar("_T")
 # Bytes of UTF-8. The library takes up to 200 for each of them.
 LONGEST_WHOLE = 512 << 10
-# What tokenizing takes in the server itself at once: a piece of 32,768 characters and a short text
-# of 8,192, at four bytes for a character and 200 for each of those bytes, and what is made of
-# them.
-TEXT_BYTES = 48 << 20
+# What texts take in the server itself at once: tokenizing a piece of 32,768 characters and a short
+# text of 8,192, at four bytes for a character and 200 for each of those bytes; one large body that
+# is parsed, a dozen times over where each character takes four bytes; and answers.
+TEXT_BYTES = 128 << 20
 _SECONDS = 5.0
 _IDLE_SECONDS = 60.0
 _MEMORY = 192 << 20

@@ -42,6 +42,8 @@ class Texts:
         # The template's process answers one request at a time.
         self._rendering = ThreadPoolExecutor(1, "templates")
         self._long_turns, self._whole_turns, self._render_turns = Turns(), Turns(), Turns()
+        # For requests whose text is in memory several times while it is parsed and tokenized.
+        self.large = Turns()
 
     async def encode(
         self, principal: str, text: str, *, special: bool = False, limit: int | None = None

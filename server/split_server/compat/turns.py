@@ -20,13 +20,17 @@ class Turns:
     @asynccontextmanager
     async def turn(self, principal: str) -> AsyncIterator[None]:
         """Wait for a turn, and have it until the end of the ``with``."""
-        if self._taken:
-            await self._wait(principal)
-        self._taken = True
+        await self.take(principal)
         try:
             yield
         finally:
-            self._pass_on()
+            self.give_back()
+
+    async def take(self, principal: str) -> None:
+        """Wait for a turn, which is the caller's until :meth:`give_back`."""
+        if self._taken:
+            await self._wait(principal)
+        self._taken = True
 
     async def _wait(self, principal: str) -> None:
         asked = asyncio.get_running_loop().create_future()
@@ -36,10 +40,10 @@ class Turns:
         except asyncio.CancelledError:
             # Who was called and leaves before it knows passes its turn on.
             if not asked.cancelled():
-                self._pass_on()
+                self.give_back()
             raise
 
-    def _pass_on(self) -> None:
+    def give_back(self) -> None:
         """The turn goes to the principal that has waited longest since its last one."""
         while self._waiting:
             principal, asked = self._waiting.popitem(last=False)

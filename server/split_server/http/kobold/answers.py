@@ -16,6 +16,7 @@ from starlette.types import Receive
 from split_client.errors import ClientError
 from split_server.compat.kobold.errors import KoboldError, kobold_error
 from split_server.compat.kobold.fields import json_object
+from split_server.compat.turns import Turns
 from split_server.error_reports import report_error
 from split_server.http.kobold.held import JSON, NO_STORE, HeldAnswer
 from split_server.http.wire.body import Bodies
@@ -84,9 +85,11 @@ async def parsed(data: bytes, max_context: int) -> dict[str, Any]:
 class Posted:
     """Reads the JSON body of a request, under whatever content type it comes."""
 
-    def __init__(self, bodies: Bodies, max_context: int) -> None:
+    def __init__(self, bodies: Bodies, max_context: int, large: Turns) -> None:
+        """``large``: one large body at a time, until its tokens are known."""
         self._bodies = bodies
         self._max_context = max_context
+        self._large = large
 
     async def held(self, request: Request, held: ExitStack) -> dict[str, Any]:
         """The body, counted until the end of ``held``.
@@ -94,6 +97,9 @@ class Posted:
         Raises what reading it raises, InvalidRequest.
         """
         body = await self._bodies.take(request, body_limit(self._max_context), held)
+        if len(body) >= LARGE:
+            await self._large.take(principal_of(request.scope))
+            held.callback(self._large.give_back)
         return await parsed(body, self._max_context)
 
     @asynccontextmanager

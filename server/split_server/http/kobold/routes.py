@@ -39,11 +39,11 @@ ABORT_PATH = "/api/extra/abort"
 def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[BaseRoute]:
     """All paths. Raises MalformedCheckpoint where the model cannot be described."""
     info, aborts = compat.generator.info, Aborts()
-    posted, prompts = Posted(bodies, info.max_context), Prompts(compat)
+    posted, prompts = Posted(bodies, info.max_context, compat.texts.large), Prompts(compat)
 
     def socket(form: Form) -> KoboldSocket:
         own = Prompts(compat, attention=form.attention, logprobs=form.logprobs)
-        return KoboldSocket(own, form, sockets, aborts, info.max_context)
+        return KoboldSocket(own, form, sockets, aborts, info.max_context, compat.texts.large)
 
     generate = Generate(prompts, posted, info, aborts)
     events = EventStream(prompts, posted, aborts)

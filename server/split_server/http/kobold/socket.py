@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -11,8 +12,9 @@ from split_server.compat.kobold.documents import error_event
 from split_server.compat.kobold.errors import InvalidRequest, KoboldError
 from split_server.compat.kobold.forms import Form
 from split_server.compat.kobold.prompts import Prompts, request_name
+from split_server.compat.turns import Turns
 from split_server.http.kobold.aborts import Aborts
-from split_server.http.kobold.answers import parsed, reported_error
+from split_server.http.kobold.answers import LARGE, parsed, reported_error
 from split_server.http.kobold.reply import CANCELS, SocketReply
 from split_server.http.wire.sockets import Sockets, TrackedSocket
 from split_server.security.principal import principal_of
@@ -26,10 +28,18 @@ class KoboldSocket:
     """An ASGI application for one path."""
 
     def __init__(
-        self, prompts: Prompts, form: Form, sockets: Sockets, aborts: Aborts, max_context: int
+        self,
+        prompts: Prompts,
+        form: Form,
+        sockets: Sockets,
+        aborts: Aborts,
+        max_context: int,
+        large: Turns,
     ) -> None:
+        """``large``: one large message is parsed at a time."""
         self.prompts, self.form, self.aborts = prompts, form, aborts
         self.max_context = max_context
+        self.large = large
         self._sockets = sockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,7 +87,10 @@ class _Conversation:
         if text is None:
             raise InvalidRequest("binary where a JSON text is expected")
         data = text.encode("utf-8", "replace")
-        with self._websocket.holding(len(data)):
+        with self._websocket.holding(len(data)), contextlib.ExitStack() as held:
+            if len(data) >= LARGE:
+                await self._served.large.take(self._principal)
+                held.callback(self._served.large.give_back)
             return await parsed(data, self._served.max_context)
 
     async def _answer(self, values: dict[str, Any], size: int) -> Any:

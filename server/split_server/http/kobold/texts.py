@@ -28,7 +28,7 @@ _SLICE = 1024
 # Bytes of a text that is only counted or tokenized, for each position of the context and at least.
 _TEXT_FACTOR, _LEAST_TEXT = 16, 256 << 10
 # Of answers that one principal may have in the making or on their way.
-ANSWER_BYTES = 32 << 20
+ANSWER_BYTES = 16 << 20
 
 
 class KoboldTexts:

@@ -14,6 +14,7 @@ from split_client.errors import ClientError
 from split_server.compat.openai.errors import OpenAIError, api_error
 from split_server.compat.openai.fields import Fields, parse_body
 from split_server.compat.openai.model import ServedModel
+from split_server.compat.turns import Turns
 from split_server.http.openai.sink import LiveAnswer, ReaderStalled, Sink, error_answer
 from split_server.http.wire.body import Bodies
 from split_server.internal_error import internal_error
@@ -46,10 +47,13 @@ class Asked:
 def posted(
     bodies: Bodies,
     served: ServedModel,
+    large: Turns,
     parse: Callable[[Fields, ServedModel], _T],
     answer: Callable[[_T, Asked, Sink], Awaitable[None]],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint that parses a body and sends the answer to it."""
+    """The endpoint that parses a body and sends the answer to it; ``large``: one large body at a
+    time, until its tokens are known.
+    """
 
     async def endpoint(request: Request) -> Response:
         asked = Asked(principal_of(request.scope))
@@ -59,6 +63,8 @@ def posted(
                 if len(body) < _LARGE:
                     parsed = parse(parse_body(body), served)
                 else:
+                    await large.take(asked.principal)
+                    held.callback(large.give_back)
                     parsed = await asyncio.to_thread(lambda: parse(parse_body(body), served))
                 asked.body = held.pop_all()
         except (OpenAIError, SplitError, ClientError) as refusal:

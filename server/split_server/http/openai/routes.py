@@ -31,7 +31,7 @@ def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
     """All routes below ``/v1``, and the document that describes them."""
     service = OpenAIService(compat)
     chat, completions, state = Chat(service), Completions(service), State(service)
-    served = service.served
+    served, large = service.served, service.texts.large
 
     async def models(_: Request) -> Response:
         return JSONResponse(served.listing(), headers=_NO_STORE)
@@ -43,8 +43,8 @@ def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
             return error_answer(api_error(unknown, 0))
         return JSONResponse(served.document(), headers=_NO_STORE)
 
-    answer_chat = posted(bodies, served, parse_chat_request, chat.answer)
-    continue_text = posted(bodies, served, parse_completion_request, completions.answer)
+    answer_chat = posted(bodies, served, large, parse_chat_request, chat.answer)
+    continue_text = posted(bodies, served, large, parse_completion_request, completions.answer)
     return [
         *openapi_routes(served.vocab_size),
         Route("/v1/models", models, methods=["GET"]),
@@ -52,5 +52,9 @@ def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
         Route("/v1/chat/completions", answer_chat, methods=["POST"]),
         Route("/v1/completions", continue_text, methods=["POST"]),
         Route("/v1/stats", state.stats, methods=["GET"]),
-        Route("/v1/warm", posted(bodies, served, parse_warm_request, state.warm), methods=["POST"]),
+        Route(
+            "/v1/warm",
+            posted(bodies, served, large, parse_warm_request, state.warm),
+            methods=["POST"],
+        ),
     ]
