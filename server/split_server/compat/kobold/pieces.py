@@ -93,8 +93,16 @@ class RunningTexts:
             return []
         # What some decoders do at the beginning of a text they must not do in the middle.
         texts = token_texts(self._decoder, self._before + taken)[len(self._before) :]
-        self._before = taken[-1:]
+        self._before = self._end_of(taken)
         return list(zip(taken, texts, strict=True))
+
+    def _end_of(self, taken: list[int]) -> list[int]:
+        """The last tokens of ``taken`` that are whole characters."""
+        for count in range(1, _MAX_HELD + 1):
+            text = self._decoder.decode(taken[-count:], skip_special_tokens=False)
+            if _UNFINISHED not in text:
+                return taken[-count:]
+        return []
 
 
 def token_text(decoder: Decoder, token: int) -> str:

@@ -14,7 +14,7 @@ from split_client.generation.loop import TokenEvent, TokenTiming
 from split_client.generation.stops import StopFilter
 from split_client.model.tokenizer import ModelTokenizer
 from split_client.tokenizer.engine import LibraryEngine
-from split_server.compat.kobold.pieces import Settling, token_text, token_texts
+from split_server.compat.kobold.pieces import RunningTexts, Settling, token_text, token_texts
 from tests.checkpoints import tiny_tokenizer
 from tests.exhaustive import EXHAUSTIVE
 
@@ -100,3 +100,27 @@ def test_a_token_that_may_begin_a_stop_string_is_not_settled(tokenizer: ModelTok
     settling = Settling(tokenizer, ("STOP",))
     seen = [settling.settled(event) for event in events(tokenizer, ids, ("STOP",))]
     assert seen == [True, False, False, True, True]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 50])
+def test_texts_of_tokens_that_come_in_parts_are_those_of_all(
+    tokenizer: ModelTokenizer, length: int
+) -> None:
+    text = "Grüße 東京 \U0001f600\U0001f600 a\ufffdb <|im_end|> 한글" * 3
+    ids, running, told = tokenizer.encode(text), RunningTexts(tokenizer), list[tuple[int, str]]()
+    for begun in range(0, len(ids), length):
+        told += running.push(ids[begun : begun + length])
+    told += running.flush()
+    assert [token for token, _ in told] == ids
+    assert "".join(piece for _, piece in told) == tokenizer.decode(ids, False)
+    assert [piece for _, piece in told] == token_texts(tokenizer, ids)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_text_in_parts_keeps_the_spaces_between_its_words(length: int) -> None:
+    plain, ids = word_tokenizer(), [1, 2, 3, 4, 5, 6, 2, 1, 2, 2]
+    running, told = RunningTexts(plain), list[tuple[int, str]]()
+    for begun in range(0, len(ids), length):
+        told += running.push(ids[begun : begun + length])
+    told += running.flush()
+    assert "".join(piece for _, piece in told) == plain.decode(ids, False)

@@ -143,3 +143,34 @@ def test_text_and_its_ids_are_continued_alike(open_server: RunningServer) -> Non
     by_ids = post(open_server, GENERATE, input_ids=ids, **greedy)
     by_text = post(open_server, GENERATE, memory="memory ", prompt="Hello", **greedy)
     assert by_text["generated_tokens"] == by_ids["generated_tokens"]
+
+
+LONG = "Long texts, and longer ones. 東京 「é」 \U0001f600\n" * 800
+
+
+def test_a_text_in_pieces_is_tokenized_and_counted_alike(
+    open_server: RunningServer, tiny_path: Path
+) -> None:
+    tokenizer = Tokenizer.from_file(str(tiny_path / "tokenizer.json"))
+    ids = tokenizer.encode(LONG, add_special_tokens=False).ids
+    told = post(open_server, "/api/v1/tokenize", text=LONG)
+    assert told["token_ids"] == [token["token_id"] for token in told["tokens"]] == ids
+    assert told["token_count"] == len(ids)
+    assert "".join(token["text"] for token in told["tokens"]) == LONG
+    assert post(open_server, "/api/v1/detokenize", token_ids=ids) == {"text": LONG}
+    counted = post(open_server, "/api/extra/tokencount", prompt=LONG, special=False)
+    assert counted == {"value": len(ids), "ids": ids}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/tokenize", "/api/extra/tokencount"])
+def test_a_count_is_refused_rather_than_cut(open_server: RunningServer, path: str) -> None:
+    text = "Hello, you. " * 25_000
+    with open_server.client() as client:
+        response = client.post(path, json={"text": text, "prompt": text})
+    assert (response.status_code, response.json()["error_code"]) == (413, "TEXT_TOO_LONG")
+
+
+def test_a_prompt_that_no_context_holds_is_refused_unread(open_server: RunningServer) -> None:
+    with open_server.client() as client:
+        response = client.post(GENERATE, json={"prompt": "a" * 900_000})
+    assert (response.status_code, response.json()["error_code"]) == (413, "CONTEXT_TOO_LONG")
