@@ -35,7 +35,7 @@ class RowBudget:
         self._allowed = self._credit = 0.0
 
     def record(self, decoding: int, prefill_rows: int, seconds: float) -> None:
-        """A pass with ``decoding`` short steps and ``prefill_rows`` took ``seconds``."""
+        """A pass with ``decoding`` rows of short steps and ``prefill_rows`` took ``seconds``."""
         self._passes += 1
         if decoding == 0:
             self._alone_per_row = _smoothed(self._alone_per_row, seconds / prefill_rows)
@@ -53,7 +53,7 @@ class RowBudget:
         self._settle(extra)
 
     def decode_seconds(self, decoding: int) -> float:
-        """The time of a pass with so many short steps and nothing else, 0 when it is not known."""
+        """The time of a pass with so many rows of short steps alone, 0 when it is not known."""
         size = _size_class(decoding)
         nearest = min(self._decode, key=lambda known: abs(known - size), default=None)
         return 0.0 if nearest is None else self._decode[nearest]
@@ -66,8 +66,8 @@ class RowBudget:
         return max(_LEAST_ROWS_ALONE, min(self._max_rows, rows))
 
     def rows_beside(self, decoding: int, pace: float) -> int:
-        """Prefill rows beside ``decoding`` sessions whose devices need ``pace`` seconds a token;
-        0 sessions: they are all with their devices.
+        """Prefill rows beside ``decoding`` rows of short steps whose devices need ``pace`` seconds
+        a token; 0 rows: they are all with their devices.
 
         A token then takes the pass and the device's time, on average ``stretch`` times as long as
         without the prefill. Now and then there are no rows, to see how long that is.
@@ -101,8 +101,8 @@ class RowBudget:
         self._allowed = 0.0
 
 
-def _size_class(sessions: int) -> int:
-    return max(0, sessions - 1).bit_length()
+def _size_class(rows: int) -> int:
+    return max(0, rows - 1).bit_length()
 
 
 def _smoothed(before: float | None, value: float) -> float:

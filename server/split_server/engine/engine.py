@@ -117,7 +117,7 @@ class Engine:
             return
         self._ready.set_result(None)
         while self._gather():
-            plan = self._scheduler.plan(self._prefill_rows())
+            plan = self._scheduler.plan(self._prefill_rows)
             if plan:
                 self._iterate(plan)
         self._ended.set_result(None)
@@ -150,14 +150,14 @@ class Engine:
     def _hold(self) -> float:
         """Seconds to wait for devices that are about to send their next token."""
         now = self._clock()
-        pass_seconds = self._budget.decode_seconds(max(1, self._scheduler.interactive))
+        pass_seconds = self._budget.decode_seconds(max(1, self._scheduler.interactive_rows))
         if len(self._scheduler) > self._scheduler.interactive:
             pass_seconds *= self._budget.stretch
         until = self._paces.hold_until(now, _PATIENCE * pass_seconds)
         return 0.0 if until is None else until - now
 
-    def _prefill_rows(self) -> int:
-        decoding = self._scheduler.interactive
+    def _prefill_rows(self, decoding: int) -> int:
+        """Rows of longer steps in a pass beside so many of short ones."""
         if decoding or self._paces.decoding(self._clock()):
             return self._budget.rows_beside(decoding, self._paces.mean)
         return self._budget.rows_alone()
@@ -214,7 +214,7 @@ class Engine:
             return [outcome for part in slices for outcome in self._run([part])]
 
     def _learn(self, plan: Plan, seconds: float, finished: int) -> None:
-        decoding = sum(step.interactive for step, _ in plan)
+        decoding = sum(rows for step, rows in plan if step.interactive)
         prefill = sum(rows for step, rows in plan if not step.interactive)
         self._budget.record(decoding, prefill, seconds)
         if finished:

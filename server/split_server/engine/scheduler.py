@@ -1,19 +1,25 @@
 """Chooses the rows of steps that the next pass of the model serves.
 
-Steps of a few rows (decode) go first and always together, since a pass over many rows of different
-sessions costs hardly more than one row. What the row budget leaves goes to longer steps (prefill),
-in slices: the principal that was served the fewest rows goes first (fair queueing by virtual time,
-Demers et al. 1989), and within a principal whoever came first.
+Steps of a few rows (decode) go first, since a pass over a few rows of different sessions costs
+hardly more than one row. What the row budget leaves goes to longer steps (prefill), in slices. Of
+either kind the principal that was served the fewest rows goes first, rows of both kinds counted,
+and within a principal whoever came first. Where others wait, a principal's short steps have a
+quarter of a pass, and another quarter is kept for prefill.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TypeAlias
 
-from split_server.engine.pending import PendingStep
+from split_server.engine.pending import INTERACTIVE_ROWS, PendingStep
+from split_server.engine.shares import Shares
 
 Plan: TypeAlias = list[tuple[PendingStep, int]]
+# Of the rows of a pass: what a principal's short steps may take where others wait, and what is
+# left to longer steps. Decoding of one row each, of as many sessions as a pass has, fits into it.
+_SHARES_OF_A_PASS = 4
 
 
 class Scheduler:
@@ -22,59 +28,70 @@ class Scheduler:
     def __init__(self, max_sessions: int = 64, max_rows: int = 256) -> None:
         self._max_sessions = max_sessions
         self._max_rows = max_rows
-        self._short: deque[PendingStep] = deque()
+        self._share = max(INTERACTIVE_ROWS, max_rows // _SHARES_OF_A_PASS)
+        # Those with a step that waits alone.
+        self._short: dict[str, deque[PendingStep]] = {}
         self._long: dict[str, deque[PendingStep]] = {}
-        # Rows served per principal, of those alone who wait: idleness earns no credit.
-        self._served: dict[str, int] = {}
+        self._shares = Shares()
+        self._interactive = self._interactive_rows = 0
 
     def __len__(self) -> int:
         """Steps that wait or are half done."""
-        return len(self._short) + sum(map(len, self._long.values()))
+        return self._interactive + sum(map(len, self._long.values()))
 
     @property
     def interactive(self) -> int:
         """Steps of a few rows that wait."""
-        return len(self._short)
+        return self._interactive
+
+    @property
+    def interactive_rows(self) -> int:
+        """Rows of those that the next pass has place for."""
+        return min(self._interactive_rows, self._max_rows)
 
     def add(self, step: PendingStep) -> None:
         """A step that has arrived."""
-        if step.interactive:
-            self._short.append(step)
-            return
         principal = step.job.principal
-        if principal not in self._long:
-            self._long[principal] = deque()
-            self._served[principal] = min(self._served.values(), default=0)
-        self._long[principal].append(step)
+        kind = self._long
+        if step.interactive:
+            kind = self._short
+            self._interactive += 1
+            self._interactive_rows += step.remaining
+        kind.setdefault(principal, deque()).append(step)
+        self._shares.arrived(principal)
 
-    def plan(self, prefill_rows: int) -> Plan:
+    def plan(self, prefill_rows: Callable[[int], int]) -> Plan:
         """The next pass: steps and how many rows of each, at most one slice per step.
 
-        ``prefill_rows``: how many rows of longer steps it may carry. Short steps leave the
-        scheduler; longer ones leave with their last slice. Steps that nobody waits for are
-        abandoned on the way.
+        ``prefill_rows``: how many rows of longer steps it may carry beside so many of short ones.
+        Short steps leave the scheduler; longer ones leave with their last slice. Steps that nobody
+        waits for are abandoned on the way.
         """
+        self._shares.advance()
         self._abandon_unwanted()
         plan = self._short_steps()
-        left = min(prefill_rows, self._max_rows - sum(rows for _, rows in plan))
-        asked: set[str] = set()
-        while left > 0 and (principal := self._next_principal(asked)) is not None:
-            for step in list(self._long[principal]):
-                rows = min(left, step.remaining)
-                self._serve(principal, step, rows)
-                plan.append((step, rows))
-                left -= rows
-                if not left:
-                    break
-            asked.add(principal)
+        taken = sum(rows for _, rows in plan)
+        left = min(prefill_rows(taken), self._max_rows - taken)
+        for principal in self._shares.ordered(self._long):
+            if left <= 0:
+                break
+            left -= self._slices(plan, principal, left)
         return plan
+
+    def drain(self) -> list[PendingStep]:
+        """Forget all steps that wait or are half done, and return them."""
+        kinds = (self._short, self._long)
+        steps = [step for kind in kinds for waiting in kind.values() for step in waiting]
+        self._short, self._long, self._shares = {}, {}, Shares()
+        self._interactive = self._interactive_rows = 0
+        return steps
 
     def withdraw(self, step: PendingStep) -> None:
         """Forget a step that failed."""
         waiting = self._long.get(step.job.principal)
         if waiting is not None and step in waiting:
             waiting.remove(step)
-            self._forget_idle(step.job.principal)
+            self._forget_idle(self._long, step.job.principal)
 
     def _abandon_unwanted(self) -> None:
         waiting = [step for steps in self._long.values() for step in steps if not step.wanted]
@@ -84,26 +101,52 @@ class Scheduler:
 
     def _short_steps(self) -> Plan:
         plan: Plan = []
-        rows = 0
-        while self._short and len(plan) < self._max_sessions and rows < self._max_rows:
-            step = self._short.popleft()
+        # Of equally served ones a single token goes before a crowd.
+        fewest = sorted(self._short, key=lambda principal: len(self._short[principal]))
+        principals = self._shares.ordered(fewest)
+        alone = len(principals) == 1 and not self._long
+        most = self._max_rows if alone else self._share
+        rows = self._max_rows - (self._share if self._long else 0)
+        for principal in principals:
+            rows -= self._few(plan, principal, min(most, rows))
+        return plan
+
+    def _few(self, plan: Plan, principal: str, most: int) -> int:
+        """Put short steps of ``principal`` into ``plan``, at most so many rows; how many."""
+        waiting, taken = self._short[principal], 0
+        while waiting and len(plan) < self._max_sessions:
+            rows = waiting[0].remaining
+            if taken + rows > most:
+                break
+            step = waiting.popleft()
+            self._interactive -= 1
+            self._interactive_rows -= rows
             if not step.wanted:
                 step.abandon()
                 continue
-            plan.append((step, step.remaining))
-            rows += step.remaining
-        return plan
+            plan.append((step, rows))
+            taken += rows
+        self._shares.serve(principal, taken)
+        self._forget_idle(self._short, principal)
+        return taken
 
-    def _next_principal(self, asked: set[str]) -> str | None:
-        waiting = [principal for principal in self._long if principal not in asked]
-        return min(waiting, key=self._served.__getitem__, default=None)
+    def _slices(self, plan: Plan, principal: str, most: int) -> int:
+        """Put slices of longer steps of ``principal`` into ``plan``; how many rows."""
+        waiting, left = self._long[principal], most
+        for step in list(waiting):
+            rows = min(left, step.remaining)
+            plan.append((step, rows))
+            left -= rows
+            if rows == step.remaining:
+                waiting.remove(step)
+            if not left:
+                break
+        self._shares.serve(principal, most - left)
+        self._forget_idle(self._long, principal)
+        return most - left
 
-    def _serve(self, principal: str, step: PendingStep, rows: int) -> None:
-        self._served[principal] += rows
-        if rows == step.remaining:
-            self._long[principal].remove(step)
-            self._forget_idle(principal)
-
-    def _forget_idle(self, principal: str) -> None:
-        if not self._long[principal]:
-            del self._long[principal], self._served[principal]
+    def _forget_idle(self, kind: dict[str, deque[PendingStep]], principal: str) -> None:
+        if not kind[principal]:
+            del kind[principal]
+        if principal not in self._short and principal not in self._long:
+            self._shares.left(principal)

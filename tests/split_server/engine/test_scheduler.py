@@ -47,7 +47,7 @@ class Table:
         """Plan a pass and count its rows as served."""
         import torch
 
-        plan: Plan = self.scheduler.plan(prefill_rows)
+        plan: Plan = self.scheduler.plan(lambda _: prefill_rows)
         for step, rows in plan:
             step.advance(torch.zeros(rows, 1), 0.0)
         return [(self.names[id(step)], rows) for step, rows in plan]
@@ -132,3 +132,64 @@ def test_a_step_that_failed_is_forgotten_by_its_principal() -> None:
     assert table.plan() == [("good", 50)]
     table.scheduler.withdraw(table.steps["good"])
     assert len(table.scheduler) == 0
+
+
+def test_short_steps_of_one_principal_leave_rows_to_another_ones_prefill() -> None:
+    crowd = [Asked(f"draft {i}", 16, "greedy") for i in range(31)]
+    table = Table(*crowd, Asked("long", 512, "modest"))
+    served = [dict(table.plan(prefill_rows=64)) for _ in range(8)]
+    assert [one["long"] for one in served] == [64] * 8
+    assert [len(one) - 1 for one in served] == [4, 4, 4, 4, 4, 4, 4, 3]
+
+
+def test_short_steps_of_many_principals_leave_a_quarter_of_the_pass_to_prefill() -> None:
+    crowd = [Asked(f"{name} {i}", 16, name) for name in "abcdefgh" for i in range(8)]
+    table = Table(*crowd, Asked("long", 512, "modest"))
+    assert dict(table.plan(prefill_rows=256))["long"] == 64
+
+
+def test_a_principal_alone_has_the_whole_pass_for_its_short_steps() -> None:
+    table = Table(*(Asked(f"draft {i}", 16, "ann") for i in range(16)))
+    assert sum(rows for _, rows in table.plan()) == 256
+
+
+def test_a_token_does_not_wait_behind_the_short_steps_of_a_crowd() -> None:
+    crowd = [Asked(f"{name} {i}", 16, name) for name in "abcdef" for i in range(31)]
+    table = Table(*crowd)
+    for number in range(5):
+        table.add(Asked(f"token {number}", 1, "modest"))
+        assert (f"token {number}", 1) in table.plan()
+
+
+def test_crowds_of_short_steps_take_turns() -> None:
+    crowd = [Asked(f"{name} {i}", 16, name) for name in "abcdefgh" for i in range(16)]
+    table = Table(*crowd)
+    first = {name[0] for name, _ in table.plan()}
+    second = {name[0] for name, _ in table.plan()}
+    assert first | second == set("abcdefgh")
+
+
+def test_short_steps_count_against_the_prefill_of_their_principal() -> None:
+    table = Table(Asked("long of crowd", 1000, "crowd"))
+    table.plan(10)
+    table.add(Asked("long of modest", 1000, "modest"))
+    served = {"long of crowd": 0, "long of modest": 0}
+    for number in range(20):
+        for place in range(4):
+            table.add(Asked(f"draft {number} {place}", 16, "crowd"))
+        for name, rows in table.plan(32):
+            if name in served:
+                served[name] += rows
+    assert served["long of modest"] > 15 * served["long of crowd"]
+
+
+def test_a_pass_never_has_more_rows_than_it_may() -> None:
+    table = Table(*(Asked(f"draft {i}", 7, f"user {i}") for i in range(60)))
+    assert sum(rows for _, rows in table.plan()) <= 256
+
+
+def test_the_rows_of_short_steps_are_told_to_the_budget() -> None:
+    table = Table(*(Asked(f"draft {i}", 16) for i in range(3)), Asked("long", 100))
+    told: list[int] = []
+    table.scheduler.plan(lambda rows: told.append(rows) or 8)
+    assert told == [48]

@@ -102,7 +102,7 @@ def test_no_pass_has_more_rows_than_the_plan_expects(tiny_path: Path) -> None:
         embeddings = Tensor("f32", (rows, 1), bytes(4 * rows))
         job = StepJob(KVCache(), 0, embeddings, "last", "f32")
         scheduler.add(PendingStep(job, lambda _: None, lambda: True, 0.0))
-    most = sum(rows for _, rows in scheduler.plan(10_000))
+    most = sum(rows for _, rows in scheduler.plan(lambda _: 10_000))
     assert 256 <= most <= MemoryPlan(shape_of(_CONFIG, 4)).max_rows
 
 
