@@ -90,6 +90,11 @@ class SessionState:
         return self._running is not None
 
     @property
+    def running(self) -> Run | None:
+        """The step that is running."""
+        return self._running
+
+    @property
     def reply_bytes(self) -> int:
         """Bytes held for a replay."""
         return len(self._last_reply or b"")

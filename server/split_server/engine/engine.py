@@ -91,17 +91,22 @@ class Engine:
         """
         if self._stopping:
             raise ShuttingDown
-        if not self._places.acquire(blocking=False):
-            raise Overloaded(f"{self._max_queue} steps are waiting", self._retry_after())
         queued_at = self._clock()
-        self.observer.posted()
 
         def finished(outcome: Outcome) -> None:
             self._places.release()
             self.observer.ended(job, queued_at, outcome)
             done(outcome)
 
-        self._queue.put(PendingStep(job, finished, wanted, queued_at))
+        step = PendingStep(job, finished, wanted, queued_at)
+        if not self._places.acquire(blocking=False):
+            raise Overloaded(f"{self._max_queue} steps are waiting", self._retry_after())
+        try:
+            self.observer.posted()
+            self._queue.put(step)
+        except BaseException:
+            self._places.release()
+            raise
 
     def _retry_after(self) -> float:
         """Seconds until about half of the queue is served."""

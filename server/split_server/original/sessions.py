@@ -15,7 +15,7 @@ from split_server.engine.job import EngineResult, Outcome
 from split_server.engine.model.info import ModelInfo
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission, StepRequest
-from split_wire.errors import Overloaded, SplitError, UnknownSession, WrongHiddenSize, WrongShape
+from split_wire.errors import Overloaded, UnknownSession, WrongHiddenSize, WrongShape
 from split_wire.tensor import Tensor
 
 _T = TypeVar("_T")
@@ -72,14 +72,8 @@ class OriginalSessions:
         session, known = self._named_session(principal, name, embeddings, incremental)
         cached = session.cache.length
         whole = StepRequest(cached, embeddings, rows="last" if known else "all", adapter=adapter)
-        try:
-            self._steps.enter(session, whole)
-        except SplitError:
-            if not known:
-                self._steps.store.lose(session)
-            raise
         tasks = self._steps.tasks
-        results = await tasks.result(tasks.start(self._parts(session, whole)))
+        results = await tasks.result(self._begun(session, whole, known))
         hidden = await self._off_loop(embeddings.rows, lambda: _joined(results))
         compute = sum(result.compute_us for result in results)
         return Appended(
@@ -120,6 +114,26 @@ class OriginalSessions:
     async def _off_loop(self, rows: int, work: Callable[[], _T]) -> _T:
         """``work`` on a thread when it goes over more rows than one step has."""
         return await asyncio.to_thread(work) if rows > self._steps.max_rows else work()
+
+    def _begun(
+        self, session: Session, whole: StepRequest, known: bool
+    ) -> asyncio.Task[list[EngineResult]]:
+        """``whole`` on its way; whatever is raised, it is counted nowhere."""
+        try:
+            self._steps.enter(session, whole)
+        except BaseException:
+            if not known:
+                self._steps.store.lose(session)
+            raise
+        parts = self._parts(session, whole)
+        try:
+            return self._steps.tasks.start(parts)
+        except BaseException:
+            parts.close()
+            self._steps.leave(session)
+            if not known:
+                self._steps.store.lose(session)
+            raise
 
     async def _parts(self, session: Session, whole: StepRequest) -> list[EngineResult]:
         """Results of ``whole`` in steps of as many rows as one may have."""

@@ -94,14 +94,23 @@ class FramedSessions:
         if message.manifest not in (None, manifest):
             raise ModelChanged
         dtype = message.dtype or info.dtype
-        max_rows = self._steps.max_rows
         session = self._steps.open(principal, dtype)
+        try:
+            return self._framed(session)
+        # Nobody would ever know its id.
+        except BaseException:
+            self._steps.store.close(principal, session.key)
+            raise
+
+    def _framed(self, session: Session) -> Opened:
+        """Have the steps of ``session`` come in frames; what its client is told."""
+        info, max_rows = self._steps.info, self._steps.max_rows
         state = SessionState(session.chain, info.hidden_size, max_rows, info.max_context)
         session.framing = Framing(state)
         return Opened(
             session.key,
-            manifest,
-            dtype,
+            self._steps.manifest,
+            session.dtype,
             max_rows,
             info.max_context,
             capabilities=(CAPABILITY,),
@@ -139,20 +148,47 @@ class FramedSessions:
     async def _admit(
         self, session: Session, framing: Framing, message: Step, frame: bytes
     ) -> bytes | asyncio.Future[bytes]:
-        """The reply that is remembered, or the future of the one that is made."""
+        """The reply that is remembered, or the future of the one that is made.
+
+        Whatever is raised, the session is then as before: an admission that stayed would have the
+        same bytes answered with an earlier reply.
+        """
         async with framing.lock:
-            admission = await _admission(framing.state, message, frame)
-            if isinstance(admission, Replay):
-                return admission.reply
-            if isinstance(admission, Run):
-                framing.reply = self._begin(session, framing.state, admission)
-            if framing.reply is None:
-                raise UnknownSession
-            return framing.reply
+            before = framing.state.running
+            try:
+                return self._begun(
+                    session, framing, await _admission(framing.state, message, frame)
+                )
+            except BaseException:
+                run = framing.state.running
+                if run is not None and run is not before:
+                    _give_up(session, framing.state, run)
+                raise
+
+    def _begun(
+        self, session: Session, framing: Framing, admission: Admission
+    ) -> bytes | asyncio.Future[bytes]:
+        if isinstance(admission, Replay):
+            return admission.reply
+        if isinstance(admission, Run):
+            framing.reply = self._begin(session, framing.state, admission)
+        if framing.reply is None:
+            raise UnknownSession
+        return framing.reply
 
     def _begin(self, session: Session, state: SessionState, run: Run) -> asyncio.Future[bytes]:
-        """Queue the admitted step; on a refusal the session is as before."""
-        reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        """Queue the admitted step."""
+        reply: asyncio.Future[bytes] = self._steps.tasks.future()
+        try:
+            self._queue(session, state, run, reply)
+        except BaseException:
+            reply.cancel()
+            raise
+        return reply
+
+    def _queue(
+        self, session: Session, state: SessionState, run: Run, reply: asyncio.Future[bytes]
+    ) -> None:
         request = StepRequest(
             run.step.start,
             run.step.embeddings,
@@ -165,12 +201,7 @@ class FramedSessions:
         def ended(outcome: Outcome) -> None:
             _book(session, state, run, reply, outcome)
 
-        try:
-            self._steps.begin(session, request, ended, wanted=lambda: not reply.done())
-        except SplitError:
-            _give_up(session, state, run)
-            raise
-        return self._steps.tasks.track(reply)
+        self._steps.begin(session, request, ended, wanted=lambda: not reply.done())
 
 
 async def _admission(state: SessionState, message: Step, frame: bytes) -> Admission:

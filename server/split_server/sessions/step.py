@@ -23,7 +23,7 @@ from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
 from split_wire.attention import AttentionRequest, attention_bytes
 from split_wire.digest import PrefixChain
-from split_wire.errors import ContextOverflow, ShuttingDown, SplitError, UnknownAdapter
+from split_wire.errors import ContextOverflow, ShuttingDown, UnknownAdapter
 from split_wire.messages import DEFAULT_MAX_ROWS, Rows
 from split_wire.tensor import Tensor, WireDtype
 
@@ -140,7 +140,8 @@ class StepAdmission:
     ) -> None:
         """Count one step in and queue it; see :meth:`enter` and :meth:`post`.
 
-        Raises what they raise, and then nothing is counted and nobody is told anything.
+        Raises what they raise, and whatever is raised, nothing is counted then and nobody is told
+        anything.
         """
         self.enter(session, request)
 
@@ -152,7 +153,7 @@ class StepAdmission:
 
         try:
             self.post(session, request, left, done=done, wanted=wanted)
-        except SplitError:
+        except BaseException:
             self.leave(session)
             raise
 
@@ -186,7 +187,8 @@ class StepAdmission:
         step that is no longer ``wanted`` when its turn comes.
         """
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[None] = loop.create_future()
+        job = self._job(session, request)
+        answered: asyncio.Future[None] = self.tasks.future()
 
         def settled(outcome: Outcome) -> None:
             try:
@@ -203,8 +205,12 @@ class StepAdmission:
                 loop.call_soon_threadsafe(settled, outcome)
             done(outcome)
 
-        self._engine.post(self._job(session, request), finished, wanted)
-        self.tasks.track(answered)
+        try:
+            # Last of all: nothing may fail once the step is queued.
+            self._engine.post(job, finished, wanted)
+        except BaseException:
+            answered.cancel()
+            raise
 
     def _job(self, session: Session, request: StepRequest) -> StepJob:
         return StepJob(

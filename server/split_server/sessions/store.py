@@ -113,7 +113,13 @@ class SessionStore:
         claim = Claim(session, positions, reply_bytes)
         if self._room.grows(claim):
             self._make_way(session, claim)
-        self._room.take(claim)
+        try:
+            self._room.take(claim)
+        except BaseException:
+            # What was set aside before it failed is given back.
+            if session.running == 0:
+                self._room.settle(session)
+            raise
 
     def _make_way(self, session: Session, claim: Claim) -> None:
         """Give up idle sessions, the longest idle first, until ``claim`` fits."""

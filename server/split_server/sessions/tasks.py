@@ -23,10 +23,15 @@ class LastingTasks:
         self.track(task)
         return task
 
+    def future(self) -> asyncio.Future[Any]:
+        """A future that :meth:`drain` waits for; cancel it when nothing will come of it."""
+        return self.track(asyncio.get_running_loop().create_future())
+
     def track(self, future: asyncio.Future[_T]) -> asyncio.Future[_T]:
         """Have :meth:`drain` wait for ``future`` as well."""
-        self._begun.add(future)
+        # Last what cannot be left half done: nobody would end a future that is waited for.
         future.add_done_callback(self._ended)
+        self._begun.add(future)
         return future
 
     async def result(self, future: asyncio.Future[_T]) -> _T:
