@@ -9,7 +9,7 @@ answered with::
     ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, HiddenOverflow, TooManyRows
     ├── AttentionTooLarge
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
-    ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown
+    ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
     ├── UnknownAdapter, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
     ├── TokenizeDisabled, NotFound
     ├── InternalError
@@ -273,6 +273,20 @@ class ShuttingDown(SplitError):
 
     def __init__(self) -> None:
         super().__init__("the server is shutting down; reconnect when it is back")
+
+
+class ModelStopped(SplitError):
+    """The model's thread was ended by a fault."""
+
+    code = "model_stopped"
+    status = 503
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model stopped after a fault; try again in a moment, and if it stays so, have the "
+            "server started again"
+        )
 
 
 class UnknownAdapter(SplitError):

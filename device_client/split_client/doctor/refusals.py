@@ -17,6 +17,7 @@ _ADVICE = {
     "too_many_sessions": "end another chat with this token, or raise --max-sessions of the server",
     "cache_full": "end another chat, or give the server more memory",
     "shutting_down": "wait until the server is back, or start it again",
+    "model_stopped": "have the server started again; its log says what stopped it",
     "too_many_connections": f"the relay is busy: {_LATER}, or raise its --max-connections",
     "upstream_unavailable": "the relay runs and the server behind it does not: start the server",
     "upstream_unprotected": "start the server behind the relay with a token",

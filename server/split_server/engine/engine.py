@@ -20,7 +20,8 @@ from split_server.engine.observer import StepObserver
 from split_server.engine.pace import Paces
 from split_server.engine.pending import PendingStep
 from split_server.engine.scheduler import Plan, Scheduler
-from split_wire.errors import Overloaded, ShuttingDown
+from split_server.engine.vitals import Vitals, all_undone
+from split_wire.errors import ModelStopped, Overloaded, ShuttingDown
 
 # A device may keep a pass waiting for this share of the pass that it then takes part in.
 _PATIENCE = 0.5
@@ -43,6 +44,7 @@ class Engine:
     ) -> None:
         self.info = info
         self.observer = StepObserver()
+        self.vitals = Vitals()
         self._runner = runner
         self._clock = clock
         # SimpleQueue wakes its reader without running Python; the semaphore bounds it.
@@ -50,6 +52,8 @@ class Engine:
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
         self._scheduler = Scheduler()
+        # Those that the thread has taken and not answered.
+        self._taken: set[PendingStep] = set()
         self._budget = RowBudget(stretch)
         self._paces = Paces()
         self._seconds_per_step = 0.0
@@ -84,19 +88,24 @@ class Engine:
         done: Callable[[Outcome], None],
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Queue one step. Raises Overloaded, ShuttingDown.
+        """Queue one step. Raises Overloaded, ShuttingDown, ModelStopped.
 
         ``done`` is called on the model thread, once, with :class:`Abandoned` for a step that is no
         longer ``wanted`` when one of its turns comes.
         """
         if self._stopping:
             raise ShuttingDown
+        if self.vitals.stopped:
+            raise ModelStopped
         queued_at = self._clock()
 
         def finished(outcome: Outcome) -> None:
+            self._taken.discard(step)
             self._places.release()
-            self.observer.ended(job, queued_at, outcome)
-            done(outcome)
+            try:
+                self.observer.ended(job, queued_at, outcome)
+            finally:
+                done(outcome)
 
         step = PendingStep(job, finished, wanted, queued_at)
         if not self._places.acquire(blocking=False):
@@ -121,11 +130,46 @@ class Engine:
             self._ready.set_exception(error)
             return
         self._ready.set_result(None)
-        while self._gather():
-            plan = self._scheduler.plan(self._prefill_rows)
-            if plan:
-                self._iterate(plan)
+        while not self._served():
+            continue
         self._ended.set_result(None)
+
+    def _served(self) -> bool:
+        """Serve until the engine is stopped, or refuse all steps until then once the model has
+        stopped; False when there is more to serve after a fault.
+        """
+        try:
+            while self._gather():
+                plan = self._scheduler.plan(self._prefill_rows)
+                if plan:
+                    self._iterate(plan)
+        # What escapes would end the thread, and steps would wait for ever.
+        except BaseException as error:  # noqa: BLE001
+            self.vitals.fault(error)
+            if self.vitals.judge(sound=self._undone() and self._passes()):
+                return False
+            self._refuse()
+        return True
+
+    def _undone(self) -> bool:
+        """Fail every step that was taken; whether all caches are as before those steps."""
+        self._scheduler, self._paces = Scheduler(), Paces()
+        return all_undone(list(self._taken))
+
+    def _passes(self) -> bool:
+        """Whether a pass goes through."""
+        try:
+            self._runner.warm_up()
+        # Whatever it is, the model does not work.
+        except BaseException:  # noqa: BLE001
+            return False
+        return True
+
+    def _refuse(self) -> None:
+        """Fail what is queued until the engine is stopped."""
+        while not self._closed:
+            self._take(self._queue.get())
+            self._undone()
 
     def _gather(self) -> bool:
         """Take in what has arrived, waiting when there is nothing to do; False at the end."""
@@ -148,6 +192,7 @@ class Engine:
         if step is None:
             self._closed = True
             return
+        self._taken.add(step)
         if step.interactive:
             self._paces.arrived(step.job.cache, step.queued_at)
         self._scheduler.add(step)

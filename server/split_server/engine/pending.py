@@ -105,8 +105,10 @@ class PendingStep:
 
     def fail(self, error: Exception) -> None:
         """The cache holds what it held before the step, and ``error`` is the outcome."""
-        self.job.cache.truncate(self.job.start)
-        self._done(error)
+        try:
+            self.job.cache.truncate(self.job.start)
+        finally:
+            self._done(error)
 
     def abandon(self) -> None:
         """Nobody waits for it any more."""

@@ -78,14 +78,6 @@ class Scheduler:
             left -= self._slices(plan, principal, left)
         return plan
 
-    def drain(self) -> list[PendingStep]:
-        """Forget all steps that wait or are half done, and return them."""
-        kinds = (self._short, self._long)
-        steps = [step for kind in kinds for waiting in kind.values() for step in waiting]
-        self._short, self._long, self._shares = {}, {}, Shares()
-        self._interactive = self._interactive_rows = 0
-        return steps
-
     def withdraw(self, step: PendingStep) -> None:
         """Forget a step that failed."""
         waiting = self._long.get(step.job.principal)

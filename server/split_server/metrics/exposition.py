@@ -22,6 +22,7 @@ from split_server.metrics.families import (
     memory_families,
     step_families,
     time_families,
+    vital_families,
 )
 from split_server.metrics.steps import StepMeter
 from split_server.sessions.step import StepAdmission
@@ -60,6 +61,7 @@ class Metrics(Collector):
         model = PurePath(info.name).name
         yield build_family(_version(), model, info.family, info.dtype)
         yield from step_families(self.steps)
+        yield from vital_families(sources.steps.vitals)
         yield from time_families(self.steps)
         yield from connection_families(len(sources.steps.store), sources.sockets())
         yield from answer_families(self.answers)

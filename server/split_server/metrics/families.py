@@ -17,6 +17,7 @@ from prometheus_client.core import (
 )
 
 from split_server.compat.generator import Generator
+from split_server.engine.vitals import Vitals
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
@@ -43,6 +44,14 @@ def step_families(meter: StepMeter) -> Iterator[Metric]:
     attention = _counter("split_attention_bytes", "Bytes of attention rows in answers.")
     attention.add_metric([], meter.attention_bytes)
     yield attention
+
+
+def vital_families(vitals: Vitals) -> Iterator[Metric]:
+    """Of the model's thread."""
+    yield _gauge("split_model_serving", "0 once a fault has stopped the model.", not vitals.stopped)
+    faults = _counter("split_model_faults", "Faults that ended the work of the model's thread.")
+    faults.add_metric([], vitals.faults)
+    yield faults
 
 
 def time_families(meter: StepMeter) -> Iterator[Metric]:

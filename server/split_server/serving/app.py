@@ -137,7 +137,7 @@ class SplitApp:
         stream = Stream(parts.framed, parts.original, self._sockets)
         weights = Weights(parts.catalog, parts.manifest, self._files)
         return [
-            *health_routes(),
+            *health_routes(lambda: parts.steps.vitals.stopped),
             *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
             *([] if self._pairing is None else pairing_routes(self._pairing)),

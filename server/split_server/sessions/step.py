@@ -17,13 +17,14 @@ from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
+from split_server.engine.vitals import Vitals
 from split_server.sessions.gate import StepGate
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
 from split_wire.attention import AttentionRequest, attention_bytes
 from split_wire.digest import PrefixChain
-from split_wire.errors import ContextOverflow, ShuttingDown, UnknownAdapter
+from split_wire.errors import ContextOverflow, ModelStopped, ShuttingDown, UnknownAdapter
 from split_wire.messages import DEFAULT_MAX_ROWS, Rows
 from split_wire.tensor import Tensor, WireDtype
 
@@ -88,6 +89,11 @@ class StepAdmission:
     def info(self) -> ModelInfo:
         """The model that is served."""
         return self._engine.info
+
+    @property
+    def vitals(self) -> Vitals:
+        """Whether the model's thread serves, and how often a fault has ended its work."""
+        return self._engine.vitals
 
     def observe(self, observer: StepObserver) -> None:
         """Have ``observer`` told of the engine's work; before :meth:`start`."""
@@ -197,13 +203,20 @@ class StepAdmission:
                 if not answered.done():
                     answered.set_result(None)
 
-        def finished(outcome: Outcome) -> None:
-            _chain(session, request, outcome)
+        def told(outcome: Outcome) -> None:
             # Queued before whoever waits can ask for the next step. The loop is closed when the
             # server gave the step up on its way out.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settled, outcome)
             done(outcome)
+
+        def finished(outcome: Outcome) -> None:
+            try:
+                _chain(session, request, outcome)
+            except BaseException:
+                told(ModelStopped())
+                raise
+            told(outcome)
 
         try:
             # Last of all: nothing may fail once the step is queued.
