@@ -127,6 +127,11 @@ class ClientProtocol:
         """The frame that awaits its answer, to send again after a lost connection."""
         return self._outstanding
 
+    @property
+    def stepping(self) -> bool:
+        """Whether the outstanding frame is a step."""
+        return self._pending is not None
+
     def ask_for(self, dtype: WireDtype) -> None:
         """Open further sessions in ``dtype`` and accept no other."""
         self._dtype = dtype

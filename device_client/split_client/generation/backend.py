@@ -46,8 +46,12 @@ class Backend(Protocol):
     def dtype(self) -> WireDtype:
         """The dtype to which rows are rounded on their way."""
 
-    def open(self) -> None:
-        """Begin a session with an empty cache; does nothing when one is open."""
+    def open(self) -> bool | None:
+        """Begin a session with an empty cache; does nothing when one is open.
+
+        Whether a step that was broken off before went through all the same; None where none was, or
+        where the session is a new one.
+        """
 
     def step(
         self,

@@ -70,6 +70,8 @@ class Sequence:
         self._backend = backend
         self._rows: Rows = rows or (lambda tokens, start, stop: embed(tokens[start:stop]))
         self._cached: list[int] = []
+        # What is cached at least if the step that was broken off did not go through, and if it did.
+        self._broken_off: tuple[list[int], list[int]] | None = None
         self.adapter: str | None = None
         self.correct: Correct | None = None
         self.counters = SequenceCounters()
@@ -86,7 +88,7 @@ class Sequence:
     @property
     def max_context(self) -> int:
         """Positions that the session may hold; opens the session."""
-        self._backend.open()
+        self._open()
         return self._backend.max_context
 
     def extend(self, tokens: list[int], attention: AttentionRequest | None = None) -> Extended:
@@ -106,20 +108,27 @@ class Sequence:
         if not tokens:
             raise PromptEmpty
         for _ in range(1 + MAX_RESENDS):
-            self._backend.open()
+            self._open()
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             try:
                 return self._send_rest(tokens, attention)
             except CacheLost:
                 self.counters.resends += 1
-                self._cached = []
+                self._cached, self._broken_off = [], None
         raise SessionUnstable
 
     def close(self) -> None:
         """End the session."""
-        self._cached = []
+        self._cached, self._broken_off = [], None
         self._backend.close()
+
+    def _open(self) -> None:
+        """Open the session; what a step that was broken off left behind is known then."""
+        went_through = self._backend.open()
+        broken_off, self._broken_off = self._broken_off, None
+        if broken_off is not None and went_through is not None:
+            self._cached = broken_off[went_through]
 
     def _send_rest(self, tokens: list[int], attention: AttentionRequest | None) -> Extended:
         # The last token is always sent, because the backend returns states only for rows it is
@@ -148,8 +157,9 @@ class Sequence:
         kept = self._cached
         # Until the answer is here it is unknown what the backend holds; an interruption must not
         # leave a belief.
-        self._cached = []
+        self._cached, self._broken_off = [], (kept[:start], kept[:start] + chunk)
         output = self._backend.step(start, embeddings, attention, self.adapter)
+        self._broken_off = None
         del kept[start:]
         kept.extend(chunk)
         self._cached = kept

@@ -15,13 +15,14 @@ class OneDtypeBackend(RemoteBackend):
     session would be sent the same rows with independent noise, which it could average.
     """
 
-    def open(self) -> None:
+    def open(self) -> bool | None:
         """As :meth:`RemoteBackend.open`; raises NoiseDtypeChanged as well."""
         try:
-            super().open()
+            went_through = super().open()
         except AnswerInvalid as error:
             if isinstance(error.__cause__, OtherDtype):
                 cause = error.__cause__
                 raise NoiseDtypeChanged(cause.asked, cause.given) from error
             raise
         self._protocol.ask_for(self.dtype)
+        return went_through

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from split_client.generation.backend import CacheLost, StepOutput
 from split_client.transport.channel import Channel
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol, Event, Ignored, StepCompleted, StepFailed
-from split_wire.errors import InternalError, MalformedMessage, SplitError
+from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
 from split_wire.errors import ModelChanged as WireModelChanged
 from split_wire.messages import DEFAULT_MAX_ROWS, Opened
 from split_wire.tensor import WireDtype
@@ -26,13 +28,25 @@ _CACHE_LOST = frozenset(
 )
 _MAX_STALE_ANSWERS = 3
 BUSY_PATIENCE = 60.0
+# Of that: a chat ends later than a queue is served.
+_PLACE_PATIENCE = 5
+_SOON = 10.0
 _CLOSE_WITHIN = 2.0
+
+
+class _NotDone(Exception):
+    """The step that was sent again was refused, and is not made once more."""
+
+
+def _nothing_else() -> bytes:
+    raise _NotDone
 
 
 class RemoteBackend:
     """One session at a time over ``channel``.
 
-    ``busy_patience``: seconds to wait for a server that is full.
+    ``busy_patience``: seconds to wait for a server that is full, and five times as long for one
+    whose sessions are all in use.
     """
 
     def __init__(
@@ -46,12 +60,17 @@ class RemoteBackend:
         busy_patience: float = BUSY_PATIENCE,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._channel = channel
         self._protocol = ClientProtocol(hidden_size, manifest, dtype)
         self._manifest_context = max_context
         self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
+        self._chance = chance
         self._waited = 0.0
+        self._opened_at = -math.inf
+        # Sessions in a row that were lost so soon.
+        self._lost_soon = 0
         self.sessions_opened = 0
 
     @property
@@ -69,14 +88,23 @@ class RemoteBackend:
         """The dtype in which hidden states travel."""
         return self._opened().dtype
 
-    def open(self) -> None:
-        """Open a session unless there is one. Raises ServerRefused, ModelChanged, AnswerInvalid."""
+    def open(self) -> bool | None:
+        """Open a session unless there is one; a step that was broken off is sent again first.
+
+        Whether that step went through, None without one. Raises ServerRefused, ModelChanged,
+        AnswerInvalid and the channel's errors.
+        """
+        went_through = self._resumed() if self._protocol.stepping else None
         if self._protocol.outstanding is not None:
-            # An exchange that was broken off leaves open what the server did with it.
+            # Nobody knows the session that an unanswered request for one may have made.
             self._protocol.forget()
         if self._protocol.opened is None:
+            self._back_off()
             self._ask(self._protocol.open)
+            self._opened_at = self._clock()
             self.sessions_opened += 1
+            return None
+        return went_through
 
     def step(
         self,
@@ -108,6 +136,27 @@ class RemoteBackend:
             event.hidden[-1], event.compute_us, event.queue_us, waited, event.attention
         )
 
+    def _resumed(self) -> bool:
+        """Whether the step that was broken off goes through: a server answers the same bytes once,
+        and from memory when it has answered them before.
+        """
+        try:
+            return isinstance(self._ask(_nothing_else), StepCompleted)
+        except (CacheLost, _NotDone):
+            return False
+        except ServerRefused:
+            # A refusal in a frame answers it: the session holds what it held before.
+            if self._protocol.stepping:
+                raise
+            return False
+
+    def _back_off(self) -> None:
+        """Wait before a session takes the place of one that was lost soon after it was opened:
+        where more devices talk than there are sessions, coming back at once costs another its own.
+        """
+        if self._lost_soon:
+            self._pause(self._channel.patience.delay(self._lost_soon, self._chance()))
+
     def close(self) -> None:
         """End the session as far as the server can be reached."""
         frame = self._protocol.close()
@@ -135,7 +184,10 @@ class RemoteBackend:
                 return self._exchange(self._protocol.outstanding or encode())
             except ServerRefused as refused:
                 self._raise_final(refused)
-                deadline = deadline or self._clock() + self._busy_patience
+                patience = self._busy_patience
+                if refused.code == TooManySessions.code:
+                    patience *= _PLACE_PATIENCE
+                deadline = deadline or self._clock() + patience
                 self._wait(refused, attempt, deadline)
         raise AssertionError("unreachable")
 
@@ -163,6 +215,8 @@ class RemoteBackend:
 
     def _raise_final(self, refused: ServerRefused) -> None:
         if refused.code in _CACHE_LOST:
+            soon = self._clock() - self._opened_at < _SOON
+            self._lost_soon = self._lost_soon + 1 if soon else 0
             # What the server may still hold would count against its limits until it expires.
             self.close()
             raise CacheLost from refused

@@ -283,3 +283,32 @@ def test_a_correction_that_fails_leaves_the_cache_as_it_is_believed() -> None:
     sequence.correct = None
     np.testing.assert_array_equal(sequence.extend([1, 2, 3]).hidden, truth([1, 2, 3]))
     assert backend.steps == [(0, 3), (2, 1)]
+
+
+@pytest.mark.parametrize("went_through", [True, False])
+def test_a_step_that_was_broken_off_is_known_once_the_session_is_open_again(
+    went_through: bool,
+) -> None:
+    class Broken(ListBackend):
+        breaking = False
+
+        def open(self) -> bool | None:
+            return went_through if self.steps and not self.breaking else None
+
+        def step(self, start: int, embeddings: NDArray[np.float32], *more: object) -> StepOutput:
+            if not self.breaking or went_through:
+                output = super().step(start, embeddings)
+            if self.breaking:
+                raise KeyboardInterrupt
+            return output
+
+    backend = Broken()
+    sequence = sequence_over(backend)
+    sequence.extend([1, 2, 3])
+    backend.breaking = True
+    with pytest.raises(KeyboardInterrupt):
+        sequence.extend([1, 2, 7, 8])
+    backend.breaking = False
+    sequence.extend([1, 2, 7, 8, 9])
+    assert backend.steps[-1] == ((4, 1) if went_through else (2, 3))
+    assert backend.cached == [1, 2, 7, 8, 9]

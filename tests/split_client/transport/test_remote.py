@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused, SessionUnstable
+from split_client.errors import (
+    AnswerInvalid,
+    ConnectionLost,
+    ModelChanged,
+    ServerRefused,
+    SessionUnstable,
+)
 from split_client.generation.backend import CacheLost
 from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Channel
@@ -338,3 +344,100 @@ def test_closing_ends_the_session_on_the_server(rig: Rig, peer: PeerAnswer) -> N
     assert len(peer.peer.sessions) == 1
     rig.sequence.close()
     assert peer.peer.sessions == {}
+
+
+class Interrupted:
+    """Has ``rig``'s channel interrupted once: before a frame is sent, or once it is answered."""
+
+    def __init__(self, rig: Rig, error: BaseException, *, answered: bool) -> None:
+        self._exchange = rig.channel.exchange
+        self._error: BaseException | None = error
+        self._answered = answered
+        rig.channel.exchange = self  # type: ignore[method-assign, assignment]
+
+    def __call__(self, frame: bytes) -> bytes:
+        error, self._error = self._error, None
+        if error is None:
+            return self._exchange(frame)
+        if self._answered:
+            self._exchange(frame)
+        raise error
+
+
+@pytest.mark.parametrize("answered", [True, False])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ConnectionLost("away for two minutes")])
+def test_after_an_exchange_that_was_broken_off_the_session_goes_on(
+    rig: Rig, peer: PeerAnswer, error: BaseException, answered: bool
+) -> None:
+    rig.extend([1, 2, 3, 4])
+    Interrupted(rig, error, answered=answered)
+    with pytest.raises(type(error)):
+        rig.extend([1, 2, 3, 4, 5])
+    before = len(peer.frames)
+    assert rig.extend([1, 2, 3, 4, 5, 6]) == truth([1, 2, 3, 4, 5, 6])
+    sent = [decode_client_message(frame, LIMIT) for frame in peer.frames[before:]]
+    assert [message.embeddings.rows for message in sent if isinstance(message, Step)] == [1, 1]
+    assert rig.backend.sessions_opened == 1
+    assert set(peer.peer.runs.values()) == {1}
+
+
+def test_after_a_broken_off_step_another_conversation_begins_in_the_same_session(rig: Rig) -> None:
+    rig.extend([1, 2, 3, 4])
+    Interrupted(rig, KeyboardInterrupt(), answered=True)
+    with pytest.raises(KeyboardInterrupt):
+        rig.extend([1, 2, 9, 9])
+    assert rig.extend([1, 7]) == truth([1, 7])
+    assert rig.backend.sessions_opened == 1
+
+
+def test_a_broken_off_step_that_is_refused_when_it_is_sent_again_costs_no_session(
+    peer: PeerAnswer,
+) -> None:
+    refusing: list[bool] = []
+
+    def answer(frame: bytes) -> bytes:
+        message = decode_client_message(frame, LIMIT)
+        if refusing and isinstance(message, Step):
+            refusing.pop()
+            return encode_message(
+                Failure("overloaded", "full", True, 0.1, message.session, message.step)
+            )
+        return peer(frame)
+
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint)
+        rig.extend([1, 2, 3, 4])
+        Interrupted(rig, KeyboardInterrupt(), answered=False)
+        with pytest.raises(KeyboardInterrupt):
+            rig.extend([1, 2, 3, 4, 5])
+        refusing.append(True)
+        assert rig.extend([1, 2, 3, 4, 5, 6]) == truth([1, 2, 3, 4, 5, 6])
+        assert rig.backend.sessions_opened == 1
+        rig.close()
+
+
+def test_a_session_that_is_lost_soon_after_it_was_opened_is_not_opened_again_at_once(
+    rig: Rig, peer: PeerAnswer
+) -> None:
+    rig.extend([1, 2])
+    peer.peer.sessions.clear()
+    before = rig.now
+    assert rig.extend([1, 2, 3]) == truth([1, 2, 3])
+    assert rig.now > before
+    rig.now += 60
+    peer.peer.sessions.clear()
+    before = rig.now
+    assert rig.extend([1, 2, 3, 4]) == truth([1, 2, 3, 4])
+    assert rig.now == before
+
+
+def test_a_client_waits_longer_for_a_session_than_for_a_queue(peer: PeerAnswer) -> None:
+    def answer(_: bytes) -> bytes:
+        return encode_message(Failure("too_many_sessions", "all are in use", True, 1.0))
+
+    with socket_server(answer) as endpoint:
+        rig = Rig(endpoint, busy_patience=20.0)
+        with pytest.raises(ServerRefused):
+            rig.backend.open()
+        assert 90 < rig.now <= 100
+        rig.close()
