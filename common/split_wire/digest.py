@@ -16,22 +16,32 @@ _PERSON = b"split.v1 prefix"
 
 
 class PrefixChain:
-    """Digests of every prefix of the cached rows; ``len(chain)`` counts the cached positions."""
+    """Digests of every prefix of the cached rows; ``len(chain)`` counts the cached positions.
+
+    They lie one after the other: an object for each would take four times their bytes.
+    """
 
     def __init__(self, manifest: str) -> None:
         seed = blake2b(manifest.encode(), digest_size=DIGEST_BYTES, person=_PERSON).digest()
-        self._digests = [seed]
+        self._digests = bytearray(seed)
 
     def __len__(self) -> int:
-        return len(self._digests) - 1
+        return len(self._digests) // DIGEST_BYTES - 1
+
+    @property
+    def size(self) -> int:
+        """Bytes of the digests of the cached positions."""
+        return DIGEST_BYTES * len(self)
 
     def at(self, position: int) -> bytes:
-        """The digest of the first ``position`` rows."""
-        return self._digests[position]
+        """The digest of the first ``position`` rows. Raises IndexError for more than there are."""
+        if not 0 <= position <= len(self):
+            raise IndexError(position)
+        return bytes(self._digests[DIGEST_BYTES * position : DIGEST_BYTES * (position + 1)])
 
     def following(self, start: int, rows: Tensor) -> list[bytes]:
         """The digests after each of ``rows`` appended at ``start``; changes nothing."""
-        digest = self._digests[start]
+        digest = self.at(start)
         width = rows.width * item_size(rows.dtype)
         values, scales, tag = memoryview(rows.data), memoryview(rows.scales), rows.dtype.encode()
         digests = []
@@ -45,7 +55,7 @@ class PrefixChain:
 
     def replace(self, start: int, digests: list[bytes]) -> None:
         """Keep ``start`` positions and append ``digests``."""
-        self._digests[start + 1 :] = digests
+        self._digests[DIGEST_BYTES * (start + 1) :] = b"".join(digests)
 
     def truncate(self, start: int) -> None:
         """Keep ``start`` positions."""

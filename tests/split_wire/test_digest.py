@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from hashlib import blake2b
 
 import numpy as np
@@ -96,3 +97,18 @@ def test_truncating_keeps_the_digests_below() -> None:
     assert (len(chain), chain.at(2)) == (2, digests[1])
     chain.truncate(0)
     assert len(chain) == 0
+
+
+def test_a_chain_says_how_many_bytes_it_takes_and_takes_no_more() -> None:
+    chain = PrefixChain("m")
+    assert chain.size == 0
+    chain.replace(0, chain.following(0, Tensor("f32", (1000, 1), bytes(4000))))
+    assert chain.size == 16_000
+    assert sum(sys.getsizeof(held) for held in vars(chain).values()) < 1.3 * chain.size
+
+
+def test_a_position_that_the_chain_does_not_have_is_no_digest() -> None:
+    chain = PrefixChain("m")
+    for position in (-1, 1):
+        with pytest.raises(IndexError):
+            chain.at(position)

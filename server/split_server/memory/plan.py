@@ -32,6 +32,8 @@ _SCORES_AT_ONCE = 1 << 18
 # Rows of the wire: the frame's own bytes, the writable copy, float32 values on the way out, the
 # tensor's bytes and the reply frame.
 _WIRE_COPIES = 5
+# Of each row: its digest in the chain, and as an object until the step has ended.
+_DIGEST_BYTES = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def _scores_held(config: Mapping[str, Any], device: str) -> int | None:
 class MemoryPlan:
     """Bytes by rows and positions; ``max_rows`` of one pass.
 
-    The scheduler ends a pass with the short step that reaches 256 rows.
+    A pass of the scheduler has at most 256 rows.
     """
 
     shape: ModelShape
@@ -131,8 +133,8 @@ class MemoryPlan:
         return self.cache_bytes(positions) // self.shape.num_layers
 
     def wire(self, rows: int) -> int:
-        """Copies of a step's rows on their way in and out."""
-        return _WIRE_COPIES * rows * self.shape.hidden_size * _F32
+        """Copies of a step's rows on their way in and out, and their digests."""
+        return rows * (_WIRE_COPIES * self.shape.hidden_size * _F32 + _DIGEST_BYTES)
 
     def _masks(self, rows: int, positions: int) -> int:
         if rows == 1:

@@ -55,8 +55,10 @@ class Session:
 
     @property
     def bytes(self) -> int:
-        """Bytes this session counts with: its cache and the reply it keeps for a replay."""
-        return self.reserved + self.promised + self.reply_bytes
+        """Bytes this session counts with: its cache, the chain that names it, and the reply it
+        keeps for a replay.
+        """
+        return self.reserved + self.promised + self.reply_bytes + self.chain.size
 
     def advance(self, start: int, digests: Digests) -> None:
         """The cache now holds ``start`` positions and the rows that ``digests`` name."""

@@ -117,3 +117,9 @@ def test_buffers_that_are_not_written_to_count_where_the_limit_has_not_seen_them
     grow(cache, 100)
     assert cache.allocated_bytes == 128 * SHAPE.kv_bytes_per_position
     assert planner.room().free == 1_000_000 - 28 * ROW
+
+
+def test_the_digests_of_a_steps_rows_are_planned() -> None:
+    planner = planner_with(Memory(_PLENTY))
+    rows = 5 * SHAPE.hidden_size * 4
+    assert planner.plan.wire(100) >= 100 * (rows + 16)
