@@ -222,13 +222,14 @@ class ModelChanged(SplitError):
 
 
 class TooManySessions(SplitError):
-    """The principal's session limit is reached and none of its sessions is idle."""
+    """A limit of sessions is reached and no session may make way."""
 
     code = "too_many_sessions"
     status = 429
     retryable = True
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
         super().__init__(f"all {limit} sessions are in use; close one or try again later")
 
 

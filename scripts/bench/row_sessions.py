@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -51,20 +52,21 @@ class RowSession:
             served.max_context,
             busy_patience=patience,
         )
-        self._rng = np.random.default_rng(7)
-        self._table = self._rows(served.vocabulary, served.hidden_size)
-        self._width = served.hidden_size
+        self._table = _table(served.vocabulary, served.hidden_size)
         self.sequence = Sequence(self.backend, lambda tokens: self._table[tokens])
 
     def step(self, start: int, count: int) -> None:
         """Append ``count`` random rows after ``start`` positions."""
-        self.backend.step(start, self._rows(count, self._width))
+        places = range(start, start + count)
+        self.backend.step(start, self._table.take(places, axis=0, mode="wrap"))
 
     def close(self) -> None:
         """End the session and its connection."""
         self.sequence.close()
         self._channel.close()
 
-    def _rows(self, count: int, width: int) -> NDArray[np.float32]:
-        values = self._rng.standard_normal((count, width), np.float32)
-        return values * np.float32(_SCALE)
+
+@cache
+def _table(count: int, width: int) -> NDArray[np.float32]:
+    values = np.random.default_rng(7).standard_normal((count, width), np.float32)
+    return values * np.float32(_SCALE)

@@ -126,7 +126,7 @@ class ServerConfig(ComputeConfig, ListenConfig):
         group=ACCESS,
     )
     max_sessions: int = option(
-        32, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
+        64, help="sessions in total", minimum=1, maximum=100_000, group=_LIMITS
     )
     max_sessions_per_principal: int = option(
         32, help="sessions of one token", minimum=1, maximum=100_000, group=_LIMITS

@@ -22,6 +22,11 @@ from split_server.sessions.framed import FramedSessions
 from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
 
+# A device that is in the middle of a reply comes back sooner: its session stays.
+_ACTIVE_SECONDS = 5.0
+# Shorter than the silence after which proxies give a request up.
+_OPEN_WITHIN_SECONDS = 20.0
+
 
 def load_parts(config: ServerConfig) -> Parts:
     """Open, hash and load the model of ``config``, and what serves it.
@@ -54,6 +59,7 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         max_sessions=config.max_sessions,
         max_sessions_per_principal=config.max_sessions_per_principal,
         ttl=config.session_ttl,
+        active=_ACTIVE_SECONDS,
     )
     device = model.backbone.device
     return StepAdmission(
@@ -62,6 +68,7 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         model.manifest.digest,
         config.max_queued_steps,
         adapters={name: Delta.of(file, device) for name, file in model.adapters.items()},
+        open_within=_OPEN_WITHIN_SECONDS,
     )
 
 

@@ -78,7 +78,7 @@ class FramedSessions:
         self._steps.require_serving()
         match message:
             case Open():
-                return encode_message(self._open(principal, message))
+                return encode_message(await self._open(principal, message))
             case Step():
                 return await self._step(principal, message, frame)
             case Close():
@@ -87,31 +87,35 @@ class FramedSessions:
             case Ping():
                 return encode_message(Pong())
 
-    def _open(self, principal: str, message: Open) -> Opened:
+    async def _open(self, principal: str, message: Open) -> Opened:
         info, manifest = self._steps.info, self._steps.manifest
         if message.version != VERSION:
             raise UnsupportedVersion(message.version, VERSION)
         if message.manifest not in (None, manifest):
             raise ModelChanged
         dtype = message.dtype or info.dtype
-        session = self._steps.open(principal, dtype)
+        session = await self._steps.opened(principal, dtype, self._frame)
         try:
-            return self._framed(session)
+            return self._told(session)
         # Nobody would ever know its id.
         except BaseException:
             self._steps.store.close(principal, session.key)
             raise
 
-    def _framed(self, session: Session) -> Opened:
-        """Have the steps of ``session`` come in frames; what its client is told."""
-        info, max_rows = self._steps.info, self._steps.max_rows
-        state = SessionState(session.chain, info.hidden_size, max_rows, info.max_context)
-        session.framing = Framing(state)
+    def _frame(self, session: Session) -> None:
+        """Have the steps of ``session`` come in frames."""
+        info = self._steps.info
+        limits = (info.hidden_size, self._steps.max_rows, info.max_context)
+        session.framing = Framing(SessionState(session.chain, *limits))
+
+    def _told(self, session: Session) -> Opened:
+        """What the client of ``session`` is told."""
+        info = self._steps.info
         return Opened(
             session.key,
             self._steps.manifest,
             session.dtype,
-            max_rows,
+            self._steps.max_rows,
             info.max_context,
             capabilities=(CAPABILITY,),
             layers=info.num_layers,

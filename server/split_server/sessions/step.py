@@ -19,6 +19,7 @@ from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
 from split_server.sessions.gate import StepGate
+from split_server.sessions.newcomers import Newcomers
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
@@ -62,7 +63,7 @@ def _always() -> bool:
 class StepAdmission:
     """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
-    step may name.
+    step may name; ``open_within``: seconds that a newcomer waits for a session.
 
     Lives on the event loop, but for what is said to run on the model thread.
     """
@@ -75,6 +76,7 @@ class StepAdmission:
         max_queued: int = 32,
         max_rows: int = DEFAULT_MAX_ROWS,
         adapters: Mapping[str, Delta] = MappingProxyType({}),
+        open_within: float = 0.0,
     ) -> None:
         self.manifest = manifest
         self.max_rows = max_rows
@@ -84,6 +86,8 @@ class StepAdmission:
         self._gate = StepGate(store, max_queued)
         self._adapters = dict(adapters)
         self._stopping = False
+        self._newcomers = Newcomers(open_within, self._withdraw)
+        store.freed = self._newcomers.wake
 
     @property
     def info(self) -> ModelInfo:
@@ -106,6 +110,7 @@ class StepAdmission:
     async def stop(self) -> None:
         """Refuse new sessions and steps, answer those that were admitted, end the model thread."""
         self._stopping = True
+        self._newcomers.wake()
         await self.tasks.drain()
         await self._engine.stop()
 
@@ -134,6 +139,28 @@ class StepAdmission:
         """
         self.require_serving()
         return self.store.open(principal, PrefixChain(self.manifest), dtype, name)
+
+    async def opened(
+        self, principal: str, dtype: WireDtype, prepare: Callable[[Session], None]
+    ) -> Session:
+        """:meth:`open` once there is a place, principals in turn; ``prepare`` is called before
+        anybody else gets one. Raises ShuttingDown, TooManySessions and what ``prepare`` raises.
+        """
+
+        def make() -> Session:
+            session = self.open(principal, dtype)
+            try:
+                prepare(session)
+            # Nobody would ever know its id.
+            except BaseException:
+                self._withdraw(session)
+                raise
+            return session
+
+        return await self._newcomers.session(principal, make)
+
+    def _withdraw(self, session: Session) -> None:
+        self.store.close(session.principal, session.key)
 
     def begin(
         self,

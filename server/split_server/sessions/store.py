@@ -1,35 +1,40 @@
 """Sessions by principal: who holds which cache, for how long, and who makes way for whom.
 
-Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted; one
-that is removed while busy keeps counting until its step ends, and only then are its buffers given
-to the next one.
+Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted, and
+neither is one of ``split.v1`` whose device has just used it: it is about to send its next token,
+and would come back with its whole conversation. A session that is removed while busy keeps counting
+until its step ends, and only then are its buffers given to the next one.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from split_server.memory.room import CacheRoom, Claim
+from split_server.sessions.lost_names import LostNames
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
 from split_wire.errors import TooManySessions, UnknownSession
 from split_wire.tensor import WireDtype
 
 _SESSION_ID_BYTES = 16
-_REMEMBERED_LOSSES = 1024
+_SHORTEST_RETRY, _USUAL_RETRY = 0.1, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """Counts, and seconds of idleness after which a session goes."""
+    """Counts; seconds of idleness after which a session goes (``ttl``), and until which no other
+    one takes the place of a framed session (``active``).
+    """
 
-    max_sessions: int = 32
+    max_sessions: int = 64
     max_sessions_per_principal: int = 32
     ttl: float = 300.0
+    active: float = 0.0
 
 
 class SessionStore:
@@ -49,7 +54,9 @@ class SessionStore:
         # Least recently used first.
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._lingering: set[Session] = set()
-        self._lost_names: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._lost_names = LostNames()
+        # Told whenever a place has become free; it may not open a session before it returns.
+        self.freed: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -64,16 +71,17 @@ class SessionStore:
     ) -> Session:
         """A new session with a fresh unguessable id, or under a ``name`` that its client chose.
 
-        Raises TooManySessions when a limit is reached and the principal has no idle session to give
-        up.
+        At the principal's own limit its longest idle session makes way; at the total one, the
+        longest idle one of whoever holds the most, if that is more than the principal has. Raises
+        TooManySessions where there is none.
         """
         self.sweep()
         key = self._new_id() if name is None else _named(name)
         if name is not None:
             self._discard((principal, key))
-            self._lost_names.pop((principal, key), None)
+            self._lost_names.discard(principal, key)
         while self._count_reached(principal):
-            self._evict_idle(principal)
+            self._evict_for(principal)
         session = Session(principal, key, chain, dtype, self._room.new_cache())
         session.last_used = self._clock()
         self._room.hold(session)
@@ -96,7 +104,7 @@ class SessionStore:
         Raises UnknownSession when there was one and it is lost: it must not be continued silently.
         """
         session = self._used(principal, _named(name))
-        if session is None and (principal, _named(name)) in self._lost_names:
+        if session is None and self._lost_names.holds(principal, _named(name)):
             raise UnknownSession
         return session
 
@@ -139,6 +147,7 @@ class SessionStore:
             if session in self._lingering:
                 self._lingering.discard(session)
                 self._room.drop(session)
+                self.freed()
             self._room.settle(session)
         if self._holds(session):
             self._touch(session)
@@ -161,14 +170,13 @@ class SessionStore:
             return
         self._discard((session.principal, session.key))
         if _is_named(session.key):
-            self._lost_names[session.principal, session.key] = None
-            while len(self._lost_names) > _REMEMBERED_LOSSES:
-                self._lost_names.popitem(last=False)
+            self._lost_names.add(session.principal, session.key)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop the sessions of principals that are ``gone``."""
         for key in [key for key in self._sessions if gone(key[0])]:
             self._discard(key)
+        self._lost_names.forget(gone)
 
     def sweep(self) -> None:
         """Drop the sessions that were idle for longer than the limit."""
@@ -213,12 +221,34 @@ class SessionStore:
         limits = self._limits
         return total >= limits.max_sessions or mine >= limits.max_sessions_per_principal
 
-    def _evict_idle(self, principal: str) -> None:
-        idle = self._idle(principal)
-        if not idle:
+    def _evict_for(self, principal: str) -> None:
+        """Give up one session for a new one of ``principal``. Raises TooManySessions."""
+        held = Counter(session.principal for session in self._all())
+        own_limit = held[principal] >= self._limits.max_sessions_per_principal
+
+        def may_go(session: Session) -> bool:
+            larger = held[session.principal] > held[principal]
+            return session.principal == principal or (larger and not own_limit)
+
+        idle = [s for s in self._sessions.values() if s.running == 0 and may_go(s)]
+        resting = [session for session in idle if not self._active(session)]
+        if not resting:
             limits = self._limits
-            raise TooManySessions(min(limits.max_sessions, limits.max_sessions_per_principal))
-        self.lose(idle[0])
+            limit = limits.max_sessions_per_principal if own_limit else limits.max_sessions
+            raise TooManySessions(limit, self._retry_after(idle))
+        # Of equally large holders the first, which is the longest idle one.
+        self.lose(max(resting, key=lambda session: held[session.principal]))
+
+    def _active(self, session: Session) -> bool:
+        return session.framing is not None and self._idle_for(session) < self._limits.active
+
+    def _idle_for(self, session: Session) -> float:
+        return self._clock() - session.last_used
+
+    def _retry_after(self, idle: list[Session]) -> float:
+        """Seconds until one of ``idle`` sessions may go."""
+        longest = max(map(self._idle_for, idle), default=self._limits.active - _USUAL_RETRY)
+        return round(max(_SHORTEST_RETRY, self._limits.active - longest), 1)
 
     def _discard(self, key: tuple[str, str]) -> None:
         session = self._sessions.pop(key, None)
@@ -228,6 +258,7 @@ class SessionStore:
             self._lingering.add(session)
             return
         self._room.drop(session)
+        self.freed()
 
 
 # A server-issued id is base64url text, which has no colon; a device that sends one is refused.

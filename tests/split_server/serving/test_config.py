@@ -22,7 +22,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
     assert (config.model, config.host, config.port) == (None, "127.0.0.1", 8095)
     assert (config.dtype, config.device) == ("auto", "auto")
     assert (config.linears, config.quantize) == ("auto", "none")
-    assert (config.max_sessions, config.session_ttl) == (32, 300.0)
+    assert (config.max_sessions, config.session_ttl) == (64, 300.0)
     assert config.auth
     assert not config.allow_server_tokenize
 

@@ -28,7 +28,15 @@ from split_wire.messages import (
 )
 from split_wire.tensor import Tensor
 from tests import oracle
-from tests.engines import Device, HeldRunner, run, serving, tiny_backbone, tiny_service
+from tests.engines import (
+    Device,
+    HeldRunner,
+    TinySessions,
+    run,
+    serving,
+    tiny_backbone,
+    tiny_service,
+)
 
 PROMPT = list(range(11, 31))
 COUNT = 12
@@ -343,5 +351,47 @@ def test_a_result_names_the_cache_it_belongs_to(tiny_path: Path) -> None:
             assert isinstance(result, Result)
             device.protocol.receive(answer.frame)
             assert result.prefix == device.protocol._chain.at(len(PROMPT))
+
+    run(scenario())
+
+
+def test_devices_that_wait_for_a_session_do_not_take_each_others(tiny_path: Path) -> None:
+    now = [0.0]
+    limits = StoreLimits(max_sessions=2, max_sessions_per_principal=2, active=5.0)
+
+    async def chat(service: TinySessions) -> None:
+        device = await Device(service, tiny_path).open()
+        await device.greedy(PROMPT, 2)
+        await device.send(encode_message(Close(device.protocol.opened.session)))
+
+    async def scenario() -> None:
+        options = {"limits": limits, "clock": lambda: now[0], "open_within": 30.0}
+        async with serving(tiny_path, **options) as service:
+            idle = [await Device(service, tiny_path).open() for _ in range(2)]
+            chats = [asyncio.create_task(chat(service)) for _ in range(6)]
+            await asyncio.sleep(0)
+            now[0] += 10
+            await asyncio.gather(*chats)
+            assert [await device.refused(device.frame(0, PROMPT)) for device in idle] == [
+                "unknown_session"
+            ] * 2
+
+    run(scenario())
+
+
+def test_a_newcomer_that_is_refused_is_told_when_a_session_may_be_free(tiny_path: Path) -> None:
+    now = [0.0]
+    limits = StoreLimits(max_sessions=1, max_sessions_per_principal=1, active=5.0)
+
+    async def scenario() -> None:
+        async with serving(tiny_path, limits=limits, clock=lambda: now[0]) as service:
+            first = await Device(service, tiny_path).open()
+            now[0] += 2
+            answer = await service.handle("local", Device(service, tiny_path).protocol.open())
+            refusal = decode_server_message(answer.frame, service.framed.max_frame_bytes)
+            assert isinstance(refusal, Failure)
+            assert (refusal.code, refusal.retryable) == ("too_many_sessions", True)
+            assert refusal.retry_after == 3.0
+            await first.step(0, PROMPT)
 
     run(scenario())

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from split_server.sessions.session import Session
+from split_server.sessions.store import SessionStore
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
-from tests.split_server.kv.filling import UNIT, Clock, chain, fill, store_of
+from split_wire.tensor import Tensor
+from tests.split_server.kv.filling import UNIT, Clock, chain, fill, framed, store_of
+
+
+def framed_session(store: SessionStore, principal: str) -> Session:
+    session = store.open(principal, chain(), "f32")
+    framed(session)
+    return session
+
+
+def held(store: SessionStore, principal: str) -> list[Session]:
+    """The sessions of ``principal``, the longest idle first."""
+    return [session for session in store._all() if session.principal == principal]
 
 
 def test_ids_are_unguessable_and_never_repeat() -> None:
@@ -45,13 +59,59 @@ def test_a_busy_session_is_never_evicted() -> None:
         store.get("ann", idle.key)
 
 
-def test_somebody_elses_idle_session_is_never_evicted() -> None:
+def test_somebody_elses_session_stays_where_its_principal_holds_no_more() -> None:
     store = store_of(max_sessions=2)
-    for _ in range(2):
-        store.open("ann", chain(), "f32")
+    store.open("ann", chain(), "f32")
+    store.open("bob", chain(), "f32").running = 1
     with pytest.raises(TooManySessions):
         store.open("bob", chain(), "f32")
     assert len(store) == 2
+
+
+def test_idle_sessions_of_one_principal_lock_nobody_out() -> None:
+    clock = Clock()
+    store = store_of(clock, active=5.0)
+    mine = [framed_session(store, "ann") for _ in range(32)]
+    clock.now += 10
+    framed_session(store, "eve")
+    yours = [framed_session(store, "bob") for _ in range(32)]
+    assert [len(held(store, name)) for name in ("ann", "bob", "eve")] == [31, 32, 1]
+    assert set(held(store, "bob")) == set(yours)
+    assert set(held(store, "ann")) == set(mine[1:])
+
+
+def test_under_pressure_the_largest_holder_gives_up_its_longest_idle_session() -> None:
+    store = store_of(max_sessions=6)
+    few, many = (
+        [store.open(name, chain(), "f32") for _ in range(n)] for name, n in (("ann", 2), ("bob", 4))
+    )
+    store.get("bob", many[0].key)
+    store.open("eve", chain(), "f32")
+    assert (held(store, "ann"), held(store, "bob")) == (few, [many[2], many[3], many[0]])
+
+
+def test_at_its_own_limit_a_principal_gives_up_its_own_session() -> None:
+    store = store_of(max_sessions=10, max_sessions_per_principal=3)
+    for name in ("ann", "bob"):
+        for _ in range(3):
+            store.open(name, chain(), "f32")
+    store.open("ann", chain(), "f32")
+    assert [len(held(store, name)) for name in ("ann", "bob")] == [3, 3]
+
+
+def test_a_session_that_was_just_used_is_not_evicted_and_a_newcomer_is_told_when() -> None:
+    clock = Clock()
+    store = store_of(clock, max_sessions=2, active=5.0)
+    first, second = framed_session(store, "ann"), framed_session(store, "ann")
+    clock.now += 4
+    store.get("ann", second.key)
+    with pytest.raises(TooManySessions) as refusal:
+        store.open("ann", chain(), "f32")
+    assert refusal.value.retry_after == 1.0
+    clock.now += 1
+    store.open("ann", chain(), "f32")
+    assert held(store, "ann")[0] is second
+    assert first not in held(store, "ann")
 
 
 def test_a_principals_own_limit_holds_below_the_total() -> None:
@@ -198,6 +258,23 @@ def test_a_closed_name_may_be_used_again_as_if_new() -> None:
     assert store.find_named("ann", "chat") is None
 
 
+def test_nobody_erases_what_another_principal_has_lost() -> None:
+    store = store_of(max_sessions=2)
+    lost = store.open("ann", chain(), "f32", "chat")
+    store.lose(lost)
+    for number in range(1100):
+        store.lose(store.open("bob", chain(), "f32", f"chat {number}"))
+    with pytest.raises(UnknownSession):
+        store.find_named("ann", "chat")
+
+
+def test_the_losses_of_a_principal_that_is_gone_are_forgotten() -> None:
+    store = store_of()
+    store.lose(store.open("ann", chain(), "f32", "chat"))
+    store.forget(lambda principal: principal == "ann")
+    assert store.find_named("ann", "chat") is None
+
+
 def test_losses_are_remembered_in_bounded_number() -> None:
     store = store_of(max_sessions=1)
     for number in range(1100):
@@ -227,3 +304,10 @@ def test_a_session_that_holds_nothing_is_not_given_up_for_memory() -> None:
     assert store.get("ann", fresh.key) is fresh
     with pytest.raises(UnknownSession):
         store.get("ann", held.key)
+
+
+def test_the_chain_that_names_a_cache_counts_with_it() -> None:
+    store = store_of()
+    session = store.open("ann", chain(), "f32")
+    session.chain.replace(0, session.chain.following(0, Tensor("f32", (50, 1), bytes(200))))
+    assert (session.bytes, store.bytes) == (800, 800)

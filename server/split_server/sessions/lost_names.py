@@ -1,0 +1,40 @@
+"""Lost names: those that a client's own sessions had, which must not be continued silently."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+_REMEMBERED = 1024
+
+
+class LostNames:
+    """At most 1,024 of each principal, the latest, so that nobody erases somebody else's."""
+
+    def __init__(self) -> None:
+        self._lost: dict[str, OrderedDict[str, None]] = {}
+
+    def add(self, principal: str, name: str) -> None:
+        """A session of that name was lost."""
+        names = self._lost.setdefault(principal, OrderedDict())
+        names[name] = None
+        names.move_to_end(name)
+        while len(names) > _REMEMBERED:
+            names.popitem(last=False)
+
+    def discard(self, principal: str, name: str) -> None:
+        """The name may be used again as if new."""
+        names = self._lost.get(principal)
+        if names is not None and name in names:
+            del names[name]
+            if not names:
+                del self._lost[principal]
+
+    def holds(self, principal: str, name: str) -> bool:
+        """Whether a session of that name was lost."""
+        return name in self._lost.get(principal, ())
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Forget what principals that are ``gone`` had."""
+        for principal in [principal for principal in self._lost if gone(principal)]:
+            del self._lost[principal]
