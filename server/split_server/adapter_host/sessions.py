@@ -94,6 +94,11 @@ class SessionTable:
         if self._held.pop(session.id, None) is not None:
             self.ended(session)
 
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """End the sessions of principals that are ``gone``."""
+        for session in [held for held in self._held.values() if gone(held.principal)]:
+            self.drop(session)
+
     def sweep(self) -> None:
         """Drop what was idle too long."""
         now = self.clock()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from split_server.errors import ServerError
 from split_server.security.principal import ANONYMOUS, LOCAL
-from split_server.security.tokens import TokenBook, make_token, read_tokens, single_token
+from split_server.security.token_file import TokenFile
+from split_server.security.tokens import TokenBook, make_token, single_token
 
 
 class ConflictingAccess(ServerError):
@@ -59,7 +60,7 @@ def access_policy(
     if token is not None:
         return AccessPolicy(single_token(token))
     if token_file is not None:
-        return AccessPolicy(read_tokens(token_file))
+        return AccessPolicy(TokenFile(token_file))
     if is_loopback(host) and not (guarded and auth):
         return AccessPolicy(None)
     if not auth:

@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from split_server.security.access import AccessPolicy
-from split_server.security.principal import set_principal
+from split_server.security.principal import Credential, set_credential, set_principal
 from split_server.security.public import PublicPaths
 from split_server.security.refusal import refuse
 from split_server.security.socket_token import take_tokens
@@ -35,25 +35,30 @@ class Authenticate:
         if scope["type"] not in ("http", "websocket") or scope["path"] in self._public:
             await self._app(scope, receive, send)
             return
-        principal = self._principal(scope)
-        if principal is None:
+        if not self._let_in(scope):
             challenge = {"WWW-Authenticate": 'Bearer realm="gatelink"'}
             await refuse(scope, receive, send, Unauthorized(), challenge)
             return
-        set_principal(scope, principal)
         await self._app(scope, receive, send)
 
-    def _principal(self, scope: Scope) -> str | None:
+    def _let_in(self, scope: Scope) -> bool:
+        """Whether the request has a principal, which is recorded then."""
         given = Headers(scope=scope).getlist("authorization")
         if scope["type"] == "websocket":
             given += [f"Bearer {token}" for token in take_tokens(scope)]
         if self._policy.tokens is None:
-            return self._policy.everyone
+            set_principal(scope, self._policy.everyone)
+            return True
         if len(given) != 1:
-            return None
-        found = self._policy.tokens.identify(given[0])
-        return found if found is not None else self._device(given[0])
+            return False
+        found = self._policy.tokens.credential(given[0]) or self._device(given[0])
+        if found is None:
+            return False
+        set_principal(scope, found.principal)
+        set_credential(scope, found)
+        return True
 
-    def _device(self, authorization: str) -> str | None:
+    def _device(self, authorization: str) -> Credential | None:
         token = bearer_token(authorization)
-        return None if token is None else self._policy.device(token)
+        principal = None if token is None else self._policy.device(token)
+        return None if principal is None else Credential(principal)

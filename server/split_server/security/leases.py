@@ -1,94 +1,96 @@
-"""Connections of paired devices, so that those of a revoked one can be cut at once."""
+"""Connections of those whose tokens can be taken back, so that they are cut at once."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+import asyncio
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from split_server.security.principal import DEVICE_PREFIX, principal_of
+from split_server.security.hanging_up import abort, hang_up
+from split_server.security.principal import Credential, credential_of
 
-ABORT_EXTENSION = "split.abort"
 _POLICY_VIOLATION = 1008
 
 
 class Lease:
-    """One request or WebSocket of a device; after :meth:`cut` nothing of it is sent."""
+    """One request or WebSocket; after :meth:`cut` nothing is sent and nothing more is taken."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self._scope, self._send = scope, send
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self._goodbye: asyncio.Task[None] | None = None
         self._cut = False
 
     async def send(self, message: Message) -> None:
-        """Pass ``message`` on unless the device was revoked."""
+        """Pass ``message`` on unless the token was taken back."""
         if not self._cut:
             await self._send(message)
 
-    async def cut(self) -> None:
-        """Close the WebSocket, or break off the connection of the request."""
+    async def receive(self) -> Message:
+        """The next message, or that the peer is gone, which it is to be."""
+        message = None if self._cut else await self._receive()
+        if message is None or self._cut:
+            return {"type": f"{self._scope['type']}.disconnect", "code": _POLICY_VIOLATION}
+        return message
+
+    def cut(self) -> None:
+        """Break the connection off; a WebSocket is told why if it reads at once.
+
+        It waits for nobody: the goodbye has a task of its own.
+        """
+        if self._cut:
+            return
         self._cut = True
         if self._scope["type"] == "websocket":
-            closing = {"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "revoked"}
-            await self._send(closing)
-            return
-        abort: Any = self._scope.get("extensions", {}).get(ABORT_EXTENSION)
-        if abort is not None:
-            abort()
+            self._goodbye = asyncio.create_task(hang_up(self._scope, self._say_why()))
+        else:
+            abort(self._scope)
+
+    async def _say_why(self) -> None:
+        await self._send(
+            {"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "revoked"}
+        )
 
 
 class Leases:
-    """Open leases by principal."""
+    """Open leases by credential."""
 
     def __init__(self) -> None:
-        self._open: dict[str, set[Lease]] = {}
+        self._open: dict[Credential, set[Lease]] = {}
 
-    def add(self, principal: str, lease: Lease) -> None:
+    def add(self, credential: Credential, lease: Lease) -> None:
         """Keep track of ``lease``."""
-        self._open.setdefault(principal, set()).add(lease)
+        self._open.setdefault(credential, set()).add(lease)
 
-    def discard(self, principal: str, lease: Lease) -> None:
+    def discard(self, credential: Credential, lease: Lease) -> None:
         """It has ended."""
-        leases = self._open.get(principal, set())
+        leases = self._open.get(credential, set())
         leases.discard(lease)
         if not leases:
-            self._open.pop(principal, None)
+            self._open.pop(credential, None)
 
-    async def keep(self, principals: Collection[str]) -> None:
-        """Cut what belongs to any other principal."""
-        for principal in [name for name in self._open if name not in principals]:
-            for lease in list(self._open[principal]):
-                # The other leases are cut even when this connection is already gone.
-                try:
-                    await lease.cut()
-                except (OSError, RuntimeError):
-                    continue
+    def keep(self, valid: Callable[[Credential], bool]) -> None:
+        """Cut what belongs to any other credential, all at once."""
+        gone = [credential for credential in self._open if not valid(credential)]
+        for lease in [lease for credential in gone for lease in self._open[credential]]:
+            lease.cut()
 
 
 class LeaseGuard:
-    """Pure ASGI, inside authentication: tracks what devices have open."""
+    """Pure ASGI, inside authentication: tracks what those with a token have open."""
 
     def __init__(self, app: ASGIApp, leases: Leases) -> None:
         self._app = app
         self._leases = leases
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        principal = _device(scope)
-        if principal is None:
+        credential = credential_of(scope)
+        if credential is None:
             await self._app(scope, receive, send)
             return
-        lease = Lease(scope, send)
-        self._leases.add(principal, lease)
+        lease = Lease(scope, receive, send)
+        self._leases.add(credential, lease)
         try:
-            await self._app(scope, receive, lease.send)
+            await self._app(scope, lease.receive, lease.send)
         finally:
-            self._leases.discard(principal, lease)
-
-
-def _device(scope: Scope) -> str | None:
-    """The device that a request is of; None for other principals and for public paths."""
-    try:
-        principal = principal_of(scope)
-    except KeyError:
-        return None
-    return principal if principal.startswith(DEVICE_PREFIX) else None
+            self._leases.discard(credential, lease)

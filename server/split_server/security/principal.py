@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from starlette.types import Scope
 
 LOCAL = "local"
@@ -10,6 +12,18 @@ OWNER = "owner"
 # Principals of paired devices; no name of a tokens file has a colon.
 DEVICE_PREFIX = "device:"
 _KEY = "split.principal"
+_CREDENTIAL = "split.credential"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What let a request in: ``principal`` and the SHA-256 of its ``token``.
+
+    The digest of a device is empty: its principal has that one token.
+    """
+
+    principal: str
+    token: bytes = b""
 
 
 def set_principal(scope: Scope, name: str) -> None:
@@ -21,3 +35,14 @@ def principal_of(scope: Scope) -> str:
     """The authenticated principal; a KeyError means that a route lies outside the guard."""
     name: str = scope[_KEY]
     return name
+
+
+def set_credential(scope: Scope, credential: Credential) -> None:
+    """Record what let the request in, which may be taken back while it runs."""
+    scope[_CREDENTIAL] = credential
+
+
+def credential_of(scope: Scope) -> Credential | None:
+    """None where nobody is asked for a token, and on public paths."""
+    found: Credential | None = scope.get(_CREDENTIAL)
+    return found

@@ -10,7 +10,7 @@ from hmac import compare_digest
 from pathlib import Path
 
 from split_server.errors import ServerError
-from split_server.security.principal import ANONYMOUS, LOCAL, OWNER
+from split_server.security.principal import ANONYMOUS, LOCAL, OWNER, Credential
 
 MIN_TOKEN_LENGTH = 16
 _MAX_FILE_BYTES = 1 << 20
@@ -44,14 +44,34 @@ class TokenBook:
 
     def identify(self, authorization: str | None) -> str | None:
         """The principal of an Authorization header's value, None when it holds no known token."""
+        found = self.credential(authorization)
+        return None if found is None else found.principal
+
+    def credential(self, authorization: str | None) -> Credential | None:
+        """As :meth:`identify`, with the digest of the token."""
         token = bearer_token(authorization or "")
         given = _hash(token or "")
         found = None
         # Every hash is compared, so the time does not depend on which one matches.
         for known, name in self._principals.items():
             if compare_digest(known, given):
-                found = name
+                found = Credential(name, known)
         return None if token is None else found
+
+    def holds(self, credential: Credential) -> bool:
+        """Whether that token is still there and of that principal."""
+        return self._principals.get(credential.token) == credential.principal
+
+    def has(self, principal: str) -> bool:
+        """Whether any token is that principal's."""
+        return principal in self._principals.values()
+
+    def refresh(self) -> None:
+        """Look whether the tokens have changed; those of a plain book never do."""
+
+    def take(self, other: TokenBook) -> None:
+        """Hold the tokens of ``other`` in place of these."""
+        self._principals = other._principals
 
 
 def single_token(token: str) -> TokenBook:

@@ -47,7 +47,7 @@ from split_server.security.origin import OriginGuard
 from split_server.serving.config import ServerConfig
 from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
-from split_server.serving.upkeep import Upkeep, device_upkeep, every
+from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
 
 _SWEEP_SECONDS = 10.0
 _FILE_THREADS = 2
@@ -95,7 +95,7 @@ class SplitApp:
         self._leases = Leases()
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
-            *device_upkeep(pairing, self._leases, parts.steps.store.forget),
+            *access_upkeep(policy, pairing, self._leases, *_forgetting(parts)),
             *upkeep,
         )
         self._grace = config.shutdown_grace
@@ -211,3 +211,9 @@ class SplitApp:
         with suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 await self._sockets.drain()
+
+
+def _forgetting(parts: Parts) -> list[Forget]:
+    """All that holds sessions of principals."""
+    host = parts.adapter_host
+    return [parts.steps.store.forget, *([] if host is None else [host.sessions.forget])]

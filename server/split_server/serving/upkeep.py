@@ -1,4 +1,4 @@
-"""Upkeep beside a running server: devices that were revoked, certificates that run out."""
+"""Upkeep beside a running server: tokens that were taken back, certificates that run out."""
 
 from __future__ import annotations
 
@@ -10,40 +10,51 @@ from typing import Any, TypeAlias
 from split_server.pairing.certificate import LanCertificate
 from split_server.pairing.errors import StateUnusable
 from split_server.pairing.pairing import Pairing
+from split_server.security.access import AccessPolicy
 from split_server.security.leases import Leases
-from split_server.security.principal import DEVICE_PREFIX
 
 REVOCATION_SECONDS = 0.5
 CERTIFICATE_SECONDS = 60.0
 _log = logging.getLogger(__name__)
 
+# Drops what belongs to the principals that its argument is true for.
+Forget: TypeAlias = Callable[[Callable[[str], bool]], None]
 # What runs beside a server until it is cancelled.
 Upkeep: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 
-def device_upkeep(
-    pairing: Pairing | None,
-    leases: Leases,
-    forget: Callable[[Callable[[str], bool]], None] = lambda _: None,
+def access_upkeep(
+    policy: AccessPolicy, pairing: Pairing | None, leases: Leases, *forget: Forget
 ) -> Sequence[Upkeep]:
-    """Cuts off whoever is not paired any more; a damaged book pairs nobody.
+    """Cuts off whoever has no valid token any more; a damaged book pairs nobody.
 
-    ``forget``: drops the sessions of the principals that its argument is true for.
+    ``forget``: drop the sessions of the principals that their argument is true for.
     """
-    if pairing is None:
+    tokens = policy.tokens
+    if tokens is None:
         return ()
 
     async def cut_off() -> None:
-        try:
-            paired = frozenset(device.principal for device in pairing.devices.devices())
-        except StateUnusable as error:
-            _log.error("paired devices are locked out: %s", error)
-            paired = frozenset()
-        # Each time, since a device may have come and gone since the last one.
-        await leases.keep(paired)
-        forget(lambda name: name.startswith(DEVICE_PREFIX) and name not in paired)
+        tokens.refresh()
+        paired = _paired(pairing)
+        # Each time, since a device may have come and gone since the last one. Sessions first: what
+        # they hold is what the others wait for.
+        for drop in forget:
+            drop(lambda name: not (name in paired or tokens.has(name)))
+        leases.keep(lambda held: held.principal in paired or tokens.holds(held))
 
     return (every(REVOCATION_SECONDS, cut_off),)
+
+
+def _paired(pairing: Pairing | None) -> frozenset[str]:
+    """Principals of the paired devices."""
+    if pairing is None:
+        return frozenset()
+    try:
+        return frozenset(device.principal for device in pairing.devices.devices())
+    except StateUnusable as error:
+        _log.error("paired devices are locked out: %s", error)
+        return frozenset()
 
 
 def certificate_upkeep(certificate: LanCertificate | None) -> Sequence[Upkeep]:

@@ -78,3 +78,11 @@ def test_a_session_without_a_key_is_dropped_sooner() -> None:
     tables.table.sweep()
     assert tables.ended == [keyless, keyed]
     assert len(tables.table) == 0
+
+
+def test_sessions_of_whoever_is_gone_end() -> None:
+    tables = _Table()
+    stays, gone = tables.open("ada"), [tables.open("babbage") for _ in range(2)]
+    tables.table.forget(lambda name: name == "babbage")
+    assert tables.ended == gone
+    assert tables.table.find("ada", "banking", stays.id) is stays

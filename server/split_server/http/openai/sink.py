@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from split_server.compat.openai.errors import ApiError
 from split_server.error_reports import report_error
-from split_server.security.leases import ABORT_EXTENSION
+from split_server.security.hanging_up import ABORT_EXTENSION
 from split_wire.errors import ShuttingDown
 
 STALL_SECONDS = 60.0

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from split_server.http.split.ranges import Part, Selection, Unchanged, Unsatisfiable
-from split_server.security.leases import ABORT_EXTENSION
+from split_server.security.hanging_up import ABORT_EXTENSION
 
 if TYPE_CHECKING:
     # They read checkpoints, which an adapter host has none of.

@@ -10,12 +10,12 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
-from websockets.http11 import Response
+from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 from websockets.typing import StatusLike
 
 from split_server.http.wire.sockets import ARRIVING_EXTENSION
-from split_server.security.leases import ABORT_EXTENSION
+from split_server.security.hanging_up import ABORT_EXTENSION
 from split_wire.errors import Overloaded
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -168,6 +168,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         except Overloaded as error:
             self.conn.fail(_TRY_AGAIN_LATER, error.code)
             self.handle_parser_exception()
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            extensions: dict[str, Any] = self.scope["extensions"]
+            extensions[ABORT_EXTENSION] = self.transport.abort
 
     def handle_parser_exception(self) -> None:
         """Send the close frame and read on for a moment.

@@ -11,9 +11,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from split_server.http.wire.errors import SERVICE_RESTART
 from split_server.http.wire.quota import Quota
+from split_server.security.hanging_up import hang_up
 
 GOING_AWAY = 1001
 ABNORMAL_CLOSURE = 1006
+# A peer that reads has taken the close frame by then.
+FAREWELL_SECONDS = 2.0
 # Where the connection finds whom to tell how many bytes of an unfinished message it holds.
 ARRIVING_EXTENSION = "split.arriving"
 
@@ -97,9 +100,9 @@ class TrackedSocket(WebSocket):
         return {"type": "websocket.disconnect", "code": code, "reason": reason}
 
     async def dismiss(self, code: int, reason: str) -> None:
-        """Close; its handler then receives a disconnect."""
+        """Close; its handler then receives a disconnect, also where the peer reads nothing."""
         if self.application_state is WebSocketState.CONNECTED:
-            await self.close(code, reason)
+            await hang_up(self.scope, self.close(code, reason), FAREWELL_SECONDS)
 
 
 class Sockets:
@@ -146,7 +149,6 @@ class Sockets:
     async def drain(self) -> None:
         """Close idle sockets, let busy ones send their answer, and wait until all are gone."""
         self.draining = True
-        for socket in list(self._open):
-            if socket.waiting:
-                await socket.dismiss(SERVICE_RESTART, "shutting down")
+        idle = [socket for socket in self._open if socket.waiting]
+        await asyncio.gather(*(socket.dismiss(SERVICE_RESTART, "shutting down") for socket in idle))
         await self._empty.wait()

@@ -28,7 +28,7 @@ from split_server.security.host import HostGuard, OwnAddresses
 from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.adapter_host.config import AdapterHostConfig
-from split_server.serving.upkeep import Upkeep, device_upkeep, every
+from split_server.serving.upkeep import Upkeep, access_upkeep, every
 
 _SWEEP_SECONDS = 10.0
 _log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class AdapterHostApp:
         self._leases = Leases()
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
-            *device_upkeep(pairing, self._leases),
+            *access_upkeep(policy, pairing, self._leases, host.sessions.forget),
             *upkeep,
         )
         self._grace = config.shutdown_grace
