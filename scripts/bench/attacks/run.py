@@ -17,7 +17,7 @@ from scripts.bench.attacks.figure import Figure
 from scripts.bench.logged_server import server_folder
 from scripts.bench.report import finish, heading, table
 
-_NOT_ATTACKS = ("run", "figure")
+_NOT_ATTACKS = ("run", "figure", "raw", "watched")
 
 
 def main() -> None:

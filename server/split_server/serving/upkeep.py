@@ -13,7 +13,7 @@ from split_server.pairing.pairing import Pairing
 from split_server.security.access import AccessPolicy
 from split_server.security.leases import Leases
 
-REVOCATION_SECONDS = 0.5
+REVOCATION_SECONDS = 0.25
 CERTIFICATE_SECONDS = 60.0
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from split_server.errors import ServerError
-from split_server.http.wire.protocols import BoundedHttp, limits_of_frames
+from split_server.http.wire.protocols import BoundedHttp
+from split_server.http.wire.websocket import limits_of_frames
 
 MAX_CONNECTIONS = 1024
 _BACKLOG = 256
