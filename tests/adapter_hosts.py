@@ -23,7 +23,7 @@ from split_server.adapters.adapter_file import AdapterFile
 from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
 from split_server.serving.adapter_host.app import AdapterHostApp
 from split_server.serving.adapter_host.config import AdapterHostConfig
-from split_server.serving.doorway import open_doorway
+from split_server.serving.doorway import door_limits, open_doorway
 
 _START_SECONDS = 60.0
 _ROOT = Path(__file__).parents[1]
@@ -98,7 +98,9 @@ def running_host(host: AdapterHost, *, port: int = 0, **settings: Any) -> Iterat
     sockets = listen(doorway.host, config.port)
     app = AdapterHostApp(host, config, doorway.policy, doorway.pairing)
     started = threading.Event()
-    uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
+    uvicorn = uvicorn_config(
+        app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
+    )
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="host", daemon=True)
     thread.start()

@@ -17,7 +17,7 @@ from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
 from split_server.security.access import AccessPolicy
 from split_server.serving.app import SplitApp
 from split_server.serving.config import ServerConfig
-from split_server.serving.doorway import Doorway, open_doorway
+from split_server.serving.doorway import Doorway, door_limits, open_doorway
 from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import certificate_upkeep
@@ -100,7 +100,9 @@ def running_server(
     upkeep = certificate_upkeep(doorway.certificate)
     app = SplitApp(parts or load_parts(config), config, doorway.policy, doorway.pairing, upkeep)
     started = threading.Event()
-    uvicorn = uvicorn_config(app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls)
+    uvicorn = uvicorn_config(
+        app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
+    )
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
     thread.start()

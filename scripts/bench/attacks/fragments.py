@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scripts.bench.attacks.figure import Figure
 from scripts.bench.attacks.raw import BINARY, CONTINUED, LAST, PING, frame, stream
-from scripts.bench.attacks.watched import watching
+from scripts.bench.attacks.watched import quiet, watching
 from scripts.bench.logged_server import logged_server
 
 _TOKEN = "a-token-of-enough-length"  # noqa: S105 - of a server that lives for seconds
@@ -24,7 +24,7 @@ _FLOODS = {
 def attack(folder: Path) -> list[Figure]:
     """``/health`` under each flood, one socket at a time."""
     with logged_server(folder / "fragments.log", "--token", _TOKEN) as server:
-        figures = [_quiet(server.url)]
+        figures = [quiet(server.url)]
         for name, flood in _FLOODS.items():
             with watching(server.url) as watched:
                 _send(server.url, flood)
@@ -32,14 +32,6 @@ def attack(folder: Path) -> list[Figure]:
             figures.append(Figure(f"{name}: {found.name}", found.value, found.bar, found.held))
         faults = len(server.faults())
     return [*figures, Figure("errors in the log", str(faults), "0", not faults)]
-
-
-def _quiet(url: str) -> Figure:
-    """The same without an attack: what the machine gives."""
-    with watching(url) as watched:
-        time.sleep(_SECONDS / 2)
-    found = watched.figure()
-    return Figure(f"before: {found.name}", found.value, "-", held=True)
 
 
 def _send(url: str, flood: bytes) -> None:

@@ -14,6 +14,7 @@ from scripts.bench.attacks.raw import connected
 _ASK = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 HEALTH_BAR_MS = 50.0
 _PAUSE_SECONDS = 0.02
+_QUIET_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -47,6 +48,14 @@ def watching(url: str) -> Iterator[Watched]:
     finally:
         stop.set()
         thread.join()
+
+
+def quiet(url: str) -> Figure:
+    """The figure without an attack: what the machine gives at the time."""
+    with watching(url) as watched:
+        time.sleep(_QUIET_SECONDS)
+    found = watched.figure()
+    return Figure(f"before: {found.name}", found.value, "-", held=True)
 
 
 def _watch(url: str, watched: Watched, stop: threading.Event) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -13,6 +15,8 @@ from split_server.security.socket_token import take_tokens
 from split_server.security.tokens import bearer_token
 from split_wire.errors import Unauthorized
 
+# Where a connection is told that a request on it was let in.
+ADMITTED_EXTENSION = "split.admitted"
 _EVERYWHERE = PublicPaths()
 
 
@@ -39,6 +43,9 @@ class Authenticate:
             challenge = {"WWW-Authenticate": 'Bearer realm="gatelink"'}
             await refuse(scope, receive, send, Unauthorized(), challenge)
             return
+        admitted: Any = scope.get("extensions", {}).get(ADMITTED_EXTENSION)
+        if admitted is not None:
+            admitted()
         await self._app(scope, receive, send)
 
     def _let_in(self, scope: Scope) -> bool:

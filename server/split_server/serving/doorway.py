@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from split_server.http.wire.doors import DoorLimits
 from split_server.pairing.certificate import LanCertificate, given_certificate, utc_now
 from split_server.pairing.local_ca import LocalAuthority
 from split_server.pairing.pairing import Pairing
@@ -96,4 +97,15 @@ def _local(
 ) -> LanCertificate:
     return LanCertificate(
         LocalAuthority.open(state, utc_now()), state, config.allow_host, addresses
+    )
+
+
+def door_limits(config: ListenConfig) -> DoorLimits:
+    """How many connections ``config`` allows."""
+    return DoorLimits(
+        per_address=config.max_connections_per_address,
+        strangers_per_address=min(
+            DoorLimits().strangers_per_address, config.max_connections_per_address
+        ),
+        balancers=config.balancer,
     )

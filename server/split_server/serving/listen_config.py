@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from pathlib import Path
 
 from split_server.security.authority import parse_authority, parse_origin
@@ -22,6 +23,13 @@ def _host_name(text: str) -> str:
     if authority is None or authority.port is not None:
         raise ValueError(f"{text!r} is not a host name; write it like chat.example.org")
     return authority.host
+
+
+def _ip_address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text.strip()))
+    except ValueError:
+        raise ValueError(f"{text!r} is not an IP address; write it like 127.0.0.1") from None
 
 
 @settings("server", slots=False)
@@ -65,6 +73,21 @@ class ListenConfig:
         metavar="URL",
         group=NETWORK,
         parse=_origin,
+    )
+    balancer: tuple[str, ...] = option(
+        (),
+        help="IP address of a relay or proxy, which opens connections for many others: exempt from "
+        "the limit per address, never from the total of 1,024",
+        metavar="ADDRESS",
+        group=NETWORK,
+        parse=_ip_address,
+    )
+    max_connections_per_address: int = option(
+        256,
+        help="connections from one address; of IPv6 addresses, from one network of 64 bits",
+        minimum=1,
+        maximum=1024,
+        group=NETWORK,
     )
     token: str | None = option(
         None,

@@ -16,7 +16,7 @@ from split_server.pairing.codes import LIFETIME
 from split_server.pairing.commands import invitation
 from split_server.pairing.state import StateFolder
 from split_server.serving.config import ServerConfig
-from split_server.serving.doorway import Doorway, open_doorway
+from split_server.serving.doorway import Doorway, door_limits, open_doorway
 from split_server.serving.garbage_collection import leave_out_what_is_loaded
 from split_server.serving.greeting import PRIVACY, Say, device_urls, greeting
 from split_server.serving.interrupts import heeding_interrupts
@@ -56,7 +56,9 @@ def serve(config: ServerConfig, say: Say) -> int:
             say([*_mounted(app), PRIVACY, *greeting(doorway, sockets)])
             say(_invited(config, doorway, sockets))
 
-        run_until_signal(app, sockets, config.shutdown_grace, doorway.tls, announce)
+        run_until_signal(
+            app, sockets, config.shutdown_grace, doorway.tls, announce, door_limits(config)
+        )
     return 0
 
 

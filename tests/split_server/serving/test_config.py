@@ -61,3 +61,9 @@ def test_a_token_is_never_shown() -> None:
 def test_an_unknown_way_to_keep_matrices_is_refused(flag: str) -> None:
     with pytest.raises((SystemExit, BadValue)):
         _config(flag, "int3")
+
+
+def test_a_balancer_is_named_by_its_address() -> None:
+    assert _config("--balancer", "127.0.0.1", "--balancer", "::1").balancer == ("127.0.0.1", "::1")
+    with pytest.raises(BadValue, match="--balancer"):
+        _config("--balancer", "proxy.example.org")

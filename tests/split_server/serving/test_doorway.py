@@ -15,7 +15,7 @@ from split_server.pairing.state import StateFolder
 from split_server.security.access import AccessPolicy, ConflictingAccess
 from split_server.security.host import lan_addresses
 from split_server.serving.config import ServerConfig
-from split_server.serving.doorway import EVERY_ADDRESS, Doorway, open_doorway
+from split_server.serving.doorway import EVERY_ADDRESS, Doorway, door_limits, open_doorway
 from split_server.serving.greeting import device_urls, greeting
 
 
@@ -120,3 +120,10 @@ def test_a_server_for_every_address_names_those_that_others_can_use() -> None:
     for url in urls:
         assert f"reachable at {url}" in lines
         assert not ipaddress.ip_address(url.split("/")[2].rpartition(":")[0]).is_loopback
+
+
+def test_a_balancer_is_an_ip_address() -> None:
+    config = ServerConfig(balancer=("127.0.0.1",), max_connections_per_address=32)
+    limits = door_limits(config)
+    assert (limits.per_address, limits.strangers_per_address) == (32, 32)
+    assert tuple(limits.balancers) == ("127.0.0.1",)

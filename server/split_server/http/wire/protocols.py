@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from split_server.http.wire.doors import Place
+from split_server.security.authenticate import ADMITTED_EXTENSION
 from split_server.security.hanging_up import ABORT_EXTENSION
 
 MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 15.0
 STALL_SECONDS = 60.0
+# Between two requests of a connection; strangers are those that no request was let in of.
+KEEP_ALIVE_SECONDS = 75.0
+STRANGERS_KEEP_ALIVE_SECONDS = 5.0
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -27,11 +33,17 @@ class BoundedHttp(HttpToolsProtocol):
     _head_timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None
 
+    def __init__(self, *arguments: Any, place: Place, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._place = place
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._place.abort = transport.abort
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._place.leave()
         self._head_is_there()
         self._stop_watching()
         super().connection_lost(exc)
@@ -46,6 +58,9 @@ class BoundedHttp(HttpToolsProtocol):
         super().resume_writing()
 
     def on_response_complete(self) -> None:
+        self.timeout_keep_alive = (
+            KEEP_ALIVE_SECONDS if self._place.known else STRANGERS_KEEP_ALIVE_SECONDS
+        )
         super().on_response_complete()
         self._watch_closing()
 
@@ -55,7 +70,10 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        extensions: dict[str, Any] = {ABORT_EXTENSION: self.transport.abort}
+        extensions: dict[str, Any] = {
+            ABORT_EXTENSION: self.transport.abort,
+            ADMITTED_EXTENSION: self._place.know,
+        }
         self.scope["extensions"] = extensions
         self._in_head, self._head_bytes = True, 0
         self._await_head()
@@ -76,6 +94,12 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_bytes += len(data)
         if self._head_bytes > MAX_HEAD_BYTES:
             self.send_400_response("The head of the request is too large.")
+
+    def handle_websocket_upgrade(self) -> None:
+        # The connection keeps its place.
+        made: Any = partial(self.config.ws_protocol_class, place=self._place)
+        self.ws_protocol_class = made
+        super().handle_websocket_upgrade()
 
     def _watch_closing(self) -> None:
         """A connection closes when all is read, which may be never."""

@@ -8,17 +8,18 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from split_server.errors import ServerError
+from split_server.http.wire.acceptor import Acceptor
+from split_server.http.wire.doors import DoorLimits, Doors, Place
 from split_server.http.wire.protocols import BoundedHttp
 from split_server.http.wire.websocket import limits_of_frames
 
-MAX_CONNECTIONS = 1024
-_BACKLOG = 256
+_BACKLOG = 1024
 _POLL_SECONDS = 0.1
 
 
@@ -82,12 +83,13 @@ def run_until_signal(
     grace_seconds: float,
     tls: ssl.SSLContext | None,
     on_started: Callable[[], None],
+    limits: DoorLimits,
 ) -> None:
     """Serve ``app`` until SIGINT or SIGTERM."""
     # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    settings = uvicorn_config(app.asgi, app.max_message_bytes, grace_seconds, tls)
+    settings = uvicorn_config(app.asgi, app.max_message_bytes, grace_seconds, tls, limits)
     GracefulServer(settings, app.drain, on_started).run(sockets)
 
 
@@ -98,28 +100,46 @@ def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socke
     )
 
 
+class WireConfig(uvicorn.Config):
+    """``doors``: who may have a connection; ``tls``: None is plain HTTP."""
+
+    def __init__(
+        self, app: ASGIApp, doors: Doors, tls: ssl.SSLContext | None, **settings: Any
+    ) -> None:
+        super().__init__(app, **settings)
+        self.doors = doors
+        self.tls = tls
+
+
 class GracefulServer(uvicorn.Server):
     """Calls ``on_started`` when it serves, and on its way out waits for ``drain`` before it closes
     connections, so that steps under way are answered."""
 
     def __init__(
         self,
-        config: uvicorn.Config,
+        config: WireConfig,
         drain: Callable[[], Awaitable[None]],
         on_started: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(config)
+        self._acceptor = Acceptor(config.doors, config.tls, self._protocol)
         self._drain = drain
         self._on_started = on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        # uvicorn listens on none of them: it would read before a connection has a place.
+        await super().startup([])
+        self._acceptor.start(sockets or [])
         if not self.should_exit:
             self._on_started()
 
+    def _protocol(self, place: Place) -> BoundedHttp:
+        return BoundedHttp(self.config, self.server_state, self.lifespan.state, place=place)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for server in self.servers:
-            server.close()
+        await self._acceptor.stop()
+        for listening in sockets or []:
+            listening.close()
         draining = asyncio.ensure_future(self._drain())
         while not draining.done() and not self.force_exit:
             await asyncio.wait([draining], timeout=_POLL_SECONDS)
@@ -132,13 +152,16 @@ def uvicorn_config(
     max_frame_bytes: int,
     grace_seconds: float,
     tls: ssl.SSLContext | None = None,
-) -> uvicorn.Config:
+    limits: DoorLimits | None = None,
+) -> WireConfig:
     """Settings for an application that does its own logging; ``tls`` None is plain HTTP.
 
     Headers that a proxy adds are not believed, because any local process could add them.
     """
-    return uvicorn.Config(
+    return WireConfig(
         app,
+        Doors(limits),
+        tls,
         http=BoundedHttp,
         lifespan="on",
         log_config=None,
@@ -147,9 +170,6 @@ def uvicorn_config(
         log_level="warning",
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(grace_seconds)),
-        ssl_context_factory=None if tls is None else lambda *_: tls,
         **limits_of_frames(max_frame_bytes),
     )

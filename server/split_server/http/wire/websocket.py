@@ -15,8 +15,10 @@ from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 from websockets.typing import StatusLike
 
+from split_server.http.wire.doors import Place
 from split_server.http.wire.inlet import SMALL_FRAME, Inlet
 from split_server.http.wire.sockets import ARRIVING_EXTENSION
+from split_server.security.authenticate import ADMITTED_EXTENSION
 from split_server.security.hanging_up import ABORT_EXTENSION
 from split_wire.errors import Overloaded
 
@@ -75,8 +77,10 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
+        place: Place | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self._place = place
         self.conn = _Connection(max_size=config.ws_max_size, logger=self.logger)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -84,6 +88,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().connection_made(cast("asyncio.Transport", self._inlet))
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if self._place is not None:
+            self._place.leave()
         self._inlet.drop()
         super().connection_lost(exc)
 
@@ -124,6 +130,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[ABORT_EXTENSION] = self.transport.abort
+            if self._place is not None:
+                extensions[ADMITTED_EXTENSION] = self._place.know
 
     def handle_parser_exception(self) -> None:
         """Send the close frame and read on for a moment.

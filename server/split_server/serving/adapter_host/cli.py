@@ -6,7 +6,7 @@ from split_server.http.wire.server import listening, run_until_signal
 from split_server.serving.adapter_host.app import AdapterHostApp
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.adapter_host.startup import open_host
-from split_server.serving.doorway import open_doorway
+from split_server.serving.doorway import door_limits, open_doorway
 from split_server.serving.greeting import Say, greeting
 from split_server.serving.logs import configure_logs
 from split_server.serving.upkeep import certificate_upkeep
@@ -33,7 +33,9 @@ def serve_adapters(config: AdapterHostConfig, say: Say) -> int:
             say([*described(host.listing()), PRIVACY, *greeting(doorway, sockets)])
 
         try:
-            run_until_signal(app, sockets, config.shutdown_grace, doorway.tls, announce)
+            run_until_signal(
+                app, sockets, config.shutdown_grace, doorway.tls, announce, door_limits(config)
+            )
         except SystemExit:
             if app.failure is None:
                 raise
