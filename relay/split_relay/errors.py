@@ -106,8 +106,9 @@ class UpstreamUnprotected(RelayError):
     def __init__(self, upstream: object, found: str) -> None:
         super().__init__(
             f"the server at {upstream} does not ask for a token (an unauthenticated request got "
-            f"{found}, not 401), so everybody who reaches this relay could use it. Start the "
-            "server with a token, listen on 127.0.0.1, or say --open if that is what you want"
+            f"{found}, not 401 with a split-server's challenge), so everybody who reaches this "
+            "relay could use it. Start the server with a token, listen on 127.0.0.1, or say --open "
+            "if that is what you want"
         )
         self.upstream = upstream
         self.found = found

@@ -1,4 +1,4 @@
-"""Asking the upstream for its weights without a token: does it answer 401?"""
+"""Asking the upstream for its weights without a token: is that refused as a split-server does?"""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ PROBE_PATH = "/weights/manifest.json"
 
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})[ \r\n]")
 _STATUS_BYTES = 16  # "HTTP/1.1 401 " and a little more
+_HEAD_BYTES = 8192
+_UNAUTHORIZED = 401
+_END = b"\r\n\r\n"
+# What a split-server asks for, so that the 401 of something in between proves nothing.
+_CHALLENGE = re.compile(
+    rb'^www-authenticate:[ \t]*Bearer[ \t]+realm="gatelink"[ \t]*\r$', re.I | re.M
+)
 _TLS_FIRST_BYTES = (0x15, 0x16)  # alert, handshake
 _DRAIN_READS = 16
 
 
 @dataclass(slots=True)
 class Proof:
-    """An upstream process that answered 401.
+    """An upstream process that answered 401 with a split-server's challenge.
 
     ``connection`` is the one that it answered on. While that is open the same process is still
     there, so an upstream that was restarted with other rules cannot pass for the proven one.
@@ -98,12 +105,12 @@ def _request(upstream: Address) -> bytes:
 
 
 async def _plain_answer(sock: socket.socket, upstream: Address) -> bytes:
-    """The first bytes of the answer; empty when the upstream hangs up."""
+    """The beginning of the answer; empty when the upstream hangs up."""
     loop = asyncio.get_running_loop()
     first = b""
     try:
         await loop.sock_sendall(sock, _request(upstream))
-        while len(first) < _STATUS_BYTES:
+        while not _enough(first):
             data = await loop.sock_recv(sock, 4096)
             if not data:
                 break
@@ -123,11 +130,21 @@ async def _tls_answer(connected: socket.socket, upstream: Address) -> bytes:
     )
     try:
         writer.write(_request(upstream))
-        return await reader.readexactly(_STATUS_BYTES)
-    except asyncio.IncompleteReadError as error:
-        return error.partial
+        first = b""
+        while not _enough(first) and (data := await reader.read(4096)):
+            first += data
+        return first
     finally:
         writer.transport.abort()
+
+
+def _enough(first: bytes) -> bool:
+    """Whether this much of an answer can be judged: a 401 by its whole head."""
+    if len(first) < _STATUS_BYTES:
+        return False
+    match = _STATUS.match(first)
+    refused = match is not None and int(match[1]) == _UNAUTHORIZED
+    return not refused or _END in first or len(first) >= _HEAD_BYTES
 
 
 def _is_http(first: bytes) -> bool:
@@ -135,12 +152,14 @@ def _is_http(first: bytes) -> bool:
 
 
 def _judge(first: bytes, upstream: Address, seconds: float) -> None:
-    """Return quietly for a 401; raise what any other answer means."""
+    """Return quietly for a split-server's own 401; raise what any other answer means."""
     match = _STATUS.match(first)
     if match is None:
         raise UpstreamUnprotected(upstream, "an answer that is not HTTP/1")
     status = int(match[1])
     if status >= 500:
         raise UpstreamUnavailable(upstream, seconds, f"it answers {status}")
-    if status != 401:
+    if status != _UNAUTHORIZED:
         raise UpstreamUnprotected(upstream, str(status))
+    if not _CHALLENGE.search(first.partition(_END)[0] + b"\r\n"):
+        raise UpstreamUnprotected(upstream, "a 401 of something else")

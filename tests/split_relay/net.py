@@ -80,6 +80,10 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         await writer.drain()
 
 
+# As split-server answers a request without a token.
+CHALLENGE = b'WWW-Authenticate: Bearer realm="gatelink"\r\n'
+
+
 class Http:
     """Answers every request with one status, on kept connections unless told otherwise."""
 
@@ -97,7 +101,8 @@ class Http:
             self.asked.set()
             await self.gate.wait()
             body = b"body of %d" % self.status
-            writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n" % (self.status, len(body)))
+            writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n" % (self.status, len(body)))
+            writer.write((CHALLENGE if self.status == 401 else b"") + b"\r\n")
             writer.write(body)
             await writer.drain()
             if self.close:

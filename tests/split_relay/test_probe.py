@@ -13,7 +13,17 @@ from split_relay.address import Address
 from split_relay.dial import dial
 from split_relay.errors import UpstreamUnavailable, UpstreamUnprotected
 from split_relay.probe import Proof, probe
-from tests.split_relay.net import EVERYWHERE, LOCAL, Handler, Http, Upstream, relay, run, upstream
+from tests.split_relay.net import (
+    CHALLENGE,
+    EVERYWHERE,
+    LOCAL,
+    Handler,
+    Http,
+    Upstream,
+    relay,
+    run,
+    upstream,
+)
 
 
 async def _probe(port: int, seconds: float = 5.0) -> Proof:
@@ -47,12 +57,12 @@ def test_a_proof_lives_as_long_as_the_process_that_gave_it() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        b"HTTP/1.1 401 Unauthorized\r\n\r\n",
-        b"HTTP/1.0 401\r\nX: y\r\n\r\n",
-        b"HTTP/1.1 401 \r\n\r\n",
+        b"HTTP/1.1 401 Unauthorized\r\n" + CHALLENGE + b"\r\n",
+        b"HTTP/1.0 401\r\nX: y\r\n" + CHALLENGE.lower() + b"Y: z\r\n\r\n",
+        b"HTTP/1.1 401 \r\n" + CHALLENGE + b"\r\nbody",
     ],
 )
-def test_any_401_counts_even_in_single_bytes(answer: bytes) -> None:
+def test_a_401_with_the_servers_challenge_counts_even_in_single_bytes(answer: bytes) -> None:
     async def main() -> None:
         async with upstream(_says(answer)) as server:
             proof = await _probe(server.port)
@@ -65,6 +75,11 @@ def test_any_401_counts_even_in_single_bytes(answer: bytes) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
+        b"HTTP/1.1 401 Unauthorized\r\n\r\n",
+        b'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm="gatelink"\r\n\r\n',
+        b'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="other"\r\n\r\n',
+        b"HTTP/1.1 401 Unauthorized\r\nX: " + CHALLENGE + b"\r\n",
+        b"HTTP/1.1 401 Unauthorized\r\n\r\n" + CHALLENGE,
         b"HTTP/1.1 4010 Odd\r\n\r\n",
         b"HTTP/1.1 200 OK\r\n\r\n401",
         b"HTTP/2 401\r\n\r\n       ",

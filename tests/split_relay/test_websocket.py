@@ -21,7 +21,9 @@ async def _echo(socket: ServerConnection) -> None:
 def _token(socket: ServerConnection, request: Request) -> Response | None:
     if request.headers.get("Authorization") == "Bearer t":
         return None
-    return socket.respond(HTTPStatus.UNAUTHORIZED, "a token is needed\n")
+    answer = socket.respond(HTTPStatus.UNAUTHORIZED, "a token is needed\n")
+    answer.headers["WWW-Authenticate"] = 'Bearer realm="gatelink"'
+    return answer
 
 
 def test_a_websocket_passes_beyond_loopback_with_its_token() -> None:

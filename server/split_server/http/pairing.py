@@ -24,7 +24,8 @@ def pairing_routes(pairing: Pairing) -> list[Route]:
 
     async def pair(request: Request) -> Response:
         code, name = _asked(await _body(request))
-        paired = await asyncio.to_thread(pairing.redeem, code, name)
+        address = "" if request.client is None else request.client.host
+        paired = await asyncio.to_thread(pairing.redeem, code, name, address)
         answer = {"token": paired.token, "id": paired.device.id, "name": paired.device.name}
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 

@@ -1,7 +1,9 @@
 """One-time pairing codes: made by ``split-server pair``, redeemed once at the running server.
 
-A code has 40 bits and lives for minutes; after a few wrong tries all outstanding codes are void, so
-guessing succeeds with a probability below 2**-36 per code. What is stored is a salted, slow hash.
+A code has 40 bits and lives for minutes; it is void after 4,096 wrong tries of everybody together,
+so guessing succeeds with a probability below 2**-27 per code. One address has ten tries a minute
+(``attempts``): it takes eighty of them to void somebody else's code. What is stored is a salted,
+slow hash.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from split_server.pairing.state import StateFolder
 
 FILE = "pairing.json"
 LIFETIME = 300.0
-MAX_TRIES = 5
+MAX_TRIES = 4096
 MAX_CODES = 8
 # Crockford's base 32: no letters that look like digits.
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -72,7 +72,8 @@ def open_doorway(
     tls = _given(config) if certificate is None else certificate.context
     if policy.tokens is None:
         return Doorway(host, policy, tls, certificate)
-    pairing = Pairing(state, None if certificate is None else certificate.authority)
+    authority = None if certificate is None else certificate.authority
+    pairing = Pairing(state, authority, balancers=config.balancer)
     return Doorway(host, replace(policy, device=pairing.principal), tls, certificate, pairing)
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from split_server.pairing import attempts
+from split_server.pairing.attempts import ATTEMPTS_PER_MINUTE
 from split_server.pairing.errors import PairingBusy, PairingRefused
-from split_server.pairing.pairing import ATTEMPTS_PER_MINUTE, Pairing
+from split_server.pairing.pairing import Pairing
 from split_server.pairing.state import StateFolder
 
 
@@ -28,15 +30,60 @@ def test_a_code_is_traded_for_a_token_of_its_own_principal(tmp_path: Path) -> No
     assert pairing.principal("unknown") is None
 
 
-def test_attempts_are_limited_per_minute_whoever_makes_them(tmp_path: Path) -> None:
+def _refused(pairing: Pairing, times: int, address: str) -> None:
+    for _ in range(times):
+        with pytest.raises(PairingRefused):
+            pairing.redeem("AAAA-AAAA", "phone", address)
+
+
+def test_wrong_attempts_of_one_address_are_limited_per_minute(tmp_path: Path) -> None:
     clock = Clock()
     pairing = Pairing(StateFolder(tmp_path), None, clock)
     for _ in range(ATTEMPTS_PER_MINUTE):
-        with pytest.raises(PairingRefused):
-            pairing.redeem("AAAA-AAAA", "phone")
+        _refused(pairing, 1, "10.0.0.1")
         clock.now += 1
     with pytest.raises(PairingBusy) as busy:
-        pairing.redeem(pairing.codes.make(clock()), "phone")
+        pairing.redeem(pairing.codes.make(clock()), "phone", "10.0.0.1")
     assert busy.value.retry_after == 60 - ATTEMPTS_PER_MINUTE
     clock.now += 60 - ATTEMPTS_PER_MINUTE
-    assert pairing.redeem(pairing.codes.make(clock()), "phone").token
+    assert pairing.redeem(pairing.codes.make(clock()), "phone", "10.0.0.1").token
+
+
+def test_somebody_elses_wrong_attempts_keep_no_device_from_pairing(tmp_path: Path) -> None:
+    clock = Clock()
+    pairing = Pairing(StateFolder(tmp_path), None, clock)
+    code = pairing.codes.make(clock())
+    _refused(pairing, ATTEMPTS_PER_MINUTE, "10.0.0.66")
+    _refused(pairing, ATTEMPTS_PER_MINUTE, "2001:db8::66")
+    assert pairing.redeem(code, "phone", "10.0.0.1").token
+
+
+def test_attempts_that_succeed_do_not_count(tmp_path: Path) -> None:
+    clock = Clock()
+    pairing = Pairing(StateFolder(tmp_path), None, clock)
+    for _ in range(2 * ATTEMPTS_PER_MINUTE):
+        assert pairing.redeem(pairing.codes.make(clock()), "phone", "10.0.0.1").token
+    _refused(pairing, ATTEMPTS_PER_MINUTE, "10.0.0.1")
+
+
+def test_addresses_of_one_network_count_together(tmp_path: Path) -> None:
+    pairing = Pairing(StateFolder(tmp_path), None, Clock())
+    for number in range(ATTEMPTS_PER_MINUTE):
+        _refused(pairing, 1, f"2001:db8::{number:x}")
+    with pytest.raises(PairingBusy):
+        pairing.redeem("AAAA-AAAA", "phone", "2001:db8::ffff")
+
+
+def test_a_balancer_speaks_for_many(tmp_path: Path) -> None:
+    pairing = Pairing(StateFolder(tmp_path), None, Clock(), balancers=["127.0.0.1"])
+    _refused(pairing, 3 * ATTEMPTS_PER_MINUTE, "127.0.0.1")
+
+
+def test_addresses_that_are_remembered_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "MAX_ADDRESSES", 3)
+    pairing = Pairing(StateFolder(tmp_path), None, Clock())
+    for number in range(10):
+        _refused(pairing, 1, f"10.0.0.{number}")
+    assert len(pairing._attempts) == 3

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from split_server.pairing.attempts import ATTEMPTS_PER_MINUTE
 from split_server.pairing.commands import invitation
 from split_server.pairing.devices import DeviceBook
 from split_server.pairing.invitation import grouped
-from split_server.pairing.pairing import ATTEMPTS_PER_MINUTE
 from split_server.pairing.state import StateFolder
 from tests.server_process import RunningServer, running_server
 from tests.web.browsing import PHONE, trusting
@@ -139,7 +139,7 @@ def test_a_typed_code_pairs_too(page: Page, server: RunningServer, state: Path) 
 def test_too_many_tries_are_told(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/pair#ZZZZ-ZZZZ")
     for _ in range(ATTEMPTS_PER_MINUTE):
-        _pairing(server)._attempts.append(time.time())
+        _pairing(server)._attempts._begin("127.0.0.1")
     page.get_by_role("button", name="Pair this device").click()
     assert "too many tries" in refusal(page)
 

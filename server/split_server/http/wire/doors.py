@@ -6,13 +6,13 @@ door the one that has stood there longest goes, so that they never keep out whoe
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from split_server.security.networks import network_of
 from split_wire.errors import Overloaded
 
 _log = logging.getLogger(__name__)
@@ -127,16 +127,3 @@ class Doors:
 
 def _nothing() -> None:
     """There is no connection yet."""
-
-
-def network_of(address: str) -> str:
-    """What an address counts as: itself, or for IPv6 the 64 bits that one customer has."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))

@@ -13,6 +13,9 @@ from split_server.security.authenticate import ADMITTED_EXTENSION
 from split_server.security.hanging_up import ABORT_EXTENSION
 
 MAX_HEAD_BYTES = 64 * 1024
+# Of a header: colon, space, end of line.
+_BETWEEN = 4
+_TOO_LARGE = "The head of the request is too large."
 HEAD_SECONDS = 15.0
 STALL_SECONDS = 60.0
 # Between two requests of a connection; strangers are those that no request was let in of.
@@ -29,7 +32,9 @@ class BoundedHttp(HttpToolsProtocol):
     """
 
     _in_head = False
-    _head_bytes = 0
+    # Bytes that came while a head was not whole, and those of its parts that were parsed.
+    _head_bytes = _parsed_bytes = 0
+    _too_large = False
     _head_timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None
 
@@ -58,9 +63,9 @@ class BoundedHttp(HttpToolsProtocol):
         super().resume_writing()
 
     def on_response_complete(self) -> None:
-        self.timeout_keep_alive = (
-            KEEP_ALIVE_SECONDS if self._place.known else STRANGERS_KEEP_ALIVE_SECONDS
-        )
+        known = self._place.known
+        seconds: Any = KEEP_ALIVE_SECONDS if known else STRANGERS_KEEP_ALIVE_SECONDS
+        self.timeout_keep_alive = seconds
         super().on_response_complete()
         self._watch_closing()
 
@@ -75,11 +80,16 @@ class BoundedHttp(HttpToolsProtocol):
             ADMITTED_EXTENSION: self._place.know,
         }
         self.scope["extensions"] = extensions
-        self._in_head, self._head_bytes = True, 0
+        self._in_head, self._head_bytes, self._parsed_bytes = True, 0, 0
         self._await_head()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_head:
+            self._count(len(name) + len(value) + _BETWEEN)
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -93,11 +103,23 @@ class BoundedHttp(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         if self._head_bytes > MAX_HEAD_BYTES:
-            self.send_400_response("The head of the request is too large.")
+            self._too_large = True
+            self.send_400_response("")
+
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response(_TOO_LARGE if self._too_large else msg)
+
+    def _count(self, size: int) -> None:
+        """A head that comes in one piece is parsed before its bytes can be counted."""
+        self._parsed_bytes += size
+        if self._parsed_bytes > MAX_HEAD_BYTES:
+            self._too_large = True
+            raise ValueError(_TOO_LARGE)
 
     def handle_websocket_upgrade(self) -> None:
         # The connection keeps its place.
-        made: Any = partial(self.config.ws_protocol_class, place=self._place)
+        plain: Any = self.config.ws_protocol_class
+        made: Any = partial(plain, place=self._place)
         self.ws_protocol_class = made
         super().handle_websocket_upgrade()
 

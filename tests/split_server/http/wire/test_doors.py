@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from split_server.http.wire.doors import DoorLimits, Doors, Place, network_of
+from split_server.http.wire.doors import DoorLimits, Doors, Place
 from split_wire.errors import Overloaded
 
 _LIMITS = DoorLimits(total=10, per_address=4, strangers=6, strangers_per_address=2)
@@ -92,20 +92,6 @@ def test_a_connection_leaves_once() -> None:
     place.leave()
     assert len(street.doors) == 0
     assert not street.doors._held
-
-
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
-        ("10.1.2.3", "10.1.2.3"),
-        ("::ffff:10.1.2.3", "10.1.2.3"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("", ""),
-    ],
-)
-def test_an_ipv6_address_counts_as_its_network(address: str, network: str) -> None:
-    assert network_of(address) == network
 
 
 def test_however_many_are_sent_away_there_is_one_line_a_minute(

@@ -36,6 +36,38 @@ def test_endless_headers_are_refused(open_server: RunningServer) -> None:
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
 
 
+@pytest.mark.parametrize(
+    "filler",
+    [b"X-Filler: " + b"x" * 100_000 + b"\r\n", b"X-F: y\r\n" * 12_000],
+    ids=["one header", "many headers"],
+)
+@pytest.mark.parametrize("upgrade", [b"", b"Upgrade: websocket\r\nConnection: Upgrade\r\n"])
+def test_a_head_that_comes_in_one_piece_has_the_same_limit(
+    filler: bytes, upgrade: bytes, open_server: RunningServer
+) -> None:
+    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + upgrade + filler + b"\r\n"
+    with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
+        raw.sendall(head)
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            answer = raw.makefile("rb").read()
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+
+
+def test_a_long_address_counts_as_the_head_does(open_server: RunningServer) -> None:
+    with socket.create_connection(("127.0.0.1", open_server.port), timeout=10) as raw:
+        raw.sendall(b"GET /health?" + b"q" * 100_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            answer = raw.makefile("rb").read()
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+
+
+def test_a_head_of_sixty_kilobytes_is_served(open_server: RunningServer) -> None:
+    with open_server.client() as client:
+        assert client.get("/health", headers={"X-Filler": "x" * 60_000}).status_code == 200
+
+
 def test_a_handshake_that_cannot_be_parsed_is_not_left_open(open_server: RunningServer) -> None:
     long = _HANDSHAKE.replace(b"split.v1", b"split.v1, split.bearer." + b"A" * 9000)
     answer = open_server.raw(long)
