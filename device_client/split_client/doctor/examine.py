@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from split_client.doctor.access import check_manifest, check_token
+from split_client.doctor.adapters import check_adapters
 from split_client.doctor.bounded import TooSlow, within
 from split_client.doctor.carriers import check_http, check_latency, check_websocket
 from split_client.doctor.case import Case, Limits
@@ -43,6 +44,7 @@ CHECKS = (
     Check("clock", check_clock, 0),
     Check("token", check_token, 2),
     Check("manifest", check_manifest, 0),
+    Check("adapters", check_adapters),
     Check("model", check_model, 0),
     Check("cache", check_cache, 0, local=True),
     Check("websocket", check_websocket),

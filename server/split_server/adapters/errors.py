@@ -11,7 +11,7 @@ class AdapterUnusable(ServerError):
     code = "adapter_unusable"
 
     def __init__(self, folder: str, reason: str) -> None:
-        self.reason = reason
+        self.folder, self.reason = folder, reason
         super().__init__(f"the adapter in {folder!r} cannot be used: {reason}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from split_files import FileRefused, read_regular
@@ -31,21 +32,34 @@ def adapter_folders(folder: Path) -> list[Path]:
 
 
 def open_adapters(
-    folder: Path, hidden_size: int | None, model_sha256: str | None = None
+    folder: Path,
+    hidden_size: int | None,
+    model_sha256: str | None = None,
+    leave_out: Callable[[AdapterUnusable], None] | None = None,
 ) -> dict[str, AdapterFile]:
     """Every adapter of ``folder`` by its name.
 
     ``hidden_size`` and ``model_sha256`` are those of the model that is served, None where there is
-    none beside them (an adapter host). Raises AdaptersNotFound, AdapterUnusable: one damaged
-    adapter refuses them all, so that nobody chats without the one they named.
+    none beside them (an adapter host). ``leave_out`` is told of what cannot be used; a chat that
+    names it is refused. Raises AdaptersNotFound, and AdapterUnusable where nobody is to be told.
     """
     found: dict[str, AdapterFile] = {}
     for entry in adapter_folders(folder):
-        adapter = open_adapter(entry, hidden_size, model_sha256)
-        if adapter.name in found:
-            raise AdapterUnusable(entry.name, f"another adapter is called {adapter.name!r} too")
-        found[adapter.name] = adapter
+        try:
+            adapter = open_adapter(entry, hidden_size, model_sha256)
+            _check_name(entry, adapter.name, found)
+        except AdapterUnusable as error:
+            if leave_out is None:
+                raise
+            leave_out(error)
+        else:
+            found[adapter.name] = adapter
     return found
+
+
+def _check_name(folder: Path, name: str, taken: Collection[str]) -> None:
+    if name in taken:
+        raise AdapterUnusable(folder.name, f"another adapter is called {name!r} too")
 
 
 def open_adapter(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.errors import AdapterUnusable
 from split_server.adapters.listing import PATH, listing
 
 
-def adapter_routes(adapters: Mapping[str, AdapterFile]) -> list[Route]:
+def adapter_routes(
+    adapters: Mapping[str, AdapterFile], left_out: Sequence[AdapterUnusable] = ()
+) -> list[Route]:
     """GET and HEAD of the listing; ``adapters`` are applied in the clear."""
-    document = listing(adapters, he=False)
+    document = listing(adapters, he=False, left_out=left_out)
 
     async def list_adapters(_: Request) -> Response:
         return JSONResponse(document, headers={"Cache-Control": "no-store"})

@@ -145,7 +145,7 @@ class SplitApp:
             *stream.routes(),
             *original_routes(parts.original, bodies),
             *weights.routes(),
-            *adapter_routes(parts.adapters),
+            *adapter_routes(parts.adapters, parts.left_out),
             *([] if parts.adapter_host is None else mounted_host(parts.adapter_host, bodies)),
             *([] if parts.compat is None else self._compatible(parts.compat, bodies)),
             *self._web.routes(),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from dataclasses import replace
 
-from split_client.errors import ClientError
+from split_client.errors import ClientError, ModelInUse
 from split_client.weights.store import ModelStore
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import Generator, GeneratorLimits
@@ -18,23 +20,43 @@ from split_server.sessions.in_process import InProcessSessions
 from split_server.sessions.step import StepAdmission
 from split_wire.errors import SplitError
 
+# To copy and verify the ends of a large model.
+WAIT_SECONDS = 120.0
+_PAUSE_SECONDS = 0.2
 _log = logging.getLogger(__name__)
 
 
-def open_local_ends(model: ServedModel) -> LocalEnds | None:
+def open_local_ends(
+    model: ServedModel,
+    clock: Callable[[], float] = time.monotonic,
+    pause: Callable[[float], None] = time.sleep,
+) -> LocalEnds | None:
     """The ends for the compatible APIs; None where this machine cannot keep them, which is told.
 
-    Split inference does not need them.
+    Split inference does not need them. Another process that copies the same ones into the cache
+    folder is waited for.
     """
-    try:
-        return LocalEnds.open(model.catalog, model.manifest, ModelStore())
-    except (ClientError, SplitError) as error:
-        _log.warning(
-            "the OpenAI and Kobold APIs are off: %s [%s]; --no-compat leaves them out",
-            error,
-            error.code,
-        )
-        return None
+    deadline, told = clock() + WAIT_SECONDS, False
+    while True:
+        try:
+            return LocalEnds.open(model.catalog, model.manifest, ModelStore())
+        except ModelInUse as error:
+            if clock() >= deadline:
+                return _without(error)
+            if not told:
+                _log.warning("waiting up to %g s: %s", WAIT_SECONDS, error)
+            told = True
+            pause(_PAUSE_SECONDS)
+        except (ClientError, SplitError) as error:
+            return _without(error)
+
+
+def _without(error: ClientError | SplitError) -> None:
+    _log.error(
+        "the OpenAI and Kobold APIs are off: %s [%s]; --no-compat leaves them out",
+        error,
+        error.code,
+    )
 
 
 def make_compat(

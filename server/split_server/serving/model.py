@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.errors import AdapterUnusable
 from split_server.adapters.served import served_adapters
 from split_server.checkpoint.catalog import Catalog, build_catalog
 from split_server.checkpoint.folder import Checkpoint, open_checkpoint
@@ -23,17 +25,20 @@ from split_server.serving.config import ServerConfig
 from split_server.serving.plan import plan_memory
 from split_wire.errors import SplitError
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServedModel:
     """``catalog`` and ``manifest``: what devices fetch of ``checkpoint``; ``runner`` of its middle;
-    ``adapters``: those that belong to it.
+    ``adapters``: those that belong to it, but for those that were ``left_out``.
     """
 
     checkpoint: Checkpoint
     catalog: Catalog
     manifest: Manifest
     adapters: Mapping[str, AdapterFile]
+    left_out: Sequence[AdapterUnusable]
     backbone: Backbone
     runner: ModelRunner
     planner: MemoryPlanner
@@ -47,7 +52,10 @@ def load_model(config: ServerConfig) -> ServedModel:
     checkpoint = open_checkpoint(config.model)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)
-    adapters = served_adapters(config.adapters, checkpoint, manifest.document["hidden_size"])
+    hidden_size, left_out = manifest.document["hidden_size"], list[AdapterUnusable]()
+    adapters = served_adapters(config.adapters, checkpoint, hidden_size, left_out.append)
+    for unusable in left_out:
+        _log.error("left out: %s", unusable)
     planner, need = plan_memory(config, checkpoint, texts=config.compat)
     check_weights(checkpoint.name, need, planner.limit)
     if planner.room().own:
@@ -58,6 +66,7 @@ def load_model(config: ServerConfig) -> ServedModel:
         catalog=catalog,
         manifest=manifest,
         adapters=adapters,
+        left_out=left_out,
         backbone=backbone,
         runner=runner,
         planner=planner,

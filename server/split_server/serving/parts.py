@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.errors import AdapterUnusable
 from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
 from split_server.compat.parts import Compat
@@ -23,8 +24,8 @@ class Parts:
     on the process's memory, None where nothing plans it.
 
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
-    steps may name in the clear; ``adapter_host``: what computes them on ciphertexts; ``web``: the
-    page for browsers.
+    steps may name in the clear, ``left_out``: folders that hold none for the model;
+    ``adapter_host``: what computes them on ciphertexts; ``web``: the page for browsers.
     """
 
     catalog: Catalog
@@ -35,5 +36,6 @@ class Parts:
     memory: Callable[[], dict[str, Any]] | None = None
     compat: Compat | None = None
     adapters: Mapping[str, AdapterFile] = field(default_factory=dict)
+    left_out: Sequence[AdapterUnusable] = ()
     adapter_host: AdapterHost | None = None
     web: WebFiles | None = None

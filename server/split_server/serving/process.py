@@ -53,7 +53,7 @@ def serve(config: ServerConfig, say: Say) -> int:
         say([_described(app)])
 
         def announce() -> None:
-            say([*_mounted(app), PRIVACY, *greeting(doorway, sockets)])
+            say([*_missing(config, app), *_mounted(app), PRIVACY, *greeting(doorway, sockets)])
             say(_invited(config, doorway, sockets))
 
         run_until_signal(
@@ -68,6 +68,14 @@ def _described(app: SplitApp) -> str:
         f"{info.name} ({info.family}, {info.num_layers} layers, context {info.max_context}), "
         f"computing in {info.dtype}"
     )
+
+
+def _missing(config: ServerConfig, app: SplitApp) -> list[str]:
+    """What was asked for and is not served."""
+    lines = [f"warning: left out: {unusable}" for unusable in app.parts.left_out]
+    if config.compat and app.parts.compat is None:
+        lines.append("warning: the OpenAI and Kobold APIs are off; the log says why")
+    return lines
 
 
 def _mounted(app: SplitApp) -> list[str]:

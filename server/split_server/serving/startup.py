@@ -49,6 +49,7 @@ def load_parts(config: ServerConfig) -> Parts:
         memory=lambda: memory_report(room),
         compat=None if local is None else make_compat(config, model, local, steps),
         adapters=model.adapters,
+        left_out=model.left_out,
         adapter_host=_adapter_host(config, model),
         web=web,
     )

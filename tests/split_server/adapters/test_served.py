@@ -50,3 +50,14 @@ def test_an_adapter_for_other_weights_is_refused(checkpoint: Checkpoint, tmp_pat
 def test_a_folder_that_was_named_must_be_there(checkpoint: Checkpoint, tmp_path: Path) -> None:
     with pytest.raises(AdaptersNotFound):
         served_adapters(tmp_path / "nowhere", checkpoint, HIDDEN)
+
+
+def test_what_cannot_be_used_is_left_out_where_somebody_is_told(
+    checkpoint: Checkpoint, tmp_path: Path
+) -> None:
+    write_adapter(tmp_path / "good", HIDDEN)
+    write_adapter(tmp_path / "other", HIDDEN, base_model_sha256="0" * 64)
+    (tmp_path / "empty").mkdir()
+    left_out: list[AdapterUnusable] = []
+    assert list(served_adapters(tmp_path, checkpoint, HIDDEN, left_out.append)) == ["good"]
+    assert [error.folder for error in left_out] == ["empty", "other"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
 from split_server.adapter_host.shapes import ckks_terms
 from split_server.adapters.adapter_file import AdapterFile
+from split_server.adapters.errors import AdapterUnusable
 from split_server.adapters.folder import open_adapters
 from split_server.serving.adapter_host.config import AdapterHostConfig
 
+_log = logging.getLogger(__name__)
 ACTIVATION_RMS = AdapterHostConfig().activation_rms
 EMBEDDED_ADAPTERS = Path(split_server.__file__).parent / "embedded" / "adapters"
 
@@ -26,9 +29,12 @@ def open_host(config: AdapterHostConfig) -> AdapterHost:
     Raises AdaptersNotFound, AdapterUnusable, HostUnusable, HostStateUnusable.
     """
     folder = config.adapters or EMBEDDED_ADAPTERS
-    adapters = open_adapters(folder.expanduser(), None)
+    left_out: list[AdapterUnusable] = []
+    adapters = open_adapters(folder.expanduser(), None, leave_out=left_out.append)
     if not adapters:
-        raise HostUnusable(f"there is no adapter in {folder}")
+        raise left_out[0] if left_out else HostUnusable(f"there is no adapter in {folder}")
+    for unusable in left_out:
+        _log.error("left out: %s", unusable)
     limits = HostLimits(
         workers=config.workers,
         sessions=config.max_sessions,
