@@ -14,6 +14,7 @@ from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.http import http_client
 from split_client.transport.refusal import read_refusal
+from split_client.transport.timed import exchange_once
 from split_wire.errors import SplitError
 from split_wire.fields import Fields
 from split_wire.original.strict_json import parse_object
@@ -37,15 +38,16 @@ def fetch_adapters(
 
     Raises AdapterListInvalid, ServerUnreachable, ConnectionLost, ServerRefused, TokenInvalid.
     """
-    with http_client(endpoint, token, connect_timeout) as client:
-        try:
-            timeout = httpx.Timeout(_SECONDS, connect=connect_timeout)
-            with client.stream("GET", endpoint.url + PATH, timeout=timeout) as response:
-                body = _body(response)
-        except httpx.ConnectError as error:
-            raise ServerUnreachable(endpoint.authority, str(error)) from error
-        except httpx.HTTPError as error:
-            raise ConnectionLost(str(error) or type(error).__name__) from error
+    client = http_client(endpoint, token, connect_timeout)
+    timeout = httpx.Timeout(_SECONDS, connect=connect_timeout)
+    request = client.build_request("GET", endpoint.url + PATH, timeout=timeout)
+    try:
+        with exchange_once(client, request, _SECONDS) as response:
+            body = _body(response)
+    except httpx.ConnectError as error:
+        raise ServerUnreachable(endpoint.authority, str(error)) from error
+    except httpx.HTTPError as error:
+        raise ConnectionLost(str(error) or type(error).__name__) from error
     if response.status_code == _NOT_FOUND:
         return ()
     if response.status_code != _OK:

@@ -26,6 +26,7 @@ from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.http import http_client
 from split_client.transport.refusal import read_refusal
+from split_client.transport.timed import TimedClient
 
 PATH = "/api/v1/adapters"
 _OCTETS = {"Content-Type": "application/octet-stream"}
@@ -57,6 +58,7 @@ class HostLink:
         self._endpoint, self._patience = endpoint, _bounded_patience(patience or Patience())
         self._clock, self._pause, self._chance = clock, pause, chance
         self._client = http_client(endpoint, token, self._patience.connect)
+        self._timed = TimedClient(self._client)
         self._urls: dict[str, httpx.URL] = {}
         self.traffic = Traffic()
 
@@ -97,11 +99,8 @@ class HostLink:
             method, self._url(path), content=body, headers=_OCTETS if body else {}
         )
         request.extensions["timeout"]["read"] = self._patience.exchange
-        response = self._client.send(request, stream=True)
-        try:
+        with self._timed.exchange(request, self._patience.exchange) as response:
             answer = _bounded(response, max(limit, _REFUSAL_BYTES))
-        finally:
-            response.close()
         if response.status_code not in _OK:
             raise self._refusal(response, answer)
         if len(answer) > limit:

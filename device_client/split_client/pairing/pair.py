@@ -14,6 +14,7 @@ from split_client.pairing.link import PairingLink
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.known import KnownServer, KnownServers
 from split_client.transport.refusal import read_refusal
+from split_client.transport.timed import exchange_once
 from split_client.transport.tls import pinned_context, unverified_context
 
 _MAX_ANSWER = 64 * 1024
@@ -95,8 +96,9 @@ def _request(
 ) -> tuple[int, bytes]:
     url = endpoint.url + path
     client = httpx.Client(verify=context, timeout=_SECONDS, trust_env=not endpoint.is_loopback)
+    request = client.build_request(method, url, json=body)
     try:
-        with client, client.stream(method, url, json=body) as response:
+        with exchange_once(client, request, _SECONDS) as response:
             data = bytearray()
             for part in response.iter_raw():
                 data += part

@@ -12,6 +12,7 @@ from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.refusal import read_refusal
+from split_client.transport.timed import TimedClient
 from split_client.transport.tls import tls_context
 from split_wire.frame import is_frame
 from split_wire.messages import CONTENT_TYPE
@@ -46,9 +47,10 @@ class HttpTransport:
         self._url = endpoint.url + PATH
         self._max_frame = max_frame
         self._client = http_client(endpoint, token, connect_timeout)
+        self._timed = TimedClient(self._client)
 
     def exchange(self, frame: bytes, timeout: float) -> bytes:
-        """POST ``frame`` and return the body.
+        """POST ``frame`` and return the body, all of it within ``timeout`` seconds.
 
         Raises ConnectionLost, ServerUnreachable, ServerRefused.
         """
@@ -57,11 +59,8 @@ class HttpTransport:
         )
         request.extensions["timeout"]["read"] = timeout
         try:
-            response = self._client.send(request, stream=True)
-            try:
+            with self._timed.exchange(request, timeout) as response:
                 body = self._body(response)
-            finally:
-                response.close()
         except httpx.ConnectError as error:
             raise ServerUnreachable(self._endpoint.authority, str(error)) from error
         except httpx.HTTPError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import time
+from collections.abc import Callable, Iterator
 
 import httpx
 
@@ -10,9 +12,13 @@ from split_client.errors import ConnectionLost, DownloadFailed, ServerRefused, S
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.http import http_client
 from split_client.transport.refusal import read_refusal
+from split_client.transport.timed import TimedClient
 from split_client.weights.manifest import FILE_NAME, MAX_MANIFEST_BYTES
 
 _MAX_REFUSAL_BYTES = 64 * 1024
+# For the whole manifest, and for a file: a day, within which it has to keep up a pace.
+_MANIFEST_SECONDS, _LONGEST_SECONDS = 120.0, 86_400.0
+_PACE_SECONDS, _LEAST_BYTES_PER_SECOND = 60.0, 1024
 _PARTIAL, _WHOLE = 206, 200
 
 
@@ -20,15 +26,21 @@ class WeightsSource:
     """The folder ``/weights`` of one server."""
 
     def __init__(
-        self, endpoint: Endpoint, token: str | None, connect_timeout: float = 10.0
+        self,
+        endpoint: Endpoint,
+        token: str | None,
+        connect_timeout: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._endpoint = endpoint
+        self._clock = clock
         self._client = http_client(endpoint, token, connect_timeout)
+        self._timed = TimedClient(self._client)
 
     def manifest(self) -> bytes:
         """The manifest's bytes. Raises ServerUnreachable, ConnectionLost, ServerRefused."""
         body = bytearray()
-        for part in self._stream(FILE_NAME, 0):
+        for part in self._stream(FILE_NAME, 0, _MANIFEST_SECONDS):
             body += part
             if len(body) > MAX_MANIFEST_BYTES:
                 raise DownloadFailed(FILE_NAME, f"it is longer than {MAX_MANIFEST_BYTES} bytes")
@@ -39,19 +51,22 @@ class WeightsSource:
 
         Raises what :meth:`manifest` raises.
         """
-        return self._stream(file, start)
+        return self._stream(file, start, math.inf)
 
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
 
-    def _stream(self, file: str, start: int) -> Iterator[bytes]:
+    def _stream(self, file: str, start: int, seconds: float) -> Iterator[bytes]:
         headers = {"Range": f"bytes={start}-"} if start else {}
         url = f"{self._endpoint.url}/weights/{file}"
+        pace = _Pace(self._clock)
+        request = self._client.build_request("GET", url, headers=headers)
         try:
-            with self._client.stream("GET", url, headers=headers) as response:
+            with self._timed.exchange(request, min(seconds, _LONGEST_SECONDS)) as response:
                 skip = _bytes_to_skip(response, file, start)
                 for part in response.iter_raw():
+                    pace.check(len(part))
                     skipped = min(skip, len(part))
                     skip -= skipped
                     yield part[skipped:]
@@ -59,6 +74,27 @@ class WeightsSource:
             raise ServerUnreachable(self._endpoint.authority, str(error)) from error
         except httpx.HTTPError as error:
             raise ConnectionLost(str(error) or type(error).__name__) from error
+
+
+class _Pace:
+    """The least speed of a download: a kilobyte a second over each of its first and later minutes.
+
+    Slower ones begin again where they were, over another connection.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since, self._bytes = clock(), 0
+
+    def check(self, size: int) -> None:
+        """Count a piece. Raises httpx.ReadTimeout."""
+        self._bytes += size
+        passed = self._clock() - self._since
+        if passed < _PACE_SECONDS:
+            return
+        if self._bytes < passed * _LEAST_BYTES_PER_SECOND:
+            raise httpx.ReadTimeout(f"{self._bytes} bytes in {passed:.0f} s")
+        self._since, self._bytes = self._clock(), 0
 
 
 def _bytes_to_skip(response: httpx.Response, file: str, start: int) -> int:
