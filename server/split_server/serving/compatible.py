@@ -42,16 +42,18 @@ def open_local_ends(
             return LocalEnds.open(model.catalog, model.manifest, ModelStore())
         except ModelInUse as error:
             if clock() >= deadline:
-                return _without(error)
+                _tell_without(error)
+                return None
             if not told:
                 _log.warning("waiting up to %g s: %s", WAIT_SECONDS, error)
             told = True
             pause(_PAUSE_SECONDS)
         except (ClientError, SplitError) as error:
-            return _without(error)
+            _tell_without(error)
+            return None
 
 
-def _without(error: ClientError | SplitError) -> None:
+def _tell_without(error: ClientError | SplitError) -> None:
     _log.error(
         "the OpenAI and Kobold APIs are off: %s [%s]; --no-compat leaves them out",
         error,
