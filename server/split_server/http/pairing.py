@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from split_server.http.wire.errors import BadRequest
 from split_server.pairing.pairing import Pairing
+from split_server.threads import Threads
 from split_wire.errors import FrameTooLarge, NotFound
 
 MAX_BODY = 4096
@@ -19,13 +20,15 @@ _MAX_TEXT = 200
 _BODY_SECONDS = 10.0
 
 
-def pairing_routes(pairing: Pairing) -> list[Route]:
-    """``/ca.crt`` and ``POST /api/v1/pair``, both without a token."""
+def pairing_routes(pairing: Pairing, threads: Threads) -> list[Route]:
+    """``/ca.crt`` and ``POST /api/v1/pair``, both without a token; codes are redeemed on
+    ``threads``.
+    """
 
     async def pair(request: Request) -> Response:
         code, name = _asked(await _body(request))
         address = "" if request.client is None else request.client.host
-        paired = await asyncio.to_thread(pairing.redeem, code, name, address)
+        paired = await threads.run(lambda: pairing.redeem(code, name, address))
         answer = {"token": paired.token, "id": paired.device.id, "name": paired.device.name}
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 

@@ -15,12 +15,14 @@ from split_server.engine.job import EngineResult, Outcome
 from split_server.engine.model.info import ModelInfo
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission, StepRequest
+from split_server.threads import Threads
 from split_wire.errors import Overloaded, UnknownSession, WrongHiddenSize, WrongShape
 from split_wire.tensor import Tensor
 
 _T = TypeVar("_T")
 # At 3 microseconds a row, the event loop has no use for a thread below this.
 _ROWS_HASHED_AT_ONCE = 16
+_THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class OriginalSessions:
 
     def __init__(self, steps: StepAdmission) -> None:
         self._steps = steps
+        self._threads = Threads("original-sessions", _THREADS)
 
     @property
     def info(self) -> ModelInfo:
@@ -92,6 +95,10 @@ class OriginalSessions:
         """Forget the session called ``name``; nothing happens when there is none."""
         self._steps.store.close_named(principal, name)
 
+    def close_threads(self) -> None:
+        """End its threads; nothing is appended any more."""
+        self._threads.close()
+
     def _named_session(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> tuple[Session, bool]:
@@ -113,7 +120,7 @@ class OriginalSessions:
 
     async def _off_loop(self, rows: int, work: Callable[[], _T]) -> _T:
         """``work`` on a thread when it goes over more rows than one step has."""
-        return await asyncio.to_thread(work) if rows > self._steps.max_rows else work()
+        return await self._threads.run(work) if rows > self._steps.max_rows else work()
 
     def _begun(
         self, session: Session, whole: StepRequest, known: bool
@@ -141,7 +148,7 @@ class OriginalSessions:
         try:
             for first in range(0, whole.embeddings.rows, self._steps.max_rows):
                 rows = _row_slice(whole.embeddings, first, first + self._steps.max_rows)
-                digests = await _following(session, whole.start + first, rows)
+                digests = await self._following(session, whole.start + first, rows)
                 part = replace(whole, start=whole.start + first, embeddings=rows, digests=digests)
                 results.append(await self._result(session, part))
         except BaseException:
@@ -152,6 +159,12 @@ class OriginalSessions:
             return results
         finally:
             self._steps.leave(session)
+
+    async def _following(self, session: Session, start: int, rows: Tensor) -> list[bytes]:
+        """The session's chain after each of ``rows``, hashed on a thread where they are many."""
+        if rows.rows <= _ROWS_HASHED_AT_ONCE:
+            return session.chain.following(start, rows)
+        return await self._threads.run(lambda: session.chain.following(start, rows))
 
     async def _result(self, session: Session, part: StepRequest) -> EngineResult:
         answer: asyncio.Future[EngineResult] = asyncio.get_running_loop().create_future()
@@ -166,13 +179,6 @@ class OriginalSessions:
 
         self._steps.post(session, part, ended, wanted=lambda: not answer.cancelled())
         return await answer
-
-
-async def _following(session: Session, start: int, rows: Tensor) -> list[bytes]:
-    """The session's chain after each of ``rows``, hashed on a thread where they are many."""
-    if rows.rows <= _ROWS_HASHED_AT_ONCE:
-        return session.chain.following(start, rows)
-    return await asyncio.to_thread(session.chain.following, start, rows)
 
 
 def _joined(results: list[EngineResult]) -> NDArray[np.float32]:

@@ -48,6 +48,7 @@ from split_server.serving.config import ServerConfig
 from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
+from split_server.threads import Threads
 
 _SWEEP_SECONDS = 10.0
 _FILE_THREADS = 2
@@ -101,6 +102,7 @@ class SplitApp:
         self._grace = config.shutdown_grace
         self._drained = False
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
+        self._pairing_thread = Threads("pairing", 1)
         self.max_message_bytes = max(
             parts.framed.max_frame_bytes + _FRAME_MARGIN, parts.original.max_request_bytes
         )
@@ -140,7 +142,7 @@ class SplitApp:
             *health_routes(lambda: parts.steps.vitals.stopped),
             *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
-            *([] if self._pairing is None else pairing_routes(self._pairing)),
+            *([] if self._pairing is None else pairing_routes(self._pairing, self._pairing_thread)),
             *forward.routes(),
             *stream.routes(),
             *original_routes(parts.original, bodies),
@@ -183,6 +185,8 @@ class SplitApp:
             if host is not None:
                 host.close()
             self._files.shutdown(wait=False, cancel_futures=True)
+            self._pairing_thread.close()
+            self.parts.framed.close()
             self.parts.original.close()
             if self.parts.compat is not None:
                 self.parts.compat.close()

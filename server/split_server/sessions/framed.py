@@ -16,6 +16,7 @@ from split_server.error_reports import report_error
 from split_server.internal_error import internal_error
 from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission, StepRequest
+from split_server.threads import Threads
 from split_wire.attention import CAPABILITY
 from split_wire.errors import ModelChanged, SplitError, UnknownSession, UnsupportedVersion
 from split_wire.limits import frame_limit
@@ -38,6 +39,7 @@ from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
 
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
 _LARGE_FRAME = 256 * 1024
+_THREADS = 2
 # The rows of attention, and the frame that holds them until the next step.
 _ATTENTION_COPIES = 2
 
@@ -55,7 +57,12 @@ class FramedSessions:
 
     def __init__(self, steps: StepAdmission) -> None:
         self._steps = steps
+        self._threads = Threads("frames", _THREADS)
         self.max_frame_bytes = frame_limit(steps.info.hidden_size, steps.max_rows)
+
+    def close(self) -> None:
+        """End its threads."""
+        self._threads.close()
 
     async def handle(self, principal: str, frame: bytes) -> Answer:
         """Answer one ``split.v1`` frame; a refusal is an answer too."""
@@ -161,7 +168,7 @@ class FramedSessions:
             before = framing.state.running
             try:
                 return self._begun(
-                    session, framing, await _admission(framing.state, message, frame)
+                    session, framing, await self._admission(framing.state, message, frame)
                 )
             except BaseException:
                 run = framing.state.running
@@ -179,6 +186,11 @@ class FramedSessions:
         if framing.reply is None:
             raise UnknownSession
         return framing.reply
+
+    async def _admission(self, state: SessionState, message: Step, frame: bytes) -> Admission:
+        if len(frame) < _LARGE_FRAME:
+            return state.admit(message, fingerprint(frame))
+        return await self._threads.run(lambda: state.admit(message, fingerprint(frame)))
 
     def _begin(self, session: Session, state: SessionState, run: Run) -> asyncio.Future[bytes]:
         """Queue the admitted step."""
@@ -206,12 +218,6 @@ class FramedSessions:
             _book(session, state, run, reply, outcome)
 
         self._steps.begin(session, request, ended, wanted=lambda: not reply.done())
-
-
-async def _admission(state: SessionState, message: Step, frame: bytes) -> Admission:
-    if len(frame) < _LARGE_FRAME:
-        return state.admit(message, fingerprint(frame))
-    return await asyncio.to_thread(lambda: state.admit(message, fingerprint(frame)))
 
 
 def _book(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 import time
@@ -19,6 +18,7 @@ from split_server.internal_error import internal_error
 from split_server.original.experts.apply import Applied, Experts
 from split_server.original.experts.encryption import HeTimes
 from split_server.original.sessions import Appended, OriginalSessions
+from split_server.threads import Threads
 from split_wire.errors import SplitError, TokenizeDisabled
 from split_wire.original import replies
 from split_wire.original.experts import adapter_of
@@ -42,6 +42,7 @@ JSON = "application/json"
 PUBLIC_PROBE = "hello"
 # Checking and encoding rows above this size would hold up the event loop for milliseconds.
 _LARGE = 256 * 1024
+_THREADS = 2
 
 
 class OriginalProtocol:
@@ -65,6 +66,7 @@ class OriginalProtocol:
         self._allow_tokenize = allow_tokenize
         self._experts = experts or Experts()
         self._clock = clock
+        self._threads = Threads("original", _THREADS)
         self._parser = RequestParser(sessions.info.hidden_size)
 
     @property
@@ -115,8 +117,10 @@ class OriginalProtocol:
         )
 
     def close(self) -> None:
-        """End what the adapters run on."""
+        """End what its adapters and messages run on."""
         self._experts.close()
+        self._sessions.close_threads()
+        self._threads.close()
 
     async def tokenize(self, body: bytes) -> dict[str, Any]:
         """Answer ``{"text"}``. Raises TokenizeDisabled, MalformedMessage, FrameTooLarge."""
@@ -144,7 +148,7 @@ class OriginalProtocol:
             raise TokenizeDisabled
 
     async def _token_ids(self, text: str) -> list[int]:
-        return [int(token) for token in await asyncio.to_thread(self._encode, text)]
+        return [int(token) for token in await self._threads.run(lambda: self._encode(text))]
 
     async def _answer_or_refuse(
         self, principal: str, websocket: TrackedSocket, message: str | bytes, private: str
@@ -180,7 +184,7 @@ class OriginalProtocol:
         parse: Callable[[Any], Request] = self._parser.binary if binary else self._parser.text
         if len(data) < _LARGE:
             return parse(data)
-        return await asyncio.to_thread(parse, data)
+        return await self._threads.run(lambda: parse(data))
 
     async def _forward(
         self, principal: str, request: Forward, private: str, begun: float
@@ -203,7 +207,7 @@ class OriginalProtocol:
         )
         if done.hidden.nbytes < _LARGE:
             return reply.encode(request.spelling)
-        return await asyncio.to_thread(reply.encode, request.spelling)
+        return await self._threads.run(lambda: reply.encode(request.spelling))
 
     async def _stepped(
         self, principal: str, name: str, request: Forward, adapter: str | None

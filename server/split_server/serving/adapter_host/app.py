@@ -29,6 +29,7 @@ from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.upkeep import Upkeep, access_upkeep, every
+from split_server.threads import Threads
 
 _SWEEP_SECONDS = 10.0
 _log = logging.getLogger(__name__)
@@ -61,11 +62,12 @@ class AdapterHostApp:
             *upkeep,
         )
         self._grace = config.shutdown_grace
+        self._pairing_thread = Threads("pairing", 1)
         bodies = Bodies(Quota(config.max_queued_bytes, "bytes of messages"))
         self.asgi = Starlette(
             routes=[
                 *health_routes(),
-                *([] if pairing is None else pairing_routes(pairing)),
+                *([] if pairing is None else pairing_routes(pairing, self._pairing_thread)),
                 *AdapterHostRoutes(host, bodies).routes(),
             ],
             middleware=[
@@ -97,6 +99,7 @@ class AdapterHostApp:
             for task in keeping:
                 task.cancel()
             await self.drain()
+            self._pairing_thread.close()
 
     async def drain(self) -> None:
         """Refuse new queries, answer those under way within the grace period, end the workers."""
