@@ -43,6 +43,11 @@ class ServerProcess:
         assert self._process.stdout is not None
         assert any(line.startswith("listening on") for line in self._process.stdout)
 
+    def end(self, seconds: float) -> int:
+        """End it in order (SIGTERM); its exit status. Raises TimeoutExpired after ``seconds``."""
+        self._process.terminate()
+        return self._process.wait(seconds)
+
     def kill(self) -> None:
         """End it without a word to anybody (SIGKILL)."""
         self._process.kill()

@@ -11,18 +11,20 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import llguidance
 
 from split_client.generation.constraint import Constraint
 from split_client.grammar.constraint import JsonConstraint
+from split_client.grammar.multiples import check_multiples
 from split_client.grammar.schema import GrammarInvalid, checked
 from split_client.grammar.sizes import jumps_of
 from split_client.grammar.vocabulary import Vocabulary
 
-__all__ = ["GrammarInvalid", "JsonGrammars"]
+__all__ = ["GrammarInvalid", "JsonGrammars", "compiled", "rules_of"]
 
+_T = TypeVar("_T")
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
 # Of the parser, for one byte of a text: enough for the properties that a schema has room for.
 _MAX_ITEMS: Final = 50_000
@@ -48,11 +50,9 @@ class JsonGrammars:
 
         Raises GrammarInvalid.
         """
-        rules = _ANY_OBJECT if schema is None else checked(schema)
+        rules = rules_of(schema)
         vocabulary = self._vocabulary()
-        matcher = _with_deep_stack(lambda: _compiled(vocabulary, rules))
-        jumps = jumps_of(rules)
-        return lambda: JsonConstraint(matcher.deep_copy(), vocabulary, jumps)
+        return _with_deep_stack(lambda: compiled(vocabulary, rules))
 
     def _vocabulary(self) -> Vocabulary:
         with self._lock:
@@ -65,7 +65,27 @@ class JsonGrammars:
             return self._built
 
 
-def _compiled(vocabulary: Vocabulary, rules: dict[str, Any]) -> llguidance.LLMatcher:
+def rules_of(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """``schema`` once it is checked; None: any JSON object. Raises GrammarInvalid."""
+    if schema is None:
+        return _ANY_OBJECT
+    rules = checked(schema)
+    check_multiples(rules)
+    return rules
+
+
+def compiled(vocabulary: Vocabulary, rules: dict[str, Any]) -> Callable[[], JsonConstraint]:
+    """The maker of a constraint for each reply, from the ``rules`` of a checked schema.
+
+    It recurses deeply, and neither its time nor its memory is bounded by the size of ``rules``.
+    Raises GrammarInvalid.
+    """
+    matcher = _matcher(vocabulary, rules)
+    jumps = jumps_of(rules)
+    return lambda: JsonConstraint(matcher.deep_copy(), vocabulary, jumps)
+
+
+def _matcher(vocabulary: Vocabulary, rules: dict[str, Any]) -> llguidance.LLMatcher:
     text = json.dumps(rules)
     grammar = llguidance.LLMatcher.grammar_from_json_schema(
         text, overrides={"whitespace_flexible": False, "lenient": False, "coerce_one_of": False}
@@ -84,7 +104,7 @@ def _compiled(vocabulary: Vocabulary, rules: dict[str, Any]) -> llguidance.LLMat
     return matcher
 
 
-def _with_deep_stack(work: Callable[[], llguidance.LLMatcher]) -> llguidance.LLMatcher:
+def _with_deep_stack(work: Callable[[], _T]) -> _T:
     """Return or raise what ``work`` does on a thread of its own, with room for recursion."""
     with ThreadPoolExecutor(1) as pool, _STACK_LOCK:
         usual = threading.stack_size(_STACK_BYTES)

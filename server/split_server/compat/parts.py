@@ -7,20 +7,23 @@ from dataclasses import dataclass
 from split_server.checkpoint.folder import Checkpoint
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import Generator
+from split_server.compat.grammars.grammars import Grammars
 from split_server.compat.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)
 class Compat:
-    """The ends, the generations and the texts of one served model."""
+    """The ends, the generations, the texts and the grammars of one served model."""
 
     checkpoint: Checkpoint
     local: LocalEnds
     generator: Generator
     texts: Texts
+    grammars: Grammars
 
     def close(self) -> None:
         """End its processes and threads."""
         self.generator.close()
         self.texts.close()
+        self.grammars.close()
         self.local.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from split_client.generation.constraint import Constraint
@@ -16,7 +17,8 @@ class GenerationRequest:
 
     ``stop_tokens`` end the reply as the model's own end tokens do, which ``ignore_eos`` takes out;
     ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
-    most likely): what the event of each token brings. ``constraint`` makes the grammar's state.
+    most likely): what the event of each token brings. ``constraint`` makes the grammar's state, on
+    the generation's thread, which leaves its context at the end.
     """
 
     prompt: tuple[int, ...]
@@ -27,4 +29,4 @@ class GenerationRequest:
     stops: tuple[str, ...] = ()
     attention: AttentionRequest | None = None
     logprobs: int | None = None
-    constraint: Callable[[], Constraint] | None = None
+    constraint: Callable[[], AbstractContextManager[Constraint]] | None = None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from split_client.errors import Cancelled
+from split_client.generation.constraint import Constraint
 from split_client.generation.loop import Event, Limits, TokenEvent, decode
 from split_client.generation.sampling.sampler import Sampler
 from split_client.model.ends import DeviceEnds
@@ -66,12 +67,11 @@ class GenerationRun:
         self._channel.cancel()
 
     def _produce(self) -> Exception | None:
+        make = self.request.constraint
         try:
-            for event in self._events():
-                if isinstance(event, TokenEvent):
-                    self.tokens += 1
-                    self.rows_sent += event.rows
-                self._channel.put(event)
+            with ExitStack() as stack:
+                constraint = None if make is None else stack.enter_context(make())
+                self._put(self._events(constraint))
         except Cancelled:
             return None
         # Whatever it is belongs to the reader; other generations go on.
@@ -79,7 +79,14 @@ class GenerationRun:
             return error
         return None
 
-    def _events(self) -> Iterator[Event]:
+    def _put(self, events: Iterator[Event]) -> None:
+        for event in events:
+            if isinstance(event, TokenEvent):
+                self.tokens += 1
+                self.rows_sent += event.rows
+            self._channel.put(event)
+
+    def _events(self, constraint: Constraint | None) -> Iterator[Event]:
         request = self.request
         return decode(
             self.sequence,
@@ -88,7 +95,7 @@ class GenerationRun:
             list(request.prompt),
             self._limits,
             attention=request.attention,
-            constraint=None if request.constraint is None else request.constraint(),
+            constraint=constraint,
             logprobs=request.logprobs,
             cancelled=self._cancelled.is_set,
         )

@@ -11,6 +11,8 @@ from split_client.errors import ClientError, ModelInUse
 from split_client.weights.store import ModelStore
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import Generator, GeneratorLimits
+from split_server.compat.grammars.grammars import Grammars
+from split_server.compat.grammars.process import Words
 from split_server.compat.parts import Compat
 from split_server.compat.text_process import TextProcess
 from split_server.compat.texts import Texts
@@ -71,4 +73,7 @@ def make_compat(
     limits = replace(limits, running=min(limits.running, most))
     texts = Texts(local.ends, TextProcess(local.tokenizer))
     generator = Generator(local.ends, InProcessSessions(steps), limits)
-    return Compat(model.checkpoint, local, generator, texts)
+    ends = local.ends
+    manifest = ends.manifest
+    words = Words(ends.tokenizer.to_json(), manifest.vocab_size, manifest.eos_token_ids)
+    return Compat(model.checkpoint, local, generator, texts, Grammars(words))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from split_client.errors import PromptTooLong
-from split_client.generation.constraint import Constraint
-from split_client.grammar.json import GrammarInvalid, JsonGrammars
+from split_client.grammar.json import GrammarInvalid
+from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
 from split_server.compat.openai.errors import SchemaRefused
@@ -35,8 +34,7 @@ class OpenAIService:
         self._clock = clock
         ends = self.generator.ends
         self._ends = ends.manifest.eos_token_ids
-        tokenizer_json = ends.tokenizer.to_json()
-        self._grammars = JsonGrammars(tokenizer_json, ends.manifest.vocab_size, self._ends)
+        self._grammars = compat.grammars
         self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
         self.served = ServedModel(
             ends.manifest.name,
@@ -86,12 +84,12 @@ class OpenAIService:
             raise PromptTooLong(len(prompt), limit)
         return prompt
 
-    async def constraint(self, form: JsonForm | None) -> Callable[[], Constraint] | None:
-        """The maker of the grammar's state for ``form``. Raises SchemaRefused."""
+    async def constraint(self, principal: str, form: JsonForm | None) -> MakeConstraint | None:
+        """The maker of the grammar's state for ``form``. Raises SchemaRefused, Overloaded."""
         if form is None:
             return None
         try:
-            return await asyncio.to_thread(self._grammars.schema, form.schema)
+            return await self._grammars.maker(principal, form.schema)
         except GrammarInvalid as error:
             raise SchemaRefused(str(error), form.param) from None
 

@@ -47,7 +47,7 @@ class Chat:
         service, options = self._service, asked.options
         prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
         who.knows(len(prompt))
-        constraint = await service.constraint(asked.form)
+        constraint = await service.constraint(who.principal, asked.form)
         return [
             GenerationRequest(
                 prompt,

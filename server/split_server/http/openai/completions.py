@@ -28,7 +28,7 @@ class Completions:
         head, prefixes = service.head("cmpl"), await self._prefixes(asked, who.principal)
         who.knows(max(len(prompt) for prompt in prompts))
         work = Work(
-            await self._requests(asked, prompts),
+            await self._requests(asked, who, prompts),
             lambda: service.reader(PlainReader(), scored),
             CompletionAnswer(head, scored, options.include_usage, prefixes),
             Usage([len(prompt) for prompt in prompts], options.choices),
@@ -37,10 +37,11 @@ class Completions:
         await work.run(service.generator, who.principal, sink)
 
     async def _requests(
-        self, asked: CompletionRequest, prompts: list[tuple[int, ...]]
+        self, asked: CompletionRequest, who: Asked, prompts: list[tuple[int, ...]]
     ) -> list[GenerationRequest]:
         """One for each choice of each prompt, in the order of the answer."""
-        options, constraint = asked.options, await self._service.constraint(asked.form)
+        options = asked.options
+        constraint = await self._service.constraint(who.principal, asked.form)
         return [
             GenerationRequest(
                 prompt,

@@ -1,0 +1,31 @@
+"""Limits of a grammar's process: what a schema may cost before and while it steers a reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarLimits:
+    """``compile_cpu``: seconds of processor time until a schema is refused, with its first mask;
+    ``reply_cpu``: those that a reply begins with, the schema compiled again included, to which
+    each token adds ``token_cpu`` up to ``most_cpu``; ``memory``: bytes beyond those of the process
+    that all of them are copies of; ``seconds``: that one compilation may take by the clock, and
+    that a request waits for it; ``step_seconds``: the same for a token.
+
+    ``at_once``: compilations at a time, of which a principal has one; ``waiting`` for that, and
+    ``waiting_per_principal``; ``kept``: outcomes that are remembered.
+    """
+
+    compile_cpu: float = 0.6
+    reply_cpu: float = 1.0
+    token_cpu: float = 0.03
+    most_cpu: float = 2.0
+    memory: int = 48 << 20
+    seconds: float = 1.5
+    step_seconds: float = 20.0
+    start_seconds: float = 60.0
+    at_once: int = 2
+    waiting: int = 64
+    waiting_per_principal: int = 16
+    kept: int = 512
