@@ -103,8 +103,7 @@ class Generator:
         """
         self.check(request)
         await self.places.take()
-        run = self._run(principal, request)
-        run.start(lambda: self._ended(principal, run))
+        run = self._begun(principal, request)
         try:
             yield run.events()
         finally:
@@ -114,8 +113,22 @@ class Generator:
         """Forget the idle sequences."""
         self._pool.close()
 
-    def _run(self, principal: str, request: GenerationRequest) -> GenerationRun:
-        sequence = self._pool.take(principal, list(request.prompt))
+    def _begun(self, principal: str, request: GenerationRequest) -> GenerationRun:
+        """The run that has the place just taken, which is left if it cannot begin."""
+        try:
+            sequence = self._pool.take(principal, list(request.prompt))
+            try:
+                run = self._run(sequence, request)
+                run.start(lambda: self._ended(principal, run))
+            except BaseException:
+                self._pool.give_back(principal, sequence)
+                raise
+        except BaseException:
+            self.places.leave()
+            raise
+        return run
+
+    def _run(self, sequence: LocalSequence, request: GenerationRequest) -> GenerationRun:
         buffered = _SMALL_EVENTS if request.attention is None else BUFFERED
         limits, patience = self._limits_of(request), self._limits.patience
         return GenerationRun(self.ends, sequence, request, limits, buffered, patience)

@@ -15,6 +15,9 @@ from split_client.model.ends import DeviceEnds
 from split_server.compat.events import EventChannel
 from split_server.compat.request import GenerationRequest
 from split_server.compat.sequences import LocalSequence
+from split_wire.errors import Overloaded
+
+_RETRY_SECONDS = 2.0
 
 
 class GenerationRun:
@@ -45,7 +48,10 @@ class GenerationRun:
         )
 
     def start(self, ended: Callable[[], None]) -> None:
-        """Begin; ``ended`` is called on the event loop once nothing of it runs any more."""
+        """Begin; ``ended`` is called on the event loop once nothing of it runs any more.
+
+        Raises Overloaded where the system gives no thread; ``ended`` is not called then.
+        """
         self.sequence.backend.cancelled = self._cancelled
 
         def work() -> None:
@@ -56,7 +62,11 @@ class GenerationRun:
             self._channel.end(error)
 
         # A daemon, so that a generation cannot keep the process from ending.
-        threading.Thread(target=work, name="generation", daemon=True).start()
+        thread = threading.Thread(target=work, name="generation", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            raise Overloaded("the system gives a generation no thread", _RETRY_SECONDS) from None
 
     def events(self) -> AsyncIterator[Event]:
         """Every event, and the error that ended them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -269,3 +270,46 @@ def test_a_constraint_decides_what_may_follow(tiny_path: Path) -> None:
     events = run(main())
     assert ids_of(events) == wanted
     assert events[-1].reason == "stop"
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["a new sequence", "a kept sequence"])
+def test_a_generation_whose_thread_cannot_start_gives_its_place_and_sequence_back(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    start = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name == "generation":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    async def main() -> list[Any]:
+        async with generating(tiny_path, GeneratorLimits(running=1, waiting=0)) as generator:
+            if kept:
+                await events_of(generator, request(ignore_eos=True))
+                await until(lambda: generator.idle_sequences == 1)
+            with monkeypatch.context() as patched:
+                patched.setattr(threading.Thread, "start", refused)
+                for _ in range(3):
+                    with pytest.raises(Overloaded, match="thread"):
+                        await events_of(generator, request())
+            assert generator.places.running == 0
+            assert generator.idle_sequences == int(kept)
+            return await events_of(generator, request(ignore_eos=True))
+
+    assert ids_of(run(main())) == oracle.greedy(tiny_path, list(PROMPT), COUNT)
+
+
+def test_a_generation_that_gets_no_sequence_gives_its_place_back(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with generating(tiny_path, GeneratorLimits(running=1, waiting=0)) as generator:
+            with monkeypatch.context() as patched:
+                patched.setattr(generator._pool, "_new", None)
+                with pytest.raises(TypeError):
+                    await events_of(generator, request())
+            assert generator.places.running == 0
+            await events_of(generator, request())
+
+    run(main())
