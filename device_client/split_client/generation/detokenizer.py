@@ -21,15 +21,15 @@ class Detokenizer:
     """Text in pieces whose concatenation is the decoded whole; special tokens are left out.
 
     A character whose UTF-8 bytes are split over tokens is held back until it is whole; what comes
-    before it is not. Only the
-    previous piece and what is held back are decoded, so the cost per token does not grow with the
-    reply. The previous piece stays as context because some decoders treat the start of a text
-    specially.
+    before it is not. Only the previous piece and what is held back are decoded, so the cost per
+    token does not grow with the reply. The previous piece stays as context because some decoders
+    treat the start of a text specially; tokens that never have a text are left out of it, so that
+    a run of them costs no more.
     """
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
-        self._context: list[int] = []
+        self._context = list[int]()
         self._shown = ""
         self._held: list[int] = []
 
@@ -56,6 +56,14 @@ class Detokenizer:
         if piece:
             self._context, self._shown = self._held, self._decoder.decode(self._held)
         else:
-            self._context = self._context + self._held
+            self._context += [token for token in self._held if self._matters(token)]
         self._held = []
         return piece
+
+    def _matters(self, token: int) -> bool:
+        """False for special tokens and ids without a token.
+
+        A space at the beginning has no text either, but several of them have, and so may what
+        follows it.
+        """
+        return bool(self._decoder.decode([token] * _MAX_HELD))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,3 +100,41 @@ def test_bytes_that_never_become_text_are_not_held_for_ever(length: int) -> None
     pieces = streamed(tokenizer, [broken] * length)
     assert any(pieces[:16])
     assert set("".join(pieces)) == {"\ufffd"}
+
+
+class Counting:
+    """Counts the ids that it is asked to decode."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.ids = 0
+
+    def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
+        self.ids += len(ids)
+        return str(self._tokenizer.decode(ids, skip_special_tokens))
+
+
+@pytest.mark.parametrize("make", [byte_level, byte_fallback])
+@pytest.mark.parametrize("before", ["", "a"], ids=["at the beginning", "after a text"])
+@pytest.mark.parametrize("beyond", [0, 1], ids=["control tokens", "ids without a token"])
+def test_a_run_of_tokens_without_text_costs_as_much_for_each_of_them(
+    make: Callable[[], Tokenizer], before: str, beyond: int
+) -> None:
+    tokenizer = make()
+    control = max(tokenizer.get_vocab().values()) + beyond
+    ids = [tokenizer.token_to_id(token) for token in before]
+    decoder = Counting(tokenizer)
+    detokenizer = Detokenizer(decoder)
+    pieces = [detokenizer.push(token) for token in [*ids, *[control] * 500, *ids]]
+    assert "".join(pieces) == before * 2
+    assert decoder.ids < 25 * 500
+
+
+@given(st.lists(st.sampled_from(["▁", "▁Hello", "a", "é", "</s>"]), max_size=12))
+def test_control_tokens_between_others_change_nothing_of_their_text(words: list[str]) -> None:
+    tokenizer = byte_fallback()
+    ids = []
+    for word in words:
+        known = tokenizer.token_to_id(word)
+        ids += [known] if known is not None else [4 + byte for byte in word.encode()]
+    assert "".join(streamed(tokenizer, ids)) == tokenizer.decode(ids)

@@ -13,6 +13,8 @@ _GROUP: Final = 16
 # Room for float32 exponentials; those that underflow weigh less than 2^-149 each.
 _WEIGHT_SLACK: Final = 2.0**-10
 _UNDERFLOW: Final = 2.0**-110
+# Below it float32 loses digits, and in the end the whole temperature.
+_LEAST_FLOAT32: Final = 2.0**-126
 
 
 class Interval(NamedTuple):
@@ -56,7 +58,7 @@ def rest_weight(
     for bound in bounds:
         bound[ids] = -np.inf
     first = float(logits[0])
-    with np.errstate(under="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         beyond = float(np.exp((logits[k:].astype(np.float64) - first) / temperature).sum())
     low, high = (_weight(bound, spec, first, temperature) for bound in bounds)
     return Interval(
@@ -66,7 +68,11 @@ def rest_weight(
 
 def _weight(biased: NDArray[np.float32], spec: HeadSpec, first: float, temperature: float) -> float:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        exponents = (spec.finish_biased(biased) - np.float32(first)) / np.float32(temperature)
-        weights = np.exp(np.minimum(exponents, 0))
+        distances = spec.finish_biased(biased) - np.float32(first)
+        if temperature < _LEAST_FLOAT32:
+            distances = distances.astype(np.float64) / temperature
+        else:
+            distances /= np.float32(temperature)
+        weights = np.exp(np.minimum(distances, 0))
     weights[biased == -np.inf] = 0  # a cap makes them finite
     return float(weights.sum(dtype=np.float64))

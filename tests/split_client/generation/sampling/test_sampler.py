@@ -92,6 +92,21 @@ def test_screened_choices_are_those_of_all_logits(
         assert one.probability == pytest.approx(other.probability, rel=0.05, abs=1e-6)
 
 
+@pytest.mark.parametrize("temperature", [1e-40, 1e-310, 5e-324])
+@pytest.mark.parametrize("options", [{}, {"top_p": 0.9}, {"top_k": 40}, {"logit_bias": {3: 1.0}}])
+def test_a_temperature_below_what_float32_holds_is_as_good_as_greedy(
+    heads: tuple[ExactLMHead, ExactLMHead], temperature: float, options: dict[str, Any]
+) -> None:
+    warm = SamplingParams(temperature=temperature, seed=1, **options)
+    for head in heads:
+        for draw in range(3):
+            hidden = peaked(head, draw, 0.5)
+            chosen = Sampler(head, warm).choose(hidden, PROMPT, REPLY, draw)
+            greedy = Sampler(head, SamplingParams(**options)).choose(hidden, PROMPT, REPLY, draw)
+            assert chosen.token_id == greedy.token_id
+            assert chosen.probability == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("name", ["top-p", "min-p", "top-p and min-p with penalties", "no filter"])
 def test_peaked_distributions_are_drawn_without_all_logits(
     heads: tuple[ExactLMHead, ExactLMHead], name: str, monkeypatch: pytest.MonkeyPatch
