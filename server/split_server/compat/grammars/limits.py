@@ -22,7 +22,7 @@ class GrammarLimits:
     token_cpu: float = 0.03
     most_cpu: float = 2.0
     memory: int = 48 << 20
-    seconds: float = 1.5
+    seconds: float = 1.2
     step_seconds: float = 20.0
     start_seconds: float = 60.0
     at_once: int = 2
