@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from split_client.generation.constraint import Constraint
-from split_client.grammar.json import GrammarInvalid
+from split_client.grammar.json import GrammarInvalid, rules_of
 from split_client.grammar.schema import MAX_SCHEMA_BYTES
 from split_server.compat.grammars.checks import GrammarChecks, Verdict
 from split_server.compat.grammars.limits import GrammarLimits
@@ -25,6 +25,8 @@ from split_server.compat.grammars.remote import TOO_COSTLY, RemoteConstraint
 from split_server.threads import Threads
 from split_wire.errors import Overloaded
 
+# Checked in milliseconds, so that most refusals need no process.
+_SHORT = 4096
 # One may wait for the process to start while the other reads schemas.
 _THREADS = 2
 # Beyond the time after which a copy ends itself.
@@ -92,13 +94,15 @@ class Grammars:
 
 
 def _text(schema: dict[str, Any] | None) -> str:
-    """``schema`` as JSON; what is in it is the child's to check. Raises GrammarInvalid."""
+    """``schema`` as JSON. Raises GrammarInvalid; for a long one only its process does so."""
     try:
         text = json.dumps(schema)
     except (TypeError, ValueError, RecursionError):
         raise GrammarInvalid("it is not JSON") from None
     if len(text) > MAX_SCHEMA_BYTES:
         raise GrammarInvalid(f"it has {len(text)} bytes, more than {MAX_SCHEMA_BYTES}")
+    if len(text) <= _SHORT:
+        rules_of(schema)
     return text
 
 

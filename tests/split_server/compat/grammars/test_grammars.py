@@ -95,6 +95,17 @@ def test_any_object_is_made_without_a_schema_and_a_grammar_that_is_nested_deeply
     run(main())
 
 
+def test_a_short_schema_that_no_grammar_is_made_of_needs_no_process(tokenizer: Any) -> None:
+    async def main() -> None:
+        async with opened(tokenizer) as grammars:
+            for schema in ({"multipleOf": 99999989}, {"minProperties": 3}):
+                with pytest.raises(GrammarInvalid):
+                    await grammars.maker("a", schema)
+            assert grammars.process.pid is None
+
+    run(main())
+
+
 @pytest.mark.parametrize("name", COSTLY)
 def test_a_schema_that_costs_too_much_is_refused_and_its_process_ended(
     tokenizer: Any, name: str
