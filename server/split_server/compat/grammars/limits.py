@@ -26,6 +26,6 @@ class GrammarLimits:
     step_seconds: float = 20.0
     start_seconds: float = 60.0
     at_once: int = 2
-    waiting: int = 64
-    waiting_per_principal: int = 16
+    waiting: int = 128
+    waiting_per_principal: int = 32
     kept: int = 512

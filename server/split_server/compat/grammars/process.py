@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -155,7 +156,8 @@ class GrammarProcess:
             control.close()
         if process is not None:
             process.kill()
-            process.wait(_END_SECONDS)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_END_SECONDS)
 
 
 def _first(control: socket.socket) -> dict[str, Any]:
