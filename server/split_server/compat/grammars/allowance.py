@@ -16,7 +16,7 @@ from typing import Final
 
 # The library compiles by recursion; on Linux a main thread's stack may grow into this at any time.
 STACK_BYTES: Final = 112 << 20
-POLITE: Final = 10
+POLITE: Final = 5
 _LAST: Final = 19
 # Seconds of processor time after which a reply's grammar makes way for everything else, and what
 # each token adds to them.

@@ -46,7 +46,7 @@ def _allowance(reply: bool, limits: GrammarLimits) -> Allowance:
     else:
         make_way()
         allowance = Allowance(limits.compile_cpu, limits.compile_cpu)
-        allowance.begin(limits.seconds)
+        allowance.begin(limits.compile_seconds)
     return allowance
 
 

@@ -70,7 +70,7 @@ class Grammars:
         with self.process.open() as source:
             source.setblocking(False)
             try:
-                async with asyncio.timeout(self._limits.seconds + _MARGIN_SECONDS):
+                async with asyncio.timeout(self._limits.compile_seconds + _MARGIN_SECONDS):
                     return await self._compiled(source, schema)
             except TimeoutError:
                 raise Overloaded("the grammars' process is busy") from None
@@ -87,7 +87,7 @@ class Grammars:
             answer = document(await _read(source))
         except (OSError, Torn):
             # Ended for its processor time or memory; by the clock alone, the machine is to blame.
-            if time.monotonic() - began >= self._limits.seconds:
+            if time.monotonic() - began >= self._limits.compile_seconds:
                 raise Overloaded("the server is too busy to compile this schema") from None
             return TOO_COSTLY
         return str(answer["refused"]) if "refused" in answer else None

@@ -10,8 +10,10 @@ class GrammarLimits:
     """``compile_cpu``: seconds of processor time until a schema is refused, with its first mask;
     ``reply_cpu``: those that a reply begins with, the schema compiled again included, to which
     each token adds ``token_cpu`` up to ``most_cpu``; ``memory``: bytes beyond those of the process
-    that all of them are copies of; ``seconds``: that one compilation may take by the clock, and
-    that a request waits for it; ``step_seconds``: the same for a token.
+    that all of them are copies of; ``compile_seconds`` and ``step_seconds``: that
+    a compilation and a token of a reply may take by the clock; ``seconds``: that a request waits
+    for the first, which goes on for the next request of the same schema; ``start_seconds``: for the
+    process itself.
 
     ``at_once``: compilations at a time, of which a principal has one; ``waiting`` for that, and
     ``waiting_per_principal``; ``kept``: outcomes that are remembered.
@@ -23,6 +25,7 @@ class GrammarLimits:
     most_cpu: float = 2.0
     memory: int = 48 << 20
     seconds: float = 1.2
+    compile_seconds: float = 10.0
     step_seconds: float = 20.0
     start_seconds: float = 60.0
     at_once: int = 2

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -29,7 +30,7 @@ from tests.split_client.grammar.schemas import random_schema, weighted, write
 EOS = frozenset({0, 2})
 ROWS = 325
 # A machine under other tests is slow by the clock; processor time does not know them.
-PATIENT = GrammarLimits(seconds=30.0)
+PATIENT = GrammarLimits(seconds=30.0, compile_seconds=30.0)
 # Each passes the checks of a schema and costs seconds and gigabytes of its own.
 COSTLY: dict[str, dict[str, Any]] = {
     "choices of multiples": {
@@ -126,7 +127,7 @@ def test_a_schema_that_costs_too_much_is_refused_and_its_process_ended(
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what they limit")
 def test_memory_ends_a_schema_before_its_time_does(tokenizer: Any) -> None:
     async def main() -> None:
-        limits = GrammarLimits(memory=8 << 20, compile_cpu=60.0, seconds=60.0)
+        limits = replace(PATIENT, memory=8 << 20, compile_cpu=60.0)
         async with opened(tokenizer, limits) as grammars:
             with pytest.raises(GrammarInvalid, match="more time or memory"):
                 await grammars.maker("a", COSTLY["choices of multiples"])
@@ -137,7 +138,7 @@ def test_memory_ends_a_schema_before_its_time_does(tokenizer: Any) -> None:
 
 def test_a_machine_without_time_is_told_and_not_remembered(tokenizer: Any) -> None:
     async def main() -> None:
-        limits = GrammarLimits(seconds=0.2, compile_cpu=60.0)
+        limits = replace(PATIENT, compile_seconds=0.2, compile_cpu=60.0)
         async with opened(tokenizer, limits) as grammars:
             for _ in range(2):
                 with pytest.raises(Overloaded):
@@ -147,9 +148,22 @@ def test_a_machine_without_time_is_told_and_not_remembered(tokenizer: Any) -> No
     run(main())
 
 
+def test_a_compilation_goes_on_for_the_request_that_comes_again(tokenizer: Any) -> None:
+    async def main() -> None:
+        async with opened(tokenizer, replace(PATIENT, seconds=0.02)) as grammars:
+            with pytest.raises(Overloaded):
+                await grammars.maker("a", COSTLY["many names"])
+            await some(grammars)
+            await gone(grammars)
+            with pytest.raises(GrammarInvalid, match="more time or memory"):
+                await grammars.maker("a", COSTLY["many names"])
+
+    run(main())
+
+
 def test_what_a_reply_costs_later_ends_its_grammar_and_no_other_one(tokenizer: Any) -> None:
     async def main() -> None:
-        limits = GrammarLimits(seconds=30.0, reply_cpu=0.2, token_cpu=0.0)
+        limits = replace(PATIENT, reply_cpu=0.2, token_cpu=0.0)
         async with opened(tokenizer, limits) as grammars:
             other = await grammars.maker("a", {"type": "boolean"})
             make = await grammars.maker("a", {"type": "string"})
