@@ -19,12 +19,12 @@ class GrammarLimits:
     ``waiting_per_principal``; ``kept``: outcomes that are remembered.
     """
 
-    compile_cpu: float = 0.6
-    reply_cpu: float = 1.0
+    compile_cpu: float = 0.4
+    reply_cpu: float = 0.8
     token_cpu: float = 0.03
     most_cpu: float = 2.0
     memory: int = 48 << 20
-    seconds: float = 1.2
+    seconds: float = 1.0
     compile_seconds: float = 10.0
     step_seconds: float = 20.0
     start_seconds: float = 60.0
