@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from split_server.security.leases import ABORT_EXTENSION
+from split_server.security.hanging_up import ABORT_EXTENSION
 
 JSON = "application/json"
 NO_STORE = {"Cache-Control": "no-store"}
