@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from split_client import cli as client
-from split_server import cli as server
+from split_server import commands as server
 from split_settings.completion import SHELLS, completion
 from split_settings.shells import command_of
 

@@ -18,6 +18,7 @@ CLASSES = [
 def instance(kind: type[SplitError]) -> SplitError:
     """An error with arguments of whatever type its constructor names."""
     samples = {"int": 5, "str": "x", "float": 1.5, "tuple[int, ...]": (1, 2)}
+    samples["float | None"] = None
     annotations = {
         name: samples[annotation]
         for name, annotation in kind.__init__.__annotations__.items()

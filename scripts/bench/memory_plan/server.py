@@ -29,7 +29,8 @@ async def _serve(model: str, requests: int, seed: int, longest: int, linears: st
     from split_server.serving.config import ServerConfig
     from split_server.serving.startup import load_parts
 
-    parts = load_parts(ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears))
+    config = ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears, compat=False)
+    parts = load_parts(config)
     parts.steps.start()
     crowd = _Crowd(parts, random.Random(seed), longest)
     for number in range(requests):

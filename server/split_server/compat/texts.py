@@ -8,15 +8,14 @@ would end this one.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from split_client.errors import PromptTooLong
 from split_client.model.ends import DeviceEnds
 from split_server.compat.text_process import TextProcess
 from split_server.compat.turns import Turns
+from split_server.threads import Threads
 
 _T = TypeVar("_T")
 # Characters, or tokens, that take a few milliseconds.
@@ -36,11 +35,11 @@ class Texts:
         self._cuts = ends.tokenizer.cuts
         self._process = process
         # Of their own, so that neither long texts nor slow templates keep short texts waiting.
-        self._short = ThreadPoolExecutor(1, "short-texts")
-        self._long = ThreadPoolExecutor(1, "long-texts")
-        self._whole = ThreadPoolExecutor(1, "whole-texts")
+        self._short = Threads("short-texts", 1)
+        self._long = Threads("long-texts", 1)
+        self._whole = Threads("whole-texts", 1)
         # The template's process answers one request at a time.
-        self._rendering = ThreadPoolExecutor(1, "templates")
+        self._rendering = Threads("templates", 1)
         self._long_turns, self._whole_turns, self._render_turns = Turns(), Turns(), Turns()
         # For requests whose text is in memory several times while it is parsed and tokenized.
         self.large = Turns()
@@ -78,7 +77,7 @@ class Texts:
         """Ids of ``text``, one piece after the other. Raises TextTooCostly."""
         cuts = self._cuts
         if len(text) <= SHORT:
-            yield await _on(self._short, lambda: self._encoded(text, special))
+            yield await self._short.run(lambda: self._encoded(text, special))
         elif cuts is None:
             yield await self._encode_whole(principal, text, special)
         else:
@@ -90,16 +89,16 @@ class Texts:
     async def decode(self, principal: str, ids: Sequence[int], *, skip_special: bool = True) -> str:
         """The text of ``ids``. Raises TextTooCostly."""
         if len(ids) <= SHORT:
-            return await _on(
-                self._short, lambda: self._ends.tokenizer.decode(list(ids), skip_special)
+            return await self._short.run(
+                lambda: self._ends.tokenizer.decode(list(ids), skip_special)
             )
         async with self._whole_turns.turn(principal):
-            return await _on(self._whole, lambda: self._process.decode(list(ids), skip_special))
+            return await self._whole.run(lambda: self._process.decode(list(ids), skip_special))
 
     async def beside(self, principal: str, work: Callable[[], _T]) -> _T:
         """Return what ``work`` on a piece of a long text does, in turn with other principals'."""
         async with self._long_turns.turn(principal):
-            return await _on(self._long, work)
+            return await self._long.run(work)
 
     async def render(
         self,
@@ -120,12 +119,12 @@ class Texts:
             )
 
         async with self._render_turns.turn(principal):
-            return await _on(self._rendering, work)
+            return await self._rendering.run(work)
 
     def close(self) -> None:
         """Let its threads and its process end."""
         for threads in (self._short, self._long, self._whole, self._rendering):
-            threads.shutdown(wait=False, cancel_futures=True)
+            threads.close()
         self._process.close()
 
     async def _cut(self, principal: str, pieces: Iterator[str]) -> AsyncIterator[list[int]]:
@@ -139,7 +138,7 @@ class Texts:
 
         while True:
             async with self._long_turns.turn(principal):
-                ids = await _on(self._long, following)
+                ids = await self._long.run(following)
             if ids is None:
                 return
             yield await self._encode_whole(principal, ids, False) if isinstance(ids, str) else ids
@@ -149,8 +148,4 @@ class Texts:
 
     async def _encode_whole(self, principal: str, text: str, special: bool) -> list[int]:
         async with self._whole_turns.turn(principal):
-            return await _on(self._whole, lambda: self._process.encode(text, special))
-
-
-async def _on(threads: ThreadPoolExecutor, work: Callable[[], _T]) -> _T:
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
+            return await self._whole.run(lambda: self._process.encode(text, special))

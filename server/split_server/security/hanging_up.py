@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from starlette.types import Scope
@@ -11,6 +14,21 @@ from starlette.types import Scope
 # Where a request or a WebSocket finds what ends its connection at once.
 ABORT_EXTENSION = "split.abort"
 GOODBYE_SECONDS = 0.25
+# On, for no seconds: the struct linger of socket(7).
+_NO_LINGER = struct.pack("ii", 1, 0)
+
+
+def reset(transport: asyncio.Transport) -> None:
+    """End the connection on both sides (RST, RFC 9293, 3.10.7).
+
+    After a close the system would go on offering what is not acknowledged, for as long as a peer
+    that never reads likes.
+    """
+    connected: socket.socket | None = transport.get_extra_info("socket")
+    if connected is not None:
+        with suppress(OSError):
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    transport.abort()
 
 
 def abort(scope: Scope) -> None:

@@ -64,14 +64,15 @@ def test_a_short_text_does_not_wait_for_a_slow_template_or_a_long_text(local: Lo
     async def main() -> None:
         texts = Texts(local.ends, TextProcess(local.tokenizer))
         gate: Future[None] = Future()
-        held = [pool.submit(gate.result) for pool in (texts._long, texts._rendering)]
+        slow = (texts._long, texts._rendering)
+        held = [asyncio.create_task(threads.run(gate.result)) for threads in slow]
+        await asyncio.sleep(0)
         try:
             async with asyncio.timeout(20):
                 assert await texts.encode(WHO, TEXT) == local.ends.tokenizer.encode(TEXT)
         finally:
             gate.set_result(None)
-        for one in held:
-            one.result(20)
+        await asyncio.wait_for(asyncio.gather(*held), 20)
         texts.close()
 
     run(main())

@@ -69,7 +69,10 @@ def test_whoever_does_not_read_is_cut_too_and_keeps_nobody_else_alive(
     server: RunningServer, tokens: Path
 ) -> None:
     connections = server.server.server_state.connections
-    with unread_socket(server, _STUCK), server.socket(additional_headers=_bearer(_BOB)) as cut:
+    with (
+        unread_socket(server, _STUCK) as stuck,
+        server.socket(additional_headers=_bearer(_BOB)) as cut,
+    ):
         assert len(connections) == 2
         tokens.write_text(f"alice {_ALICE}\n")
         with pytest.raises(ConnectionClosed) as closed:
@@ -77,6 +80,9 @@ def test_whoever_does_not_read_is_cut_too_and_keeps_nobody_else_alive(
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1008
         _until(lambda: not connections)
+        # Nothing of it is left in the system either, for as long as it would not read.
+        with pytest.raises(ConnectionResetError):
+            stuck.send(b"still there?")
 
 
 def test_a_long_answer_that_nobody_reads_is_broken_off(server: RunningServer, tokens: Path) -> None:

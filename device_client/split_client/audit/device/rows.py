@@ -17,6 +17,7 @@ from split_privacy.mechanism import RowMechanism
 from split_wire.tensor import WireDtype
 
 _NOWHERE = Path("no-releases-are-kept")
+_NOBODY = "nobody"
 
 
 class Rows(Protocol):
@@ -76,6 +77,7 @@ class _Uncounted(Account):
     """Nothing is charged: messages of an audit are no secrets of this user."""
 
     def __init__(self, release: RowMechanism) -> None:
+        self.identity = _NOBODY
         self.kind = Kind.of(release)
         self.budget = None
 

@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from split_server.http.wire.doors import Place
 from split_server.security.authenticate import ADMITTED_EXTENSION
-from split_server.security.hanging_up import ABORT_EXTENSION
+from split_server.security.hanging_up import ABORT_EXTENSION, reset
 
 MAX_HEAD_BYTES = 64 * 1024
 # Of a header: colon, space, end of line.
@@ -76,7 +76,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         extensions: dict[str, Any] = {
-            ABORT_EXTENSION: self.transport.abort,
+            ABORT_EXTENSION: partial(reset, self.transport),
             ADMITTED_EXTENSION: self._place.know,
         }
         self.scope["extensions"] = extensions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from split_server.http.wire.doors import Place
 from split_server.http.wire.inlet import SMALL_FRAME, Inlet
 from split_server.http.wire.sockets import ARRIVING_EXTENSION
 from split_server.security.authenticate import ADMITTED_EXTENSION
-from split_server.security.hanging_up import ABORT_EXTENSION
+from split_server.security.hanging_up import ABORT_EXTENSION, reset
 from split_wire.errors import Overloaded
 
 LINGER_SECONDS = 15.0
@@ -129,7 +130,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             extensions: dict[str, Any] = self.scope["extensions"]
-            extensions[ABORT_EXTENSION] = self.transport.abort
+            extensions[ABORT_EXTENSION] = partial(reset, self.transport)
             if self._place is not None:
                 extensions[ADMITTED_EXTENSION] = self._place.know
 
