@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -31,7 +32,10 @@ def _frame(head: int, data: bytes) -> bytes:
 def _opened(server: RunningServer, extra: str = _SPLIT) -> socket.socket:
     raw = socket.create_connection(("127.0.0.1", server.port), timeout=10)
     raw.sendall((_HANDSHAKE + extra + "\r\n").encode())
-    assert raw.recv(4096).startswith(b"HTTP/1.1 101")
+    answer = raw.recv(4096)
+    if not answer.startswith(b"HTTP/1.1 101"):
+        raw.close()
+        pytest.fail(f"not a WebSocket: {answer!r}")
     return raw
 
 
@@ -66,12 +70,12 @@ def test_a_flood_of_fragments_leaves_the_event_loop_to_others(open_server: Runni
     stop = threading.Event()
 
     def send() -> None:
-        while not stop.is_set():
-            try:
-                with _opened(open_server) as raw:
-                    raw.sendall(flood)
-            except OSError:
-                continue
+        # Far fewer than a principal may have: the server keeps one until it has seen its end.
+        for _ in range(16):
+            if stop.is_set():
+                return
+            with contextlib.suppress(OSError), _opened(open_server) as raw:
+                raw.sendall(flood)
 
     sending = threading.Thread(target=send)
     with open_server.client() as client:
