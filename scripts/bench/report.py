@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import math
 import os
 import platform
 import subprocess
@@ -56,6 +57,13 @@ def median(values: Sequence[float]) -> float:
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """95% interval of the median, by order statistics: ranks n/2 -+ 0.98 sqrt(n)."""
+    ordered = sorted(values)
+    low = max(0, math.floor(len(ordered) / 2 - 0.98 * math.sqrt(len(ordered))))
+    return ordered[low], ordered[len(ordered) - 1 - low]
 
 
 def private_bytes(process: int | str = "self") -> int:

@@ -1,1 +1,1 @@
-"""Servers of two commits beside each other."""
+"""Servers and clients of two commits beside each other."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scripts.bench import options as common
-from scripts.bench.report import heading, median, spread, table
+from scripts.bench.report import heading, interval, median, spread, table
 from scripts.bench.shapes import random_checkpoint
 from scripts.bench.workers import Worker
 from scripts.listening import listening
@@ -102,8 +100,8 @@ def _report(options: argparse.Namespace, pairs: list[list[dict[str, float]]]) ->
     for figure in pairs[0][0]:
         mine = [pair[0][figure] for pair in pairs]
         theirs = [pair[1][figure] for pair in pairs]
-        ratios = sorted(m / t for m, t in zip(mine, theirs, strict=True))
-        low, high = _interval(ratios)
+        ratios = [m / t for m, t in zip(mine, theirs, strict=True)]
+        low, high = interval(ratios)
         middle = f"{median(ratios):.3f}x ({low:.3f} to {high:.3f})"
         rows.append([figure, spread(mine, "ms"), spread(theirs, "ms"), middle])
     title = f"This tree's server against another's, shape {options.shape}"
@@ -113,13 +111,6 @@ def _report(options: argparse.Namespace, pairs: list[list[dict[str, float]]]) ->
         "same tokens checked first. The ratio is the median of the pairs with its 95% interval.\n"
     )
     print(table(["figure", "this tree", "other", "ratio"], rows))
-
-
-def _interval(ordered: Sequence[float]) -> tuple[float, float]:
-    """95% interval of the median, by order statistics: ranks n/2 -+ 0.98 sqrt(n)."""
-    count = len(ordered)
-    low = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
-    return ordered[low], ordered[count - 1 - low]
 
 
 def _options() -> argparse.Namespace:
