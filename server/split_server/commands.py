@@ -6,9 +6,11 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
+from split_server.checkpoint.gguf.importing import imported_folder
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.errors import ServerError
 from split_server.pairing.codes import LIFETIME
@@ -47,6 +49,9 @@ def _main(arguments: Sequence[str] | None) -> int:
             return 0
         if given.command == "manifest":
             return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
+        if given.command == "import":
+            folder = imported_folder(given.file, given.folder, given.dtype)
+            return _print([f"{folder}: serve it with --model {folder}"])
         if given.command == "plan":
             return _plan(load(ComputeConfig, given, also=(ServerConfig,)))
         if given.command == "adapters":
@@ -77,6 +82,22 @@ def _parser() -> argparse.ArgumentParser:
     manifest.add_argument("--json", action="store_true", help="print the manifest as it is served")
     plan = commands.add_parser("plan", help="print how many sessions and tokens fit into memory")
     add_arguments(plan, ComputeConfig)
+    imported = commands.add_parser("import", help="make a checkpoint's folder of a GGUF file")
+    imported.add_argument("file", type=Path, metavar="FILE.gguf")
+    imported.add_argument(
+        "--as",
+        dest="folder",
+        type=Path,
+        metavar="FOLDER",
+        help="a folder that does not exist yet (default: in the cache, where --model FILE.gguf "
+        "looks for it)",
+    )
+    imported.add_argument(
+        "--dtype",
+        choices=("bfloat16", "float32"),
+        default="bfloat16",
+        help="of the stored weights; float32 keeps what bfloat16 rounds, in twice the bytes",
+    )
     adapters = commands.add_parser(
         "adapters", help="compute adapters on ciphertexts of devices", description=_ADAPTERS
     )

@@ -53,6 +53,18 @@ class UnsupportedFamily(ServerError):
         )
 
 
+class NoSpaceForCheckpoint(ServerError):
+    """A disk without the space that an imported model needs (sizes in bytes)."""
+
+    code = "no_space_for_checkpoint"
+
+    def __init__(self, name: str, needed: int, free: int, folder: str) -> None:
+        super().__init__(
+            f"importing {name} needs {needed} bytes of disk and {free} are free in {folder}; "
+            "free some, or name another folder with split-server import --as"
+        )
+
+
 class UnusableModel(ServerError):
     """A model whose first pass fails."""
 

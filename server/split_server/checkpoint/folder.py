@@ -13,6 +13,7 @@ from typing import Any
 
 from split_files import read_regular
 from split_server.checkpoint.families import FAMILIES, family_of
+from split_server.checkpoint.gguf.importing import imported_folder
 from split_server.checkpoint.safetensors_index import TensorSlice, index_file
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
 
@@ -59,7 +60,8 @@ class Checkpoint:
 
 
 def open_checkpoint(model: str | None) -> Checkpoint:
-    """The embedded checkpoint (None), one in a folder, or one of the Hugging Face hub by its id.
+    """The embedded checkpoint (None), one in a folder or a GGUF file, or one of the Hugging Face
+    hub by its id.
 
     Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint, UnsupportedFamily.
     """
@@ -68,6 +70,8 @@ def open_checkpoint(model: str | None) -> Checkpoint:
     folder = Path(model).expanduser()
     if folder.is_dir():
         return read_checkpoint(folder, folder.resolve().name)
+    if folder.is_file():
+        return read_checkpoint(imported_folder(folder), folder.stem)
     return read_checkpoint(_download(model), model)
 
 

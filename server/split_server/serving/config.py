@@ -16,8 +16,8 @@ class ModelConfig:
 
     model: str | None = option(
         None,
-        help="checkpoint folder or Hugging Face hub id (default: the embedded model)",
-        metavar="DIR_OR_HUB_ID",
+        help="checkpoint folder, GGUF file or Hugging Face hub id (default: the embedded model)",
+        metavar="MODEL",
     )
 
 

@@ -1,0 +1,1 @@
+"""Checkpoints in GGUF files, which are made into ordinary folders once."""

@@ -1,0 +1,62 @@
+"""The process that makes a folder of a GGUF, within limits of processor time and memory.
+
+``python -m split_server.checkpoint.gguf.worker FILE FOLDER DTYPE``: one JSON object on standard
+output, with the ``folder``, or with the ``code`` and ``message`` of an error. ``FOLDER`` ends in a
+slash when the folder is to be made inside it, named after the file's SHA-256.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from split_files import take_lock
+from split_server.checkpoint.gguf.folder import write_folder
+from split_server.checkpoint.gguf.source import Source
+from split_server.errors import CheckpointNotFound, MalformedCheckpoint, ServerError
+
+# What a vocabulary of 260,000 pieces takes in Python, and the largest matrix in float32.
+_MEMORY = 4 << 30
+_SECONDS, _BYTES_PER_SECOND = 60, 4 << 20
+
+
+def main() -> None:
+    file, folder, dtype = sys.argv[1:]
+    try:
+        answer = {"folder": str(_made(Path(file), folder, dtype))}
+    except ServerError as error:
+        answer = {"code": error.code, "message": str(error)}
+    except MemoryError:
+        answer = {"code": MalformedCheckpoint.code, "message": f"{file} needs too much memory"}
+    except OSError as error:
+        reason = error.strerror or str(error)
+        answer = {"code": CheckpointNotFound.code, "message": f"{file}: {reason}"}
+    sys.stdout.write(json.dumps(answer))
+
+
+def _made(file: Path, folder: str, dtype: str) -> Path:
+    with Source(file) as source:
+        _limit(source.size)
+        digest = source.digest()
+        target = Path(folder) / f"{digest}-{dtype}" if folder.endswith("/") else Path(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Two servers that start at once make one folder.
+        with take_lock(target.with_name(f"{target.name}.lock")):
+            if not target.exists():
+                write_folder(source, target, digest, dtype)
+    return target
+
+
+def _limit(size: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    seconds = _SECONDS + size // _BYTES_PER_SECOND
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+
+
+if __name__ == "__main__":
+    main()
