@@ -10,6 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from split_server.http.wire.errors import SERVICE_RESTART
+from split_server.http.wire.inlet import Pace
 from split_server.http.wire.quota import Quota
 from split_server.security.hanging_up import hang_up
 
@@ -19,6 +20,9 @@ ABNORMAL_CLOSURE = 1006
 FAREWELL_SECONDS = 2.0
 # Where the connection finds whom to tell how many bytes of an unfinished message it holds.
 ARRIVING_EXTENSION = "split.arriving"
+# Where it finds the pace that all sockets of its principal keep together, in small frames.
+PACE_EXTENSION = "split.pace"
+PRINCIPAL_PER_SECOND, PRINCIPAL_AT_ONCE = 8192.0, 1024.0
 
 
 class TrackedSocket(WebSocket):
@@ -33,7 +37,7 @@ class TrackedSocket(WebSocket):
         super().__init__(scope, receive=receive, send=send)
         self._next, self._write = receive, send
         self._sockets = sockets
-        self._principal = principal
+        self.principal = principal
         self._loop = asyncio.get_running_loop()
         self._idle_since = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
@@ -92,7 +96,7 @@ class TrackedSocket(WebSocket):
 
     def holding(self, size: int) -> AbstractContextManager[object]:
         """Count a message of ``size`` bytes while it is answered. Raises Overloaded."""
-        return self._sockets.message_bytes.hold(self._principal, size)
+        return self._sockets.message_bytes.hold(self.principal, size)
 
     async def _leave(self, code: int, reason: str) -> Message:
         await self.close(code, reason)
@@ -119,6 +123,8 @@ class Sockets:
         self.idle_seconds = idle_seconds
         self.message_bytes = message_bytes
         self._open: set[TrackedSocket] = set()
+        # Of the principals that have sockets.
+        self._paces: dict[str, Pace] = {}
         self._empty = asyncio.Event()
         self._empty.set()
         self.draining = False
@@ -134,6 +140,7 @@ class Sockets:
         """Keep track of one socket for a while. Raises Overloaded."""
         with self._quota.hold(principal), self._arriving.hold(principal, 0) as arriving:
             scope["extensions"][ARRIVING_EXTENSION] = arriving.resize
+            scope["extensions"][PACE_EXTENSION] = self._pace(principal)
             socket = TrackedSocket(scope, receive, send, self, principal)
             self._open.add(socket)
             self._empty.clear()
@@ -143,8 +150,22 @@ class Sockets:
             finally:
                 del scope["extensions"][ARRIVING_EXTENSION]
                 self._open.discard(socket)
+                self._forget_paces()
                 if not self._open:
                     self._empty.set()
+
+    def _pace(self, principal: str) -> Pace:
+        """Kept until what was too much is made up for, however often its sockets come and go."""
+        if principal not in self._paces:
+            clock = asyncio.get_running_loop().time
+            self._paces[principal] = Pace(clock, PRINCIPAL_PER_SECOND, PRINCIPAL_AT_ONCE)
+        return self._paces[principal]
+
+    def _forget_paces(self) -> None:
+        present = {socket.principal for socket in self._open}
+        rested = {name for name, pace in self._paces.items() if not pace.rest()}
+        for name in rested - present:
+            del self._paces[name]
 
     async def drain(self) -> None:
         """Close idle sockets, let busy ones send their answer, and wait until all are gone."""

@@ -18,7 +18,7 @@ from websockets.typing import StatusLike
 
 from split_server.http.wire.doors import Place
 from split_server.http.wire.inlet import SMALL_FRAME, Inlet
-from split_server.http.wire.sockets import ARRIVING_EXTENSION
+from split_server.http.wire.sockets import ARRIVING_EXTENSION, PACE_EXTENSION
 from split_server.security.authenticate import ADMITTED_EXTENSION
 from split_server.security.hanging_up import ABORT_EXTENSION, reset
 from split_wire.errors import Overloaded
@@ -64,7 +64,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     Bytes of a message that is not whole yet are counted with those of the principal's other
     sockets; at the limit the socket is closed with 1013. A message has at most 4,096 fragments,
-    and what arrives is parsed in small pieces.
+    and what arrives is parsed in small pieces, at a pace that the principal's sockets share.
     """
 
     conn: _Connection
@@ -119,6 +119,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self._fail(CloseCode.POLICY_VIOLATION, "too_many_fragments")
             return
         extensions: dict[str, Any] = self.scope["extensions"]
+        self._inlet.shared = extensions.get(PACE_EXTENSION)
         resize = extensions.get(ARRIVING_EXTENSION)
         try:
             if resize is not None:

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from split_server.http.wire.inlet import FRAMES_PER_SECOND, LONGEST_PIECE, SHORTEST_PIECE, Inlet
+from split_server.http.wire.inlet import (
+    FRAMES_PER_SECOND,
+    LONGEST_BEHIND,
+    LONGEST_PIECE,
+    SHORTEST_PIECE,
+    Inlet,
+    Pace,
+)
 
 
 class _Loop:
@@ -34,7 +41,10 @@ class _Loop:
 
 class _Transport:
     def __init__(self) -> None:
-        self.reading = True
+        self.reading, self.aborted = True, False
+
+    def abort(self) -> None:
+        self.aborted = True
 
     def pause_reading(self) -> None:
         self.reading = False
@@ -46,8 +56,8 @@ class _Transport:
 class _Fixture:
     """``bytes_per_frame``: every so many bytes that are parsed are a small frame; 0: none."""
 
-    def __init__(self, bytes_per_frame: int = 0) -> None:
-        self.loop, self.transport = _Loop(), _Transport()
+    def __init__(self, bytes_per_frame: int = 0, loop: _Loop | None = None) -> None:
+        self.loop, self.transport = loop or _Loop(), _Transport()
         self.pieces: list[bytes] = []
         self.bytes_per_frame = bytes_per_frame
         self.on_piece: Callable[[], None] = lambda: None
@@ -127,3 +137,37 @@ def test_nothing_is_parsed_once_the_connection_is_lost() -> None:
     one.inlet.drop()
     assert not one.loop.due
     assert len(one.pieces) == 1
+
+
+def test_connections_with_a_shared_pace_are_together_no_faster_than_it() -> None:
+    loop = _Loop()
+    shared = Pace(loop.time, 4096.0, 256.0)
+    many = [_Fixture(bytes_per_frame=7, loop=loop) for _ in range(10)]
+    data = bytes(64 * 1024)
+    for one in many:
+        one.inlet.shared = shared
+        one.inlet.take(data)
+    assert sum(len(one.pieces) for one in many) == 1
+    while loop.due:
+        loop.due.sort(key=lambda entry: entry[0])
+        loop.run()
+    assert all(b"".join(one.pieces) == data for one in many)
+    assert len(many) * len(data) / 7 / loop.now == pytest.approx(4096.0, rel=0.05)
+
+
+def test_a_transport_that_is_given_up_is_read_again() -> None:
+    one = _Fixture(bytes_per_frame=7)
+    one.inlet.take(bytes(256 * 1024))
+    assert not one.transport.reading
+    assert one.inlet.give_up() is one.transport  # type: ignore[comparison-overlap]
+    assert one.transport.reading
+    assert not one.loop.due
+
+
+def test_whoever_stays_behind_is_cut_off() -> None:
+    one = _Fixture(bytes_per_frame=3)
+    one.inlet.take(bytes(256 * 1024))
+    while one.loop.due:
+        one.loop.run()
+    assert one.transport.aborted
+    assert one.loop.now == pytest.approx(LONGEST_BEHIND, abs=1.0)
