@@ -6,8 +6,9 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
-# A text up to its closing quote, or to the end of the data where it has none.
-_TEXT: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
+# A text up to its closing quote, or to the end of the data where it has none: what begins a text
+# is always one, as every further look would go through the rest again.
+_TEXT: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _MARKS: Final = (b",", b"[", b"{")
 # A value takes up to 200 bytes once it is read, a text aside.
 MAX_VALUES: Final = 200_000

@@ -58,10 +58,11 @@ def test_marks_inside_texts_are_no_values() -> None:
     ]
 
 
-def test_a_text_without_an_end_costs_no_more_than_its_length() -> None:
+@pytest.mark.parametrize("end", [b"", b"\\"], ids=["open", "a lone backslash"])
+def test_a_text_without_an_end_costs_no_more_than_its_length(end: bytes) -> None:
     # Quadratic work on this would take hours.
     with pytest.raises(DocumentInvalid):
-        parse_document(b'"' + b'\\"' * 500_000)
+        parse_document(b'"' + b'\\"' * 500_000 + end)
 
 
 @pytest.mark.parametrize("value", [True, 1.0, "1", None, 2, [1]])

@@ -2,8 +2,10 @@
 
 Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted, and
 neither is one of ``split.v1`` whose device has just used it: it is about to send its next token,
-and would come back with its whole conversation. A session that is removed while busy keeps counting
-until its step ends, and only then are its buffers given to the next one.
+and would come back with its whole conversation. Only where a principal has more than its equal share
+of all sessions is it evicted then, for one that has less: whoever keeps all at work keeps nobody
+out. A session that is removed while busy keeps counting until its step ends, and only then are its
+buffers given to the next one.
 """
 
 from __future__ import annotations
@@ -232,6 +234,10 @@ class SessionStore:
 
         idle = [s for s in self._sessions.values() if s.running == 0 and may_go(s)]
         resting = [session for session in idle if not self._active(session)]
+        if not resting and not own_limit:
+            share = self._limits.max_sessions // len({*held, principal})
+            owed = held[principal] < share
+            resting = [session for session in idle if owed and held[session.principal] > share]
         if not resting:
             limits = self._limits
             limit = limits.max_sessions_per_principal if own_limit else limits.max_sessions

@@ -311,3 +311,25 @@ def test_the_chain_that_names_a_cache_counts_with_it() -> None:
     session = store.open("ann", chain(), "f32")
     session.chain.replace(0, session.chain.following(0, Tensor("f32", (50, 1), bytes(200))))
     assert (session.bytes, store.bytes) == (800, 800)
+
+
+def test_sessions_at_work_of_whoever_has_most_make_way_up_to_an_equal_share() -> None:
+    store = store_of(Clock(), max_sessions=6, max_sessions_per_principal=3, active=5.0)
+    for principal in ("ann", "bob"):
+        for _ in range(3):
+            framed_session(store, principal)
+    framed_session(store, "cleo")
+    framed_session(store, "cleo")
+    assert [len(held(store, name)) for name in ("ann", "bob", "cleo")] == [2, 2, 2]
+    with pytest.raises(TooManySessions):
+        framed_session(store, "cleo")
+    with pytest.raises(TooManySessions):
+        framed_session(store, "ann")
+
+
+def test_a_busy_session_makes_no_way_for_an_equal_share() -> None:
+    store = store_of(Clock(), max_sessions=4, max_sessions_per_principal=4, active=5.0)
+    for _ in range(4):
+        framed_session(store, "ann").running = 1
+    with pytest.raises(TooManySessions):
+        framed_session(store, "bob")

@@ -52,8 +52,9 @@ class Inlet:
     """The ``transport`` of a connection, which reads only while nothing waits to be parsed.
 
     ``parse`` takes a piece of at most 16 KB and returns how many small frames ended in it; beyond
-    2,048 a second the next piece waits, and whoever is behind for 30 s is cut off. Whoever pauses reading pauses the parser too, and so does
-    ``ready`` while it is false; :meth:`go_on` has it asked again. ``shared``: a pace that other
+    2,048 a second the next piece waits, and whoever is behind for 30 s is cut off. Whoever pauses
+    reading pauses the parser too, and so does ``ready`` while it is false; :meth:`go_on` has it
+    asked again. ``shared``: a pace that other
     connections keep as well.
     """
 

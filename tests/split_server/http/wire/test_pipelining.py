@@ -73,7 +73,7 @@ class _Held:
 
 async def _until(done: Callable[[], bool]) -> None:
     async with asyncio.timeout(20):
-        while not done():
+        while not done():  # noqa: ASYNC110 - the protocol has no events of its own
             await asyncio.sleep(0.001)
 
 
