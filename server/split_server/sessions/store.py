@@ -2,10 +2,10 @@
 
 Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted, and
 neither is one of ``split.v1`` whose device has just used it: it is about to send its next token,
-and would come back with its whole conversation. Only where a principal has more than its equal share
-of all sessions is it evicted then, for one that has less: whoever keeps all at work keeps nobody
-out. A session that is removed while busy keeps counting until its step ends, and only then are its
-buffers given to the next one.
+and would come back with its whole conversation. Only where a principal has more than an equal
+share of all sessions is it evicted then, for one that has less: whoever keeps all at work keeps
+nobody out. A session that is removed while busy keeps counting until its step ends, and only then
+are its buffers given to the next one.
 """
 
 from __future__ import annotations

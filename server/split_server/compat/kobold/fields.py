@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
+from split_server.compat.json_body import parsed_json
 from split_server.compat.kobold.errors import InvalidParameter, InvalidRequest, InvalidToken
 from split_wire.errors import FrameTooLarge
 
@@ -31,17 +31,13 @@ def json_object(data: bytes, limit: int, max_context: int) -> dict[str, Any]:
     if sum(data.count(mark) for mark in _MARKS) > _OTHER_MARKS + _LISTS * max_context:
         raise InvalidRequest("the JSON holds too many values")
     try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
+        value = parsed_json(data)
     # ValueError also covers bytes that are not UTF-8 and integers of thousands of digits.
     except (ValueError, RecursionError) as error:
         raise InvalidRequest("the request is not readable as JSON") from error
     if not isinstance(value, dict):
         raise InvalidRequest("the JSON must be an object")
     return value
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
 
 
 class Fields:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
+from split_server.compat.json_body import parsed_json
 from split_server.compat.openai.errors import InvalidBody, InvalidParameter
 
 _MAX_DEPTH = 64
@@ -24,17 +25,13 @@ def parse_body(body: bytes) -> Fields:
     if sum(body.count(mark) for mark in _MARKS) > _MAX_MARKS:
         raise InvalidBody("the body holds too many values")
     try:
-        value = json.loads(body, parse_constant=_refuse_constant)
+        value = parsed_json(body)
     # ValueError also covers bytes that are not UTF-8 and integers of thousands of digits.
     except (ValueError, RecursionError):
         raise InvalidBody("the body is not readable as JSON") from None
     if not isinstance(value, dict):
         raise InvalidBody("the body must be a JSON object")
     return Fields(value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def clean(text: str) -> str:

@@ -1,0 +1,58 @@
+"""Bodies of requests: what their parsing may cost everybody else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from split_server.compat.json_body import MAX_NAMES, parsed_json
+from split_server.compat.kobold.errors import InvalidRequest
+from split_server.compat.kobold.fields import json_object
+from split_server.compat.openai.errors import InvalidBody
+from split_server.compat.openai.fields import parse_body
+
+
+def _named(count: int, name: str = "{}") -> bytes:
+    return json.dumps({name.format(index): 1 for index in range(count)}).encode()
+
+
+def test_fields_beyond_the_limit_are_counted_before_they_are_made() -> None:
+    assert len(parsed_json(_named(MAX_NAMES))) == MAX_NAMES
+    with pytest.raises(ValueError, match="too many fields"):
+        parsed_json(_named(MAX_NAMES + 1))
+
+
+@pytest.mark.parametrize("name", ["{}\\", '{}"', "{}:", "\\{}\\\\"])
+def test_no_spelling_of_a_name_hides_it(name: str) -> None:
+    with pytest.raises(ValueError, match="too many fields"):
+        parsed_json(_named(MAX_NAMES + 1, name).replace(b'":', b'" \n:'))
+
+
+def test_colons_in_texts_name_nothing() -> None:
+    text = 'a:b"c":' * MAX_NAMES
+    assert parsed_json(json.dumps({"text": text, "n": [1, 2.5]}).encode()) == {
+        "text": text,
+        "n": [1, 2.5],
+    }
+
+
+@pytest.mark.parametrize("end", [b"", b"\\", b'"'])
+def test_a_text_without_an_end_costs_no_more_than_its_length(end: bytes) -> None:
+    # Quadratic work on this would take hours.
+    with pytest.raises(ValueError, match=r"line|Unterminated"):
+        parsed_json(b'{"":"' + b'\\":' * 500_000 + end)
+
+
+def test_bodies_of_both_apis_have_that_limit() -> None:
+    body = _named(MAX_NAMES + 1)
+    with pytest.raises(InvalidBody):
+        parse_body(body)
+    with pytest.raises(InvalidRequest):
+        json_object(body, 1 << 20, 4096)
+
+
+@pytest.mark.parametrize("padding", [0, 20_000])
+def test_numbers_that_are_none_are_refused_in_bodies_of_any_length(padding: int) -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        parsed_json(b'{"a": NaN, "b": "' + padding * b"x" + b'"}')
