@@ -31,12 +31,14 @@ _SMALL_EVENTS = 256
 
 @dataclass(frozen=True, slots=True)
 class GeneratorLimits:
-    """``running`` generations at a time, ``waiting`` for that, ``kept`` idle sequences, and the
-    seconds for which a reader that falls behind is waited for.
+    """``running`` generations at a time, ``waiting`` for that, ``spare`` places for principals that
+    have none, ``kept`` idle sequences, and the seconds for which a reader that falls behind is
+    waited for.
     """
 
     running: int = 16
     waiting: int = 64
+    spare: int = 4
     kept: int = 16
     patience: float = 60.0
 
@@ -63,7 +65,7 @@ class Generator:
         self._sessions = sessions
         self._limits = limits or GeneratorLimits()
         self._pool = SequencePool(self._new_sequence, self._limits.kept)
-        self.places = Places(self._limits.running, self._limits.waiting)
+        self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
         self.counters = GeneratorCounters()
 
     @property
@@ -102,7 +104,7 @@ class Generator:
         CacheFull, TooManySessions, ShuttingDown and the errors of the decode loop.
         """
         self.check(request)
-        await self.places.take()
+        await self.places.take(principal)
         run = self._begun(principal, request)
         try:
             yield run.events()
@@ -124,7 +126,7 @@ class Generator:
                 self._pool.give_back(principal, sequence)
                 raise
         except BaseException:
-            self.places.leave()
+            self.places.leave(principal)
             raise
         return run
 
@@ -134,7 +136,7 @@ class Generator:
         return GenerationRun(self.ends, sequence, request, limits, buffered, patience)
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
-        self.places.leave()
+        self.places.leave(principal)
         self._pool.give_back(principal, run.sequence)
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1

@@ -70,7 +70,9 @@ def make_compat(
     # Generations that run at the same time must not take each other's session.
     most = min(config.max_sessions, config.max_sessions_per_principal)
     limits = GeneratorLimits()
-    limits = replace(limits, running=min(limits.running, most))
+    running = min(limits.running, most)
+    spare = min(limits.spare, config.max_sessions - running)
+    limits = replace(limits, running=running, spare=spare)
     texts = Texts(local.ends, TextProcess(local.tokenizer))
     generator = Generator(local.ends, InProcessSessions(steps), limits)
     ends = local.ends
