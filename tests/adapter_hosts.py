@@ -24,8 +24,8 @@ from split_server.http.wire.server import GracefulServer, listen, uvicorn_config
 from split_server.serving.adapter_host.app import AdapterHostApp
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.doorway import door_limits, open_doorway
+from tests.patience import PATIENCE
 
-_START_SECONDS = 60.0
 _ROOT = Path(__file__).parents[1]
 # Evaluators of tests are found from the repository's root.
 TEST_ENVIRON = {"PYTHONPATH": str(_ROOT)}
@@ -52,7 +52,9 @@ class RunningHost:
 
     def client(self, **options: Any) -> httpx.Client:
         """An HTTP client below the adapters; close it or use it in a ``with``."""
-        return httpx.Client(base_url=self.adapters_url, trust_env=False, timeout=20, **options)
+        return httpx.Client(
+            base_url=self.adapters_url, trust_env=False, timeout=PATIENCE, **options
+        )
 
     def open(self, client: httpx.Client, name: str) -> dict[str, Any]:
         """A new session's answer."""
@@ -104,10 +106,10 @@ def running_host(host: AdapterHost, *, port: int = 0, **settings: Any) -> Iterat
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="host", daemon=True)
     thread.start()
-    assert started.wait(_START_SECONDS)
+    assert started.wait(PATIENCE)
     try:
         yield RunningHost(sockets[0].getsockname()[1], host)
     finally:
         server.should_exit = True
-        thread.join(_START_SECONDS)
+        thread.join(PATIENCE)
         assert not thread.is_alive()

@@ -22,8 +22,8 @@ from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import certificate_upkeep
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL
+from tests.patience import PATIENCE
 
-_START_SECONDS = 60.0
 STREAM_PATH = "/api/v1/split/stream"
 FORWARD_PATH = "/api/v1/split/forward"
 
@@ -53,10 +53,11 @@ class RunningServer:
 
     def client(self, **options: Any) -> httpx.Client:
         """An HTTP client with the server's address; close it or use it in a ``with``."""
-        return httpx.Client(base_url=self.url, trust_env=False, timeout=20, **options)
+        return httpx.Client(base_url=self.url, trust_env=False, timeout=PATIENCE, **options)
 
     def socket(self, *, subprotocol: str | None = SUBPROTOCOL, **options: Any) -> ClientConnection:
         """A WebSocket on the stream path; None speaks the original protocol."""
+        options.setdefault("open_timeout", PATIENCE)
         offered = None if subprotocol is None else [subprotocol]
         return connect(
             f"ws://127.0.0.1:{self.port}{STREAM_PATH}",
@@ -75,14 +76,14 @@ class RunningServer:
 
     def raw(self, request: bytes) -> bytes:
         """Send bytes over TCP and read until the server closes."""
-        with create_connection(("127.0.0.1", self.port), timeout=20) as raw:
+        with create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as raw:
             raw.sendall(request)
             return raw.makefile("rb").read()
 
     def stop(self) -> None:
         """Stop in order and wait for it."""
         self.server.should_exit = True
-        self.thread.join(_START_SECONDS)
+        self.thread.join(PATIENCE)
         assert not self.thread.is_alive()
 
 
@@ -106,7 +107,7 @@ def running_server(
     server = GracefulServer(uvicorn, app.drain, started.set)
     thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
     thread.start()
-    assert started.wait(_START_SECONDS)
+    assert started.wait(PATIENCE)
     running = RunningServer(sockets[0].getsockname()[1], app.parts, app, doorway, server, thread)
     try:
         yield running

@@ -12,11 +12,11 @@ from websockets.sync.client import ClientConnection
 
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from tests import oracle
+from tests.patience import PATIENCE
 from tests.server_process import RunningServer
 
 PROMPT = [5, 17, 40, 9, 101, 33, 8, 250, 77, 12, 64, 3]
 COUNT = 24
-_SECONDS = 30.0
 
 
 class Bystander(threading.Thread):
@@ -46,7 +46,7 @@ class Bystander(threading.Thread):
     def end(self) -> None:
         """Finish the reply under way."""
         self._ending.set()
-        self.join(_SECONDS)
+        self.join(PATIENCE)
         assert not self.is_alive(), "the other session hangs"
         if self.failure is not None:
             raise self.failure
@@ -77,7 +77,7 @@ class Bystander(threading.Thread):
 
 
 def _received(websocket: ClientConnection) -> bytes:
-    message = websocket.recv(timeout=_SECONDS)
+    message = websocket.recv(timeout=PATIENCE)
     assert isinstance(message, bytes)
     return message
 
@@ -92,7 +92,7 @@ def undisturbed(server: RunningServer, path: Path, **headers: str) -> Iterator[B
     bystander = Bystander(server, path, headers)
     bystander.start()
     try:
-        assert bystander.in_the_middle.wait(_SECONDS)
+        assert bystander.in_the_middle.wait(PATIENCE)
         yield bystander
     except BaseException:
         with suppress(BaseException):

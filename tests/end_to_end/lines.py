@@ -25,12 +25,12 @@ from split_wire.messages import (
     encode_message,
 )
 from split_wire.tensor import Tensor
+from tests.patience import PATIENCE
 from tests.server_process import FORWARD_PATH, RunningServer
 
 Kind: TypeAlias = Literal["websocket", "post"]
 KINDS: tuple[Kind, ...] = ("websocket", "post")
 _LARGEST = 1 << 26
-_SECONDS = 30.0
 STATUS = {
     error.code: error.status
     for error in vars(errors).values()
@@ -50,7 +50,7 @@ class SocketLine:
 
     def ask(self, frame: bytes) -> ServerMessage:
         self.websocket.send(frame)
-        answer = self.websocket.recv(timeout=_SECONDS)
+        answer = self.websocket.recv(timeout=PATIENCE)
         assert isinstance(answer, bytes)
         return decode_server_message(answer, _LARGEST)
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from split_relay import Address, Relay, RelayConfig
+from tests.patience import PATIENCE
 
-_SECONDS = 20.0
 _LOCAL = "127.0.0.1"
 
 
@@ -39,13 +39,13 @@ def running_relay_with_counters(
         return relay
 
     try:
-        relay = asyncio.run_coroutine_threadsafe(start(), loop).result(_SECONDS)
+        relay = asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE)
         try:
             url = f"http://{_LOCAL}:{relay.addresses[0].port}"
             yield url, lambda: relay.snapshot().bytes_down
         finally:
-            asyncio.run_coroutine_threadsafe(relay.stop(grace=0), loop).result(_SECONDS)
+            asyncio.run_coroutine_threadsafe(relay.stop(grace=0), loop).result(PATIENCE)
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(_SECONDS)
+        thread.join(PATIENCE)
         loop.close()

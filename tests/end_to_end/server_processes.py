@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 _COMMAND = [sys.executable, "-c", "import sys; from split_server.cli import main; sys.exit(main())"]
 
 
@@ -51,7 +53,7 @@ class ServerProcess:
     def kill(self) -> None:
         """End it without a word to anybody (SIGKILL)."""
         self._process.kill()
-        self._process.communicate(timeout=20)
+        self._process.communicate(timeout=PATIENCE)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from split_wire.messages import CONTENT_TYPE, Open, Ping, Pong, encode_message
 from split_wire.tensor import Tensor
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import KINDS, Kind, Session, line_to, refusal, some_rows
+from tests.patience import PATIENCE
 from tests.server_process import FORWARD_PATH, RunningServer, running_server
 
 WIDTH = 64
@@ -211,7 +212,7 @@ def test_a_frame_far_too_large_closes_its_websocket_with_1009(
             websocket.socket.sendall(b"\x82\xff" + struct.pack(">Q", 1 << 40) + b"mask")
         else:
             websocket.send(bytes(server.app.max_message_bytes + 1))
-        websocket.recv(timeout=10)
+        websocket.recv(timeout=PATIENCE)
 
     with server.socket() as websocket, pytest.raises(ConnectionClosed) as caught:
         send_and_listen()
@@ -227,7 +228,7 @@ def test_a_body_far_too_large_is_refused_without_being_read(
         f"POST {FORWARD_PATH} HTTP/1.1\r\nHost: localhost\r\n"
         f"Content-Type: {CONTENT_TYPE}\r\n{length}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as raw:
         raw.sendall(head.encode())
         if "chunked" in length:
             size = server.parts.framed.max_frame_bytes + 1
@@ -240,8 +241,8 @@ def test_a_body_far_too_large_is_refused_without_being_read(
 def test_text_on_a_websocket_for_frames_is_malformed(server: RunningServer) -> None:
     with server.socket() as websocket:
         websocket.send("hello")
-        answer = websocket.recv(timeout=10)
+        answer = websocket.recv(timeout=PATIENCE)
         assert isinstance(answer, bytes)
         assert b"malformed_frame" in answer
         websocket.send(encode_message(Open()))
-        assert b"opened" in websocket.recv(timeout=10)
+        assert b"opened" in websocket.recv(timeout=PATIENCE)

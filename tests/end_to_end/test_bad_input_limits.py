@@ -6,17 +6,19 @@ import base64
 import json
 import socket
 import struct
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Close
+from websockets.sync.client import ClientConnection
 
 from split_wire.messages import Failure, Ping, Pong, encode_message
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import KINDS, Kind, Session, line_to, refusal, some_rows
+from tests.patience import PATIENCE, until
 from tests.server_process import FORWARD_PATH, RunningServer, running_server
 
 FLOODER = {"Authorization": "Bearer flooder-has-this-token"}
@@ -41,7 +43,7 @@ def other_session(server: RunningServer, tiny_path: Path) -> Iterator[None]:
 @contextmanager
 def body_under_way(server: RunningServer, length: str) -> Iterator[None]:
     """A request of the flooder whose body does not come."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as raw:
         raw.sendall(
             f"POST {FORWARD_PATH} HTTP/1.1\r\nHost: localhost\r\n{length}\r\n"
             f"Authorization: {FLOODER['Authorization']}\r\nExpect: 100-continue\r\n\r\n".encode()
@@ -74,13 +76,7 @@ def test_bytes_beyond_the_limit_are_told_to_wait_and_served_later(
 def until_served(server: RunningServer) -> None:
     """The server notices a closed connection a moment later."""
     with line_to(server, "post", **FLOODER) as line:
-        for _ in range(500):
-            answer = line.ask(b"SPL1" + bytes(5000))
-            assert isinstance(answer, Failure)
-            if answer.code != "overloaded":
-                return
-            threading.Event().wait(0.01)
-    pytest.fail("the bytes of a closed connection stay counted")
+        until(lambda: refusal(line, b"SPL1" + bytes(5000)) != "overloaded")
 
 
 def test_messages_of_the_original_protocol_count_too(server: RunningServer) -> None:
@@ -90,7 +86,7 @@ def test_messages_of_the_original_protocol_count_too(server: RunningServer) -> N
     with server.socket(subprotocol=None, additional_headers=FLOODER) as websocket:
         with body_under_way(server, length):
             websocket.send(message)
-            refused = json.loads(websocket.recv(timeout=10))
+            refused = json.loads(websocket.recv(timeout=PATIENCE))
             assert (refused["type"], refused["code"]) == ("error", "overloaded")
             assert refused["retry_after"] == 1.0
             with server.client(headers=FLOODER) as client:
@@ -99,7 +95,15 @@ def test_messages_of_the_original_protocol_count_too(server: RunningServer) -> N
             assert response.json()["error"]["code"] == "overloaded"
         until_served(server)
         websocket.send(message)
-        assert json.loads(websocket.recv(timeout=10))["type"] == "forward"
+        assert json.loads(websocket.recv(timeout=PATIENCE))["type"] == "forward"
+
+
+def _closed(websocket: ClientConnection) -> Close | None:
+    """The goodbye of the server, if it has come."""
+    with suppress(TimeoutError, ConnectionClosed):
+        websocket.recv(timeout=0.05)
+        pytest.fail("an answer to a message that did not end")
+    return websocket.protocol.close_rcvd
 
 
 def test_sockets_whose_messages_do_not_end_are_closed_before_they_fill_the_memory(
@@ -115,15 +119,9 @@ def test_sockets_whose_messages_do_not_end_are_closed_before_they_fill_the_memor
             websocket.socket.sendall(
                 b"\x02\xff" + struct.pack(">Q", len(part)) + b"\0\0\0\0" + part
             )
-        closed = []
-        for websocket in (first, second):
-            with suppress(TimeoutError):
-                with pytest.raises(ConnectionClosed) as caught:
-                    websocket.recv(timeout=1)
-                closed.append(caught.value.rcvd)
-        assert len(closed) == 1
-        assert closed[0] is not None
-        assert (closed[0].code, closed[0].reason) == (1013, "overloaded")
+        until(lambda: any(_closed(websocket) for websocket in (first, second)))
+        (closed,) = filter(None, map(_closed, (first, second)))
+        assert (closed.code, closed.reason) == (1013, "overloaded")
     with line_to(server, "websocket", **FLOODER) as line:
         Session(server, line).run()
 

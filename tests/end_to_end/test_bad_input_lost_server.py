@@ -75,7 +75,8 @@ def test_a_server_that_is_gone_for_good_is_reported_after_the_clients_patience(
         begun = time.monotonic()
         with pytest.raises((ServerUnreachable, ConnectionLost)) as caught:
             some_tokens(events, COUNT)
-        assert time.monotonic() - begun < 5
+        # The usual patience is two minutes; a busy machine adds to any of them.
+        assert time.monotonic() - begun < 60
     assert caught.value.code in ("server_unreachable", "connection_lost")
 
 

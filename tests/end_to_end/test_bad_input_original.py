@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import STATUS
+from tests.patience import PATIENCE
 from tests.server_process import FORWARD_PATH, RunningServer, running_server
 
 WIDTH = 64
@@ -165,7 +166,7 @@ def test_a_message_far_too_large_closes_its_websocket_with_1009(server: RunningS
     def send_and_listen() -> None:
         # The close frame may arrive while the message is still being sent.
         websocket.send("[" * (server.app.max_message_bytes + 1))
-        websocket.recv(timeout=10)
+        websocket.recv(timeout=PATIENCE)
 
     with server.socket(subprotocol=None) as websocket, pytest.raises(ConnectionClosed) as caught:
         send_and_listen()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import ssl
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,10 +28,10 @@ from split_server.pairing.pairing import Pairing
 from split_server.pairing.state import StateFolder
 from split_wire.messages import SUBPROTOCOL, Ping, Pong, decode_server_message, encode_message
 from tests.end_to_end.relays import running_relay
+from tests.patience import PATIENCE, until
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 
 QUESTION = [{"role": "user", "content": "What is split inference?"}]
-_DEADLINE = 10.0
 
 
 @pytest.fixture(scope="module")
@@ -173,19 +172,20 @@ def test_a_revoked_device_is_cut_off_in_the_middle_of_its_connection(
             ssl=context,
             additional_headers=headers,
             proxy=None,
+            open_timeout=PATIENCE,
         )
 
     with opened(known.token) as cut, opened(other.token) as kept:
         for socket in (cut, kept):
             socket.send(encode_message(Ping()))
-            assert decode_server_message(socket.recv(_DEADLINE), 1 << 16) == Pong()
+            assert decode_server_message(socket.recv(PATIENCE), 1 << 16) == Pong()
         Pairing(StateFolder(state), None).devices.revoke("gone")
         with pytest.raises(ConnectionClosed) as closed:
-            cut.recv(_DEADLINE)
+            cut.recv(PATIENCE)
         assert closed.value.rcvd is not None
         assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "revoked")
         kept.send(encode_message(Ping()))
-        assert decode_server_message(kept.recv(_DEADLINE), 1 << 16) == Pong()
+        assert decode_server_message(kept.recv(PATIENCE), 1 << 16) == Pong()
 
 
 def test_a_revoked_device_gets_no_more_of_an_answer_that_streams(
@@ -201,7 +201,9 @@ def test_a_revoked_device_gets_no_more_of_an_answer_that_streams(
     lines: list[str] = []
 
     def read() -> None:
-        with httpx.Client(verify=context, timeout=20, headers=headers, trust_env=False) as client:
+        with httpx.Client(
+            verify=context, timeout=PATIENCE, headers=headers, trust_env=False
+        ) as client:
             url = f"{server.url}/v1/completions"
             with client.stream("POST", url, json=body) as response:
                 for line in response.iter_lines():
@@ -225,10 +227,7 @@ def test_sessions_of_a_revoked_device_are_dropped(
         store = server.parts.steps.store
         assert any(session.principal == principal for session in store._all())
         Pairing(StateFolder(state), None).devices.revoke("leaves")
-        deadline = time.monotonic() + _DEADLINE
-        while any(session.principal == principal for session in store._all()):
-            assert time.monotonic() < deadline
-            threading.Event().wait(0.05)
+        until(lambda: all(session.principal != principal for session in list(store._all())))
 
 
 def test_a_stranger_may_see_the_authority_and_try_a_code(server: RunningServer) -> None:

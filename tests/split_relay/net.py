@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 from split_relay import Address, Relay, RelayConfig
+from tests.patience import PATIENCE
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 LOCAL = "127.0.0.1"
+_PORTS = range(20_000, 32_000)
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - listening is the point; clients connect through 127.0.0.1
 
 
-def run(main: Coroutine[Any, Any, None], seconds: float = 30.0) -> None:
+def run(main: Coroutine[Any, Any, None], seconds: float = PATIENCE) -> None:
     """Run one test body; a hang becomes a failure."""
 
     async def bounded() -> None:
@@ -170,6 +173,11 @@ async def hang_up(writer: asyncio.StreamWriter) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind((LOCAL, 0))
-        return int(sock.getsockname()[1])
+    """A port on which nobody listens, below those that the system gives out by itself: no
+    connection of another test gets it before it is used.
+    """
+    while True:
+        port = secrets.choice(_PORTS)
+        with contextlib.suppress(OSError), socket.socket() as sock:
+            sock.bind((LOCAL, port))
+            return port

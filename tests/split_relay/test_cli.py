@@ -71,13 +71,15 @@ def test_a_signal_lets_open_connections_end_and_exits_with_zero(number: signal.S
     async def main() -> None:
         async with (
             upstream(echo) as server,
-            command("--listen", f"{LOCAL}:0", "--upstream", f"{LOCAL}:{server.port}") as process,
+            command(
+                "--listen", f"{LOCAL}:0", "--upstream", f"{LOCAL}:{server.port}", "--grace", "60"
+            ) as process,
         ):
             reader, writer = await connect(await listening_port(process))
             writer.write(b"before")
             assert await reader.readexactly(6) == b"before"
             process.send_signal(number)
-            await read_until(process.stderr, "stopping: up to 5 s for 1 open connections")
+            await read_until(process.stderr, "stopping: up to 60 s for 1 open connections")
             writer.write(b"after")
             assert await reader.readexactly(5) == b"after"
             await hang_up(writer)

@@ -259,11 +259,10 @@ def test_waiting_for_a_silent_upstream_is_bounded_for_everybody() -> None:
             await server.stop()
             server.handler = mute
             await server.start()
-            loop = asyncio.get_running_loop()
-            started = loop.time()
             replies = await asyncio.gather(*(get(port_of(daemon), CHAT) for _ in range(8)))
             assert {_code(reply) for reply in replies} == {"upstream_unavailable"}
-            assert loop.time() - started < 8 * 0.3
+            # One after the other, each would have had the time for a probe of its own.
+            assert len(mute.seen) < 8
             await daemon.stop(grace=0)
             mute.gate.set()
 

@@ -13,6 +13,7 @@ import pytest
 from split_server.threads import Threads
 from split_wire.errors import Overloaded, ShuttingDown
 from tests.engines import run
+from tests.patience import PATIENCE
 
 _NUMBER: ContextVar[int] = ContextVar("number", default=0)
 
@@ -43,7 +44,7 @@ def test_as_many_threads_as_there_is_work_for_and_no_more_than_are_allowed() -> 
         threads, both = Threads("room", 2), threading.Barrier(2)
 
         def met() -> str:
-            both.wait(10)
+            both.wait(PATIENCE)
             return threading.current_thread().name
 
         names = set(await asyncio.gather(*(threads.run(met) for _ in range(6))))
@@ -60,7 +61,7 @@ def test_a_full_queue_is_refused_and_a_closed_room_too() -> None:
 
         def held() -> bool:
             loop.call_soon_threadsafe(begun.set)
-            return gate.wait(10)
+            return gate.wait(PATIENCE)
 
         first = asyncio.ensure_future(threads.run(held))
         await begun.wait()
@@ -82,7 +83,7 @@ def test_a_full_queue_is_refused_and_a_closed_room_too() -> None:
 def test_work_whose_caller_left_is_not_begun() -> None:
     async def main() -> list[int]:
         threads, gate, done = Threads("room", 1), threading.Event(), list[int]()
-        first = asyncio.ensure_future(threads.run(lambda: gate.wait(10)))
+        first = asyncio.ensure_future(threads.run(lambda: gate.wait(PATIENCE)))
         left = asyncio.ensure_future(threads.run(lambda: done.append(1)))
         await asyncio.sleep(0)
         left.cancel()
@@ -113,5 +114,5 @@ async def main():
 
 asyncio.run(main())
 """
-    ended = subprocess.run([sys.executable, "-c", program], timeout=20, check=False)
+    ended = subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, check=False)
     assert ended.returncode == 0

@@ -15,12 +15,16 @@ from playwright.sync_api import (
     BrowserContext,
     Playwright,
     PlaywrightContextManager,
+    expect,
     sync_playwright,
 )
 
 __all__ = ["CHROMIUM", "DESKTOP", "PHONE", "Browser", "launched", "node", "profile", "trusting"]
 
 CHROMIUM = "chromium"
+# What is expected of a page comes at once, but for a machine that is busy.
+MILLISECONDS = 30_000
+expect.set_options(timeout=MILLISECONDS)
 # Nothing but the tests' own servers is reached for.
 FLAGS = (
     "--no-sandbox",

@@ -14,7 +14,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from split_server.http.web.page import POLICY
-from tests.web.browsing import node
+from tests.web.browsing import MILLISECONDS, node
 from tests.web.chat_page import ChatPage
 
 CONNECTING = "Connecting to the server…"
@@ -59,7 +59,7 @@ def opened(browser: Browser, url: str, **options: Any) -> Iterator[ChatPage]:
     try:
         page = context.new_page()
         chat = ChatPage(page, touch=bool(options.get("has_touch")))
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(MILLISECONDS)
         page.on("console", lambda message: _note(chat, message.type, message.text))
         page.goto(url)
         page.wait_for_selector("#composer")

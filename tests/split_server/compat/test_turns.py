@@ -9,6 +9,7 @@ import pytest
 
 from split_server.compat.turns import Turns
 from tests.engines import run
+from tests.patience import PATIENCE
 
 
 async def asked(turns: Turns, principal: str, log: list[str], gate: asyncio.Event) -> None:
@@ -52,7 +53,7 @@ def test_who_leaves_while_waiting_or_when_called_keeps_nobody_waiting() -> None:
         # Its turn has come and it has not noticed yet.
         tasks["called"].cancel()
         await asyncio.gather(*tasks.values(), return_exceptions=True)
-        async with asyncio.timeout(5), turns.turn("later"):
+        async with asyncio.timeout(PATIENCE), turns.turn("later"):
             return log
 
     assert [name for name in run(main()) if name != "called"] == ["first", "last"]
@@ -83,7 +84,7 @@ def test_never_two_at_a_time_whoever_leaves_when(seed: int) -> None:
             await asyncio.gather(task, return_exceptions=True)
 
         await asyncio.gather(*(leaving(rng.choice("abc")) for _ in range(30)))
-        async with asyncio.timeout(5), turns.turn("later"):
+        async with asyncio.timeout(PATIENCE), turns.turn("later"):
             assert inside == 0
 
     run(main())

@@ -23,6 +23,7 @@ from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
 from split_wire.client import ClientProtocol
 from tests.engines import tiny_backbone
+from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 
 
@@ -39,7 +40,7 @@ class GatedRunner(ModelRunner):
 
     def run(self, *arguments: Any) -> Any:
         self.entered.set()
-        assert self.gate.wait(30)
+        assert self.gate.wait(PATIENCE)
         return super().run(*arguments)
 
 

@@ -22,6 +22,7 @@ from split_he.device import decrypt, encrypt
 from split_he.keys import DeviceKeys
 from split_he.layout import Packing
 from tests.adapter_hosts import RunningHost, made_adapter, made_host, running_host
+from tests.patience import logged
 from tests.server_process import running_server
 
 _FILE = made_adapter(scale=0.5)
@@ -166,8 +167,7 @@ def test_no_log_line_holds_a_session(served: RunningHost, caplog: pytest.LogCapt
     with served.client() as client:
         session, _, _ = _session(served, client)
         client.post("/made/evaluate", content=session)
-    text = caplog.text
-    assert "/api/v1/adapters/made/evaluate 400" in text
+    text = logged(caplog, "/api/v1/adapters/made/evaluate 400")
     assert session.hex() not in text
     assert repr(session)[2:-1] not in text
 

@@ -16,6 +16,7 @@ from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol
+from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 from tests.split_server.conftest import TOKEN
 
@@ -158,7 +159,7 @@ def test_sockets_and_queued_steps_are_seen_while_they_last(
 
     def held(runner: ModelRunner, slices: Sequence[Slice]) -> list[torch.Tensor]:
         entered.set()
-        assert gate.wait(30)
+        assert gate.wait(PATIENCE)
         return run(runner, slices)
 
     monkeypatch.setattr(ModelRunner, "run", held)
@@ -169,7 +170,7 @@ def test_sockets_and_queued_steps_are_seen_while_they_last(
         device.receive(socket.recv())  # type: ignore[arg-type]
         socket.send(device.step(0, np.ones((2, width), np.float32)))
         try:
-            assert entered.wait(30)
+            assert entered.wait(PATIENCE)
             samples = _scrape(server)
         finally:
             gate.set()

@@ -11,6 +11,7 @@ from split_server.security.hanging_up import ABORT_EXTENSION
 from split_server.security.leases import Lease, LeaseGuard, Leases
 from split_server.security.principal import Credential, set_credential
 from tests.engines import run
+from tests.patience import PATIENCE
 
 _GONE, _STAYS = Credential("gone", b"1"), Credential("stays", b"2")
 
@@ -44,7 +45,7 @@ def test_a_peer_that_does_not_read_keeps_no_other_one_alive(kind: str) -> None:
         reader = Peer("websocket")
         for peer in [*stuck, reader]:
             leases.add(_GONE, peer.lease())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             leases.keep(lambda credential: credential != _GONE)
             await asyncio.gather(*(peer.aborted.wait() for peer in [*stuck, reader]))
         assert reader.sent == [{"type": "websocket.close", "code": 1008, "reason": "revoked"}]
@@ -103,7 +104,7 @@ def test_a_connection_that_is_gone_ends_the_cut_quietly() -> None:
         lease.cut()
         assert lease._goodbye is not None
         await lease._goodbye
-        await asyncio.wait_for(peer.aborted.wait(), 5)
+        await asyncio.wait_for(peer.aborted.wait(), PATIENCE)
 
     run(scenario())
 

@@ -111,5 +111,5 @@ def test_a_reply_that_waits_for_a_lost_server_stops_when_it_is_told_to(
         milliseconds = page.page.evaluate(_STOP)
         answer = page.finished("reply")
         assert answer["reason"] == "cancelled"
-        assert milliseconds < 1500, "at once, but for a machine that is busy"
+        assert milliseconds < 5000, "at once, but for a machine that is busy"
         assert answer["ids"] == expected[: len(answer["ids"])]

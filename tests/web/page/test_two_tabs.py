@@ -32,11 +32,11 @@ def _check_tabs(context: BrowserContext, url: str) -> None:
     expect(second.page.locator("#status")).to_have_text(ELSEWHERE)
     assert second.page.get_by_role("button", name="Get a reply").count() == 0
     # Saved every few seconds while it is written.
-    expect(second.reply(0)).not_to_be_empty(timeout=10_000)
+    expect(second.reply(0)).not_to_be_empty()
     expect(second.page.locator(".ended")).to_have_text(ELSEWHERE)
     first.page.close()
     again = second.page.get_by_role("button", name="Another reply")
-    expect(again).to_be_enabled(timeout=15_000)
+    expect(again).to_be_enabled()
     expect(second.page.locator(".ended")).to_contain_text("Broke off")
     again.click()
     expect(second.page.get_by_role("button", name="Stop the reply")).to_be_visible()

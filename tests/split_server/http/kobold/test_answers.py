@@ -17,11 +17,10 @@ def test_a_list_made_in_slices_is_the_json_of_the_whole() -> None:
 def test_other_threads_run_while_a_long_list_is_encoded() -> None:
     values = [{"token_id": number, "text": "a"} for number in range(400_000)]
     encoding = threading.Thread(target=dumped_list, args=(values,))
-    began = last = time.perf_counter()
-    longest = 0.0
+    turns = 0
     encoding.start()
     while encoding.is_alive():
         time.sleep(0.001)
-        now = time.perf_counter()
-        longest, last = max(longest, now - last), now
-    assert longest < (last - began) / 2
+        turns += 1
+    # Encoded in one piece, the list leaves this thread one or two.
+    assert turns > 8

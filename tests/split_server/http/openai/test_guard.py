@@ -21,6 +21,7 @@ from split_server.http.wire.quota import Quota
 from split_server.security.principal import principal_of, set_principal
 from split_wire.errors import Overloaded
 from tests.engines import run
+from tests.patience import PATIENCE
 
 SERVED = cast("ServedModel", SimpleNamespace())
 LARGE = 300_000
@@ -77,7 +78,7 @@ def test_a_body_counts_until_its_tokens_are_known(size: int, fails: bool) -> Non
         assert not free(quota, principal_of(asked.scope))
         await response(asked.scope, asked.receive, ignored)
         assert free(quota, principal_of(asked.scope))
-        async with asyncio.timeout(5), large.turn("another"):
+        async with asyncio.timeout(PATIENCE), large.turn("another"):
             pass
 
     run(main())

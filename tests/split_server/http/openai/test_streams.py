@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from split_server.compat.parts import Compat
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
 from split_server.sessions.in_process import InProcessSessions
+from tests import patience
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.openai.calls import (
     CHAT,
@@ -61,9 +61,7 @@ def generations(server: RunningServer) -> dict[str, int]:
 
 
 def until(server: RunningServer, what: str, count: int) -> None:
-    end = time.monotonic() + 20
-    while generations(server)[what] != count:
-        assert time.monotonic() < end
+    patience.until(lambda: generations(server)[what] == count)
 
 
 @contextmanager
@@ -119,7 +117,7 @@ def test_a_request_that_waits_is_answered_when_its_turn_comes() -> None:
         with streaming(server):
             waiting = threads.submit(chat, server, max_tokens=2)
             until(server, "waiting", 1)
-        assert waiting.result(20)["choices"]
+        assert waiting.result(patience.PATIENCE)["choices"]
 
 
 @pytest.fixture(scope="module")

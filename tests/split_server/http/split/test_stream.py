@@ -20,6 +20,7 @@ from split_wire.messages import (
     decode_server_message,
     encode_message,
 )
+from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.gated import device, rows
 
@@ -165,7 +166,7 @@ def test_an_idle_socket_is_closed_with_going_away(tiny_path: Path) -> None:
         server.app._sockets.idle_seconds = 0.1
         with server.socket() as websocket:
             with pytest.raises(ConnectionClosed) as caught:
-                websocket.recv(timeout=10)
+                websocket.recv(timeout=PATIENCE)
             assert caught.value.rcvd is not None
             assert caught.value.rcvd.code == 1001
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from split_server.http.split import weights
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
 from tests.checkpoints import tiny_checkpoint
+from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer, running_server
 
 
@@ -213,18 +213,11 @@ def endless(tiny_path: Path) -> Iterator[tuple[RunningServer, _Endless]]:
 _ENDLESS_GET = b"GET /weights/embedding.bin HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def _until(condition, seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return bool(condition())
-
-
 def test_a_slow_reader_costs_a_few_pieces_and_nobody_else_waits(
     endless: tuple[RunningServer, _Endless],
 ) -> None:
     server, source = endless
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as slow:
         slow.sendall(_ENDLESS_GET)
         slow.recv(1000)
         with server.client() as client:
@@ -241,10 +234,10 @@ def test_a_stalled_reader_is_cut_off(
 ) -> None:
     server, source = endless
     monkeypatch.setattr(_weights_of(server), "_stall", 0.2)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as slow:
         slow.sendall(_ENDLESS_GET)
         slow.recv(1000)
-        assert _until(lambda: not _weights_of(server)._quota._held)
+        until(lambda: not _weights_of(server)._quota._held)
         received = 0
 
         def read_on() -> None:
@@ -271,10 +264,10 @@ def test_a_reader_that_leaves_stops_the_reading(
     endless: tuple[RunningServer, _Endless],
 ) -> None:
     server, source = endless
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as leaving:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as leaving:
         leaving.sendall(_ENDLESS_GET)
         leaving.recv(1000)
-    assert _until(lambda: not _weights_of(server)._quota._held)
+    until(lambda: not _weights_of(server)._quota._held)
     assert source.read_bytes < source.size
 
 
@@ -283,7 +276,7 @@ def test_too_many_downloads_of_one_principal_are_refused(
 ) -> None:
     server, _ = endless
     monkeypatch.setattr(_weights_of(server)._quota, "_limit", 1)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as slow:
         slow.sendall(_ENDLESS_GET)
         slow.recv(1000)
         with server.client() as client:

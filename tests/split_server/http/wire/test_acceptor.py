@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from split_server.http.wire import acceptor, protocols
+from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer, running_server
 from tests.split_server.conftest import TOKEN
 
@@ -30,8 +29,15 @@ def small_door(tiny_path: Path) -> Iterator[RunningServer]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def _empty_door(request: pytest.FixtureRequest) -> None:
+    """No place is taken by a connection of the test before."""
+    if "small_door" in request.fixturenames:
+        _until_empty(request.getfixturevalue("small_door"))
+
+
 def _come(server: RunningServer, request: bytes = b"", source: str = "127.0.0.1") -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", server.port), 10, (source, 0))
+    made = socket.create_connection(("127.0.0.1", server.port), PATIENCE, (source, 0))
     if request:
         made.sendall(request)
         assert made.recv(65536)
@@ -81,7 +87,6 @@ def test_who_was_let_in_stays_and_the_next_of_its_address_is_told(
 
 
 def test_a_websocket_keeps_its_place_until_it_is_gone(small_door: RunningServer) -> None:
-    _until_empty(small_door)
     doors = small_door.server.config.doors  # type: ignore[attr-defined]
     with small_door.socket(additional_headers={"Authorization": f"Bearer {TOKEN}"}):
         assert len(doors) == 1
@@ -117,7 +122,4 @@ def test_a_handshake_that_does_not_come_is_given_up_and_keeps_nobody_out(
 
 
 def _until_empty(server: RunningServer) -> None:
-    deadline = time.monotonic() + 10
-    while len(server.server.config.doors):  # type: ignore[attr-defined]
-        assert time.monotonic() < deadline
-        Event().wait(0.01)
+    until(lambda: not len(server.server.config.doors))  # type: ignore[attr-defined]

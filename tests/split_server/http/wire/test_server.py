@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from split_server.http.wire.server import CannotListen, listen
+from tests.patience import PATIENCE
 
 
 def _close(sockets: list[socket.socket]) -> None:
@@ -19,7 +20,7 @@ def test_port_zero_picks_a_free_one() -> None:
     try:
         port = sockets[0].getsockname()[1]
         assert port > 0
-        with socket.create_connection(("127.0.0.1", port), timeout=5):
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE):
             pass
     finally:
         _close(sockets)

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from split_wire.client import StepCompleted, StepFailed
 from split_wire.messages import Open, encode_message
 from tests.checkpoints import tiny_checkpoint
+from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.gated import device, gated_server, rows
 
@@ -21,8 +22,7 @@ from tests.split_server.http.gated import device, gated_server, rows
 def _stop_in_background(server: RunningServer) -> threading.Thread:
     stopping = threading.Thread(target=server.stop)
     stopping.start()
-    while not server.parts.steps._stopping:
-        threading.Event().wait(0.005)
+    until(lambda: server.parts.steps._stopping)
     return stopping
 
 
@@ -32,15 +32,15 @@ def test_a_step_under_way_is_answered_and_the_socket_then_closed(tiny_path: Path
         websocket.send(protocol.open())
         protocol.receive(websocket.recv())
         websocket.send(protocol.step(0, rows(server, 2)))
-        assert runner.entered.wait(10)
+        assert runner.entered.wait(PATIENCE)
         stopping = _stop_in_background(server)
         runner.gate.set()
-        assert isinstance(protocol.receive(websocket.recv(timeout=10)), StepCompleted)
+        assert isinstance(protocol.receive(websocket.recv(timeout=PATIENCE)), StepCompleted)
         with pytest.raises(ConnectionClosed) as caught:
-            websocket.recv(timeout=10)
+            websocket.recv(timeout=PATIENCE)
         assert caught.value.rcvd is not None
         assert caught.value.rcvd.code == 1012
-        stopping.join(10)
+        stopping.join(PATIENCE)
 
 
 def test_a_post_under_way_is_answered(tiny_path: Path) -> None:
@@ -51,12 +51,12 @@ def test_a_post_under_way_is_answered(tiny_path: Path) -> None:
         frame = protocol.step(0, rows(server))
         asking = threading.Thread(target=lambda: replies.append(server.post(frame).content))
         asking.start()
-        assert runner.entered.wait(10)
+        assert runner.entered.wait(PATIENCE)
         stopping = _stop_in_background(server)
         runner.gate.set()
-        asking.join(10)
+        asking.join(PATIENCE)
         assert isinstance(protocol.receive(replies[0]), StepCompleted)
-        stopping.join(10)
+        stopping.join(PATIENCE)
 
 
 def test_new_messages_are_refused_while_the_server_stops(tiny_path: Path) -> None:
@@ -69,16 +69,16 @@ def test_new_messages_are_refused_while_the_server_stops(tiny_path: Path) -> Non
         busy.send(protocol.open())
         protocol.receive(busy.recv())
         busy.send(protocol.step(0, rows(server)))
-        assert runner.entered.wait(10)
+        assert runner.entered.wait(PATIENCE)
         stopping = _stop_in_background(server)
         newcomer = device(server)
         late.send(newcomer.open())
-        event = newcomer.receive(late.recv(timeout=10))
+        event = newcomer.receive(late.recv(timeout=PATIENCE))
         assert isinstance(event, StepFailed)
         assert event.failure.code == "shutting_down"
         assert event.failure.retryable
         runner.gate.set()
-        stopping.join(10)
+        stopping.join(PATIENCE)
 
 
 def test_an_idle_socket_is_closed_with_service_restart(tiny_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_an_idle_socket_is_closed_with_service_restart(tiny_path: Path) -> None:
         server.stop()
         for idle in (websocket, original):
             with pytest.raises(ConnectionClosed) as caught:
-                idle.recv(timeout=10)
+                idle.recv(timeout=PATIENCE)
             assert caught.value.rcvd is not None
             assert caught.value.rcvd.code == 1012
 
@@ -106,17 +106,17 @@ def test_a_step_slower_than_the_grace_period_is_given_up(
         websocket.send(protocol.open())
         protocol.receive(websocket.recv())
         websocket.send(protocol.step(0, rows(server)))
-        assert runner.entered.wait(10)
+        assert runner.entered.wait(PATIENCE)
         stopping = _stop_in_background(server)
-        event = protocol.receive(websocket.recv(timeout=10))
+        event = protocol.receive(websocket.recv(timeout=PATIENCE))
         assert isinstance(event, StepFailed)
         assert (event.failure.code, event.failure.retryable) == ("shutting_down", True)
         with pytest.raises(ConnectionClosed) as caught:
-            websocket.recv(timeout=10)
+            websocket.recv(timeout=PATIENCE)
         assert caught.value.rcvd is not None
         assert caught.value.rcvd.code == 1012
         runner.gate.set()
-        stopping.join(10)
+        stopping.join(PATIENCE)
     assert "still under way" in caplog.text
 
 
@@ -132,15 +132,15 @@ def test_a_post_slower_than_the_grace_period_is_told_that_the_server_stops(
         frame = protocol.step(0, rows(server, count))
         asking = threading.Thread(target=lambda: replies.append(server.post(frame)))
         asking.start()
-        assert runner.entered.wait(10)
+        assert runner.entered.wait(PATIENCE)
         stopping = _stop_in_background(server)
-        asking.join(10)
+        asking.join(PATIENCE)
         assert replies[0].status_code == 503
         event = protocol.receive(replies[0].content)
         assert isinstance(event, StepFailed)
         assert event.failure.code == "shutting_down"
         runner.gate.set()
-        stopping.join(10)
+        stopping.join(PATIENCE)
 
 
 def test_a_client_of_the_original_protocol_is_told_that_the_server_stops(tiny_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_a_client_of_the_original_protocol_is_told_that_the_server_stops(tiny_pa
     ):
         encoded = base64.b64encode(rows(server).tobytes()).decode()
         websocket.send(json.dumps({"type": "forward", "hidden_states": encoded}))
-        assert runner.entered.wait(10)
+        assert runner.entered.wait(PATIENCE)
         stopping = _stop_in_background(server)
-        answer = json.loads(websocket.recv(timeout=10))
+        answer = json.loads(websocket.recv(timeout=PATIENCE))
         assert (answer["type"], answer["code"]) == ("error", "shutting_down")
         runner.gate.set()
-        stopping.join(10)
+        stopping.join(PATIENCE)
 
 
 def test_the_port_is_free_after_the_stop(tiny_path: Path) -> None:

@@ -11,6 +11,7 @@ from split_server.http.wire.quota import Quota
 from split_server.http.wire.sockets import PACE_EXTENSION, Sockets
 from split_server.security.hanging_up import ABORT_EXTENSION
 from tests.engines import run
+from tests.patience import PATIENCE
 
 
 class Peer:
@@ -52,7 +53,7 @@ def test_sockets_that_do_not_read_keep_no_other_from_its_goodbye(monkeypatch: An
         quotas = Quota(1 << 20, "bytes"), Quota(1 << 20, "bytes")
         open_sockets = Sockets(64, 60.0, *quotas)
         peers = [*(Peer(stuck=True) for _ in range(20)), *(Peer() for _ in range(5))]
-        async with asyncio.timeout(5), AsyncExitStack() as stack:
+        async with asyncio.timeout(PATIENCE), AsyncExitStack() as stack:
             group = await stack.enter_async_context(asyncio.TaskGroup())
             for peer in peers:
                 ready = asyncio.Event()
