@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
-import threading
 import time
+from pathlib import Path
 
 import pytest
+from websockets.frames import Frame
 
 from split_server.http.wire import websocket as protocol
+from split_server.http.wire.inlet import FRAMES_PER_SECOND, SHORTEST_PIECE
+from split_server.http.wire.sockets import PRINCIPAL_AT_ONCE, PRINCIPAL_PER_SECOND
 from split_wire.messages import Ping, Pong, decode_server_message, encode_message
-from tests.server_process import STREAM_PATH, RunningServer
+from tests.patience import PATIENCE
+from tests.server_process import STREAM_PATH, RunningServer, running_server
 
 _CONTINUED, _TEXT, _BINARY, _CLOSE, _PING, _LAST = 0x00, 0x01, 0x02, 0x08, 0x09, 0x80
 _HANDSHAKE = (
@@ -30,7 +34,7 @@ def _frame(head: int, data: bytes) -> bytes:
 
 
 def _opened(server: RunningServer, extra: str = _SPLIT) -> socket.socket:
-    raw = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    raw = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
     raw.sendall((_HANDSHAKE + extra + "\r\n").encode())
     answer = raw.recv(4096)
     if not answer.startswith(b"HTTP/1.1 101"):
@@ -64,31 +68,43 @@ def test_a_message_in_too_many_fragments_closes_its_socket(
         assert _close_code(raw) == (1008, "too_many_fragments")
 
 
-def test_a_flood_of_fragments_leaves_the_event_loop_to_others(open_server: RunningServer) -> None:
-    """The flood would take most of a second to parse; the others do not wait for all of it."""
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each frame that the server has parsed."""
+    found, plain = list[int](), protocol._Connection.recv_frame
+
+    def recv_frame(self: protocol._Connection, frame: Frame) -> None:
+        found.append(len(frame.data))
+        plain(self, frame)
+
+    monkeypatch.setattr(protocol._Connection, "recv_frame", recv_frame)
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_floods_of_fragments_leave_the_event_loop_to_others_however_many_sockets_send_them(
+    count: int, tiny_path: Path, parsed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would take most of a second to parse; all together get the time of four."""
+    monkeypatch.setattr(protocol, "MAX_FRAGMENTS", 1 << 20)
     flood = _frame(_BINARY, b"x") + 60_000 * _frame(_CONTINUED, b"x")
-    stop = threading.Event()
-
-    def send() -> None:
-        # Far fewer than a principal may have: the server keeps one until it has seen its end.
-        for _ in range(16):
-            if stop.is_set():
-                return
-            with contextlib.suppress(OSError), _opened(open_server) as raw:
-                raw.sendall(flood)
-
-    sending = threading.Thread(target=send)
-    with open_server.client() as client:
-        client.get("/health")
-        sending.start()
-        answered = 0
-        until = time.monotonic() + 1.0
-        while time.monotonic() < until:
+    # Its sockets stay until their frames are parsed, so nobody else is to have this server.
+    with (
+        running_server(tiny_path, compat=False) as server,
+        contextlib.ExitStack() as stack,
+        server.client() as client,
+    ):
+        sockets = [stack.enter_context(_opened(server)) for _ in range(count)]
+        begun = time.monotonic()
+        for raw in sockets:
+            raw.setblocking(False)
+            assert raw.send(flood) > 100_000
+        for _ in range(60):
             assert client.get("/health").status_code == 200
-            answered += 1
-        stop.set()
-        sending.join(20)
-    assert answered > 20
+        frames, seconds = len(parsed), time.monotonic() - begun
+    first_pieces = (count + 1) * SHORTEST_PIECE / 7
+    per_second = min(count * FRAMES_PER_SECOND, PRINCIPAL_PER_SECOND)
+    assert 0 < frames < per_second * seconds + PRINCIPAL_AT_ONCE + first_pieces
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", b"half a character \xe2\x82"])
