@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 _LISTENING = re.compile(r"listening on (\S+)")
 _LAST_LINES = 12
@@ -100,7 +100,7 @@ class DemoServer:
         finally:
             self._told.set()
 
-    def _copy(self, pipe: BinaryIO, log: BinaryIO) -> None:
+    def _copy(self, pipe: IO[bytes], log: IO[bytes]) -> None:
         for line in pipe:
             log.write(line)
             log.flush()

@@ -24,6 +24,7 @@ from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress, fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
+from split_client.weights.turn import PATIENCE, Turn
 from split_wire.limits import frame_limit
 
 
@@ -73,7 +74,7 @@ class ConnectedModel:
         """
         stored = _stored(wanted, store, hooks)
         with ExitStack() as opening:
-            opening.callback(store.use(stored.manifest.digest).release)
+            opening.callback(Turn(store, stored.manifest.digest, hooks.pause).use().release)
             if derives(stored, wanted.lm_head):
                 hooks.prepare()
             ends = DeviceEnds.open(stored, lm_head=wanted.lm_head)
@@ -127,7 +128,15 @@ def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
         hooks.manifest(manifest, stored is not None)
         if stored is not None:
             return stored
-        return pull(source, store, manifest, data, progress=hooks.progress, pause=hooks.pause)
+        return pull(
+            source,
+            store,
+            manifest,
+            data,
+            progress=hooks.progress,
+            pause=hooks.pause,
+            patience=PATIENCE,
+        )
     finally:
         source.close()
 

@@ -14,6 +14,7 @@ from split_client.transport.endpoint import Endpoint
 from split_client.weights.download import WeightsSource
 from split_client.weights.pull import fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
+from split_client.weights.turn import PATIENCE
 
 
 def run_pull(config: ConnectionConfig, screen: Screen) -> None:
@@ -52,7 +53,8 @@ def _pull(config: ConnectionConfig, token: str | None, screen: Screen) -> None:
     try:
         manifest, data = fetch_manifest(source)
         announce(manifest, screen)
-        stored = pull(source, ModelStore(config.cache), manifest, data, progress=bar.update)
+        store = ModelStore(config.cache)
+        stored = pull(source, store, manifest, data, progress=bar.update, patience=PATIENCE)
     finally:
         bar.close()
         source.close()

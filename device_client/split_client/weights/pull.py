@@ -23,6 +23,7 @@ from split_client.errors import (
 from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import FileEntry, Manifest, parse_manifest
 from split_client.weights.store import ModelStore, StoredModel
+from split_client.weights.turn import Turn
 
 # Room that stays free for everything else on the disk.
 SPARE_BYTES = 64 << 20
@@ -62,41 +63,89 @@ def pull(
     progress: Callable[[Progress], None] = lambda _: None,
     pause: Callable[[float], None] = time.sleep,
     chance: Callable[[], float] = random.random,
+    patience: float = 0.0,
 ) -> StoredModel:
     """Make ``manifest`` (of the bytes ``data``) whole: verify what is there, fetch the rest.
 
-    Raises NotEnoughSpace before anything is fetched; DiskFull, ChecksumMismatch, DownloadFailed,
-    ServerRefused later, and leaves what was verified for the next pull. Raises ModelInUse.
+    A model that is whole may be in use; one that another process pulls is waited for, as long as
+    that brings something within ``patience`` seconds. Raises NotEnoughSpace before anything is
+    fetched; DiskFull, ChecksumMismatch, DownloadFailed, ServerRefused later, and leaves what was
+    verified for the next pull. Raises ModelInUse.
     """
-    with store.claim(manifest.digest):
-        folder = store.begin(manifest, data)
-        puller = _Puller(source, folder, manifest, progress, pause, chance)
-        missing = puller.verify()
-        needed = sum(entry.span(chunk)[1] for entry, chunks in missing for chunk in chunks)
-        free = store.free_bytes()
-        if needed and needed + SPARE_BYTES > free:
-            raise NotEnoughSpace(needed, free, str(store.root))
-        for entry, chunks in missing:
-            puller.fetch(entry, chunks)
-        return store.commit(manifest.digest)
+    digest = manifest.digest
+    turn = Turn(
+        store,
+        digest,
+        pause,
+        patience=patience,
+        arrived=lambda: store.arrived(manifest),
+        waiting=_Waiting(manifest, progress),
+    )
+    puller = _Puller(source, manifest, progress, pause, chance)
+    verified = False
+    while True:
+        turn.waited = False
+        with turn.use():
+            stored = store.find(digest)
+            # What another process has just pulled is verified.
+            if stored is not None and (turn.waited or (not verified and puller.whole(stored))):
+                return stored
+            verified = True
+        claimed = turn.claim()
+        if claimed is not None:
+            with claimed:
+                return puller.complete(store, data)
+
+
+class _Waiting:
+    """Shows the progress of another process's pull as if it were ours, and says so once."""
+
+    def __init__(self, manifest: Manifest, progress: Callable[[Progress], None]) -> None:
+        self._manifest, self._progress = manifest, progress
+        self._told = False
+
+    def __call__(self, arrived: int) -> None:
+        name, size = self._manifest.name, self._manifest.size
+        if not self._told:
+            self._told = True
+            self._progress(Progress(name, arrived, size, "another process fetches it; waiting"))
+        self._progress(Progress(name, arrived, size))
 
 
 class _Puller:
     def __init__(
         self,
         source: FileBytes,
-        folder: Path,
         manifest: Manifest,
         progress: Callable[[Progress], None],
         pause: Callable[[float], None],
         chance: Callable[[], float],
     ) -> None:
-        self._source, self._folder, self._manifest = source, folder, manifest
+        self._source, self._manifest = source, manifest
         self._progress, self._pause, self._chance = progress, pause, chance
+        self._folder = Path()
         self._done = 0
 
+    def whole(self, stored: StoredModel) -> bool:
+        """Whether no chunk of a stored model is damaged."""
+        self._folder, self._done = stored.folder, 0
+        return all(self._is_whole(entry) for entry in self._manifest.files)
+
+    def complete(self, store: ModelStore, data: bytes) -> StoredModel:
+        """Fetch what is missing in ``store``, which is claimed."""
+        self._folder = store.begin(self._manifest, data)
+        missing = self.verify()
+        needed = sum(entry.span(chunk)[1] for entry, chunks in missing for chunk in chunks)
+        free = store.free_bytes()
+        if needed and needed + SPARE_BYTES > free:
+            raise NotEnoughSpace(needed, free, str(store.root))
+        for entry, chunks in missing:
+            self.fetch(entry, chunks)
+        return store.commit(self._manifest.digest)
+
     def verify(self) -> list[tuple[FileEntry, list[int]]]:
-        """The chunks that are missing or damaged, per file."""
+        """The chunks that are missing or damaged, per file; what cannot be mended is removed."""
+        self._done = 0
         missing = []
         for entry in self._manifest.files:
             chunks = list(self._damaged(entry))
@@ -119,17 +168,29 @@ class _Puller:
                 self._wait_or_give_up(entry, error, failures)
         self._settle(entry)
 
+    def _is_whole(self, entry: FileEntry) -> bool:
+        """Nothing of the file is touched, since others may be using it."""
+        if not self._is_sound(entry) or any(self._broken(entry)):
+            return False
+        self._done += entry.size
+        self._report(entry)
+        return True
+
     def _damaged(self, entry: FileEntry) -> list[int]:
+        if not self._is_sound(entry):
+            (self._folder / entry.name).unlink(missing_ok=True)
+            return list(range(len(entry.chunks)))
+        return [chunk for chunk, broken in enumerate(self._broken(entry)) if broken]
+
+    def _is_sound(self, entry: FileEntry) -> bool:
         path = self._folder / entry.name
-        everything = list(range(len(entry.chunks)))
-        if not path.is_file() or path.is_symlink():
-            path.unlink(missing_ok=True)
-            return everything
-        if path.stat().st_size > entry.size:
-            path.unlink()
-            return everything
-        with path.open("rb") as file:
-            return [chunk for chunk in everything if not _intact(file, entry, chunk)]
+        return path.is_file() and not path.is_symlink() and path.stat().st_size <= entry.size
+
+    def _broken(self, entry: FileEntry) -> Iterator[bool]:
+        """Of each chunk, whether its bytes are others than the manifest names."""
+        with (self._folder / entry.name).open("rb") as file:
+            for chunk in range(len(entry.chunks)):
+                yield not _intact(file, entry, chunk)
 
     def _fetch_run(self, entry: FileEntry, waiting: list[int]) -> None:
         """One request from the first missing chunk on; verified chunks leave ``waiting``."""

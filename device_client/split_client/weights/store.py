@@ -117,6 +117,13 @@ class ModelStore:
             (partial / FILE_NAME).write_bytes(data)
         return partial
 
+    def arrived(self, manifest: Manifest) -> int:
+        """The bytes of a model that are there while it is pulled, verified or not."""
+        with _reported(self.root):
+            partial = self._partial(manifest.digest)
+            folder = partial if partial.exists() else self._folder(manifest.digest)
+            return sum(min(_size(folder / file.name), file.size) for file in manifest.files)
+
     def commit(self, digest: str) -> StoredModel:
         """Declare a pulled model whole. Raises StoreFailed."""
         with _reported(self.root):

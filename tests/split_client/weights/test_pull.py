@@ -14,7 +14,6 @@ from split_client.errors import (
     DiskFull,
     DownloadFailed,
     ManifestInvalid,
-    ModelInUse,
     NotEnoughSpace,
     ServerRefused,
     ServerUnreachable,
@@ -199,15 +198,6 @@ def test_a_disk_that_fills_up_leaves_a_pull_that_continues(tmp_path: Path) -> No
         server.requests.clear()
         assert_whole(puller())
     assert ("embedding.bin", 2 * CHUNK) in server.requests
-
-
-def test_two_pulls_of_one_model_do_not_meet(tmp_path: Path) -> None:
-    with (
-        pulling(WeightsServer(), tmp_path) as puller,
-        puller.store.claim(MANIFEST.digest),
-        pytest.raises(ModelInUse),
-    ):
-        puller()
 
 
 def test_a_manifest_that_is_none_is_refused(tmp_path: Path) -> None:
