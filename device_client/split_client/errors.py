@@ -3,7 +3,9 @@
 Each class has a stable ``code`` (what programs compare) and a message that says what to do::
 
     ClientError
-    ├── ServerUnreachable, ConnectionLost, UpgradeRefused
+    ├── ServerUnreachable
+    │   └── TlsMismatch
+    ├── ConnectionLost, UpgradeRefused
     ├── ServerRefused
     │   └── ModelChanged
     ├── TokenInvalid
@@ -22,6 +24,8 @@ from __future__ import annotations
 
 from split_wire.errors import RemoteError, SplitError
 
+_DOCTOR = "split-client doctor finds out more"
+
 
 class ClientError(Exception):
     """Base of the tree."""
@@ -34,12 +38,25 @@ class ServerUnreachable(ClientError):
 
     code = "server_unreachable"
 
-    def __init__(self, address: str, reason: str) -> None:
+    def __init__(
+        self,
+        address: str,
+        reason: str,
+        advice: str = "check that the server runs and that the URL is right",
+    ) -> None:
         self.reason = reason
-        super().__init__(
-            f"cannot reach {address}: {reason}; "
-            "check that the server runs and that the URL is right"
-        )
+        super().__init__(f"cannot reach {address}: {reason}; {advice}; {_DOCTOR}")
+
+
+class TlsMismatch(ServerUnreachable):
+    """A certificate that is not trusted, or TLS at one end alone: as it is until somebody mends it.
+
+    ``code`` is that of the cause (``split_client.transport.reach.causes``).
+    """
+
+    def __init__(self, address: str, code: str, reason: str, advice: str) -> None:
+        super().__init__(address, reason, advice)
+        self.code = code
 
 
 class ConnectionLost(ClientError):
@@ -49,7 +66,9 @@ class ConnectionLost(ClientError):
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"the connection was lost: {reason}; check the network and try again")
+        super().__init__(
+            f"the connection was lost: {reason}; check the network and try again; {_DOCTOR}"
+        )
 
 
 class UpgradeRefused(ClientError):

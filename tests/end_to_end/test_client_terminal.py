@@ -16,6 +16,7 @@ import pytest
 
 from split_client import cli
 from split_client.api import ChatSession, SplitClient
+from split_client.errors import ServerRefused
 from split_client.generation.sampling.params import SamplingParams
 from split_client.presets.builtin import BUILTIN
 from split_client.presets.folder import PresetFolder
@@ -316,6 +317,18 @@ def test_a_preset_is_taken_by_flag(
     assert (status, err.endswith("[preset_unknown]\n")) == (1, True)
 
 
+def test_a_device_whose_token_is_taken_back_in_a_chat_is_told_to_pair_again(
+    chat: tuple[SplitClient, ChatSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: str) -> None:
+        raise ServerRefused("unauthorized", "a valid token is needed")
+
+    monkeypatch.setattr(chat[1], "send", refuse)
+    screen, _ = talk(chat, QUESTION)
+    assert "/save NAME keeps this chat, then pair again: split-server pair there" in screen.noted
+    assert screen.noted.endswith("[unauthorized]\n")
+
+
 @pytest.mark.parametrize("columns", [40, 80])
 def test_lists_and_panels_fit_the_terminal(
     chat: tuple[SplitClient, ChatSession], columns: int, monkeypatch: pytest.MonkeyPatch
@@ -514,7 +527,7 @@ def test_a_token_is_sent_or_its_lack_is_named(
         base = ("generate", QUESTION, "--url", server.url, "--max-tokens", "2")
         status, _, err = run(*base, capsys=capsys)
         assert (status, err.endswith("[unauthorized]\n")) == (1, True)
-        assert "this server asks for a token: --token, or SPLIT_CLIENT_TOKEN" in err
+        assert "this server asks for a token and none is given; pair this device" in err
         monkeypatch.setenv("SPLIT_CLIENT_TOKEN", TOKEN)
         for transport in ("websocket", "http"):
             assert run(*base, "--transport", transport, capsys=capsys)[0] == 0

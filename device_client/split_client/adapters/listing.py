@@ -10,9 +10,10 @@ import httpx
 
 from split_client.adapters.choice import AdapterInfo
 from split_client.adapters.errors import AdapterListInvalid
-from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
+from split_client.errors import ConnectionLost, ServerRefused
 from split_client.transport.endpoint import Endpoint
-from split_client.transport.http import http_client
+from split_client.transport.http import UNREACHED, http_client
+from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
 from split_client.transport.timed import exchange_once
 from split_wire.errors import SplitError
@@ -44,8 +45,8 @@ def fetch_adapters(
     try:
         with exchange_once(client, request, _SECONDS) as response:
             body = _body(response)
-    except httpx.ConnectError as error:
-        raise ServerUnreachable(endpoint.authority, str(error)) from error
+    except UNREACHED as error:
+        raise unreachable(endpoint, error, connect_timeout) from error
     except httpx.HTTPError as error:
         raise ConnectionLost(str(error) or type(error).__name__) from error
     if response.status_code == _NOT_FOUND:

@@ -24,6 +24,7 @@ from split_client.model.ends import DeviceEnds
 from split_client.terminal.input.token import with_token
 from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.screen import Screen
+from split_client.terminal.pair import own_token
 from split_client.transport.channel import Mode as Carrier
 from split_client.transport.endpoint import Endpoint
 
@@ -62,7 +63,10 @@ def _modes(ends: DeviceEnds, request: AuditRequest) -> list[Mode]:
 
 @contextmanager
 def _reached(config: ConnectionConfig, screen: Screen) -> Iterator[tuple[SplitClient, Reach]]:
-    client, server = with_token(config.token, screen, lambda token: _connect(config, token, screen))
+    own = own_token(config.token, config.url)
+    client, server = with_token(
+        own.text, screen, lambda token: _connect(config, token, screen), paired=own.paired
+    )
     try:
         yield client, server
     finally:

@@ -23,11 +23,12 @@ class AdapterHostError(ClientError):
 
 
 class AdapterHostUnreachable(AdapterHostError):
-    """No answer of the host within the time allowed."""
+    """No answer of the host within the time allowed; ``stays``: waiting longer mends nothing."""
 
     code = "adapter_host_unreachable"
 
-    def __init__(self, address: str, reason: str) -> None:
+    def __init__(self, address: str, reason: str, *, stays: bool = False) -> None:
+        self.stays = stays
         super().__init__(
             f"cannot reach the adapter host {address}: {reason}; the reply stops, because it would "
             "go on without its adapter: start the host, or choose --adapter none"

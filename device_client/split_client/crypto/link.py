@@ -24,7 +24,8 @@ from split_client.errors import ServerRefused
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Patience
 from split_client.transport.endpoint import Endpoint
-from split_client.transport.http import http_client
+from split_client.transport.http import UNREACHED, http_client
+from split_client.transport.reach.diagnosis import cause_of
 from split_client.transport.refusal import read_refusal
 from split_client.transport.timed import TimedClient
 
@@ -33,8 +34,6 @@ _OCTETS = {"Content-Type": "application/octet-stream"}
 _REFUSAL_BYTES = 64 * 1024
 _OK = (200, 204)
 _BETWEEN = (502, 503, 504)
-# OpenSSL's word for a certificate that waiting does not mend.
-_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 # A reply waits meanwhile: shorter than for the server, which loses a whole conversation.
 _EXCHANGE_SECONDS = 20.0
 _TOTAL_SECONDS = 15.0
@@ -76,7 +75,7 @@ class HostLink:
                 return self._once(method, path, limit, body)
             except httpx.HTTPError as error:
                 least, final = 0.0, self._unreachable(error)
-                if _UNTRUSTED in str(error):
+                if final.stays:
                     raise final from None
             except ServerRefused as refused:
                 if not refused.retryable:
@@ -123,10 +122,13 @@ class HostLink:
         return AdapterHostInvalid(f"HTTP status {response.status_code}: this is no adapter host")
 
     def _unreachable(self, error: httpx.HTTPError) -> AdapterHostUnreachable:
-        reason = str(error) or type(error).__name__
-        if _UNTRUSTED in reason:
-            reason = "its certificate is not trusted here; pair with it first (split-client pair)"
-        return AdapterHostUnreachable(self._endpoint.authority, reason)
+        authority = self._endpoint.authority
+        if not isinstance(error, UNREACHED):
+            return AdapterHostUnreachable(authority, str(error) or type(error).__name__)
+        cause = cause_of(self._endpoint, error, self._patience.connect)
+        return AdapterHostUnreachable(
+            authority, f"{cause.message}; {cause.advice}", stays=cause.final
+        )
 
 
 def _bounded_patience(given: Patience) -> Patience:

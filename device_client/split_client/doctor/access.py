@@ -7,11 +7,12 @@ import json
 import httpx
 
 from split_client.doctor.case import Case
-from split_client.doctor.finding import Finding, ok, problem
+from split_client.doctor.finding import Finding, caused, ok, problem
 from split_client.doctor.http import ask
 from split_client.doctor.refusals import refusal
 from split_client.errors import ConnectionLost, ManifestInvalid, TokenInvalid
 from split_client.terminal.output.words import size
+from split_client.transport.reach.causes import token_refused
 from split_client.transport.refusal import read_refusal
 from split_client.weights.manifest import FILE_NAME, FORMAT, parse_manifest
 
@@ -24,7 +25,7 @@ def check_token(case: Case) -> Finding:
     try:
         answer = ask(case, _PATH, case.token)
         if answer.status == httpx.codes.UNAUTHORIZED:
-            return _refused(case.token)
+            return _refused(case)
         if answer.status != httpx.codes.OK:
             return _other_status(answer.status, answer.body)
         case.manifest_bytes = answer.body
@@ -69,20 +70,8 @@ def check_manifest(case: Case) -> Finding:
     )
 
 
-def _refused(token: str | None) -> Finding:
-    if token:
-        return problem(
-            "token",
-            "token_wrong",
-            "the server refuses this token",
-            "compare it with the one that the server was started with (it prints one that it made)",
-        )
-    return problem(
-        "token",
-        "token_missing",
-        "this server asks for a token and none is given",
-        "set SPLIT_CLIENT_TOKEN, or give --token; the server prints the one that it made",
-    )
+def _refused(case: Case) -> Finding:
+    return caused("token", token_refused(bool(case.token), paired=case.paired))
 
 
 def _other_status(status: int, body: bytes) -> Finding:

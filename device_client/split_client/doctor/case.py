@@ -33,7 +33,10 @@ class Clocks:
 
 @dataclass(slots=True)
 class Case:
-    """``wall`` is this machine's clock (Unix time); what is None has not been found out."""
+    """``wall`` is this machine's clock (Unix time); what is None has not been found out.
+
+    ``paired``: whether the token is the one of this device's pairing with the server.
+    """
 
     url: str
     token: str | None = None
@@ -41,6 +44,7 @@ class Case:
     cache: Path | None = None
     limits: Limits = field(default_factory=Limits)
     wall: Callable[[], float] = time.time
+    paired: bool = False
     endpoint: Endpoint | None = None
     proxy: str | None = None
     addresses: list[str] = field(default_factory=list)

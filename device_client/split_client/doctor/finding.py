@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from split_client.transport.reach.causes import Cause
+
 State: TypeAlias = Literal["ok", "warning", "problem", "skipped"]
 Fact: TypeAlias = str | int | float | bool
 
@@ -33,6 +35,11 @@ def ok(check: str, message: str, **facts: Fact) -> Finding:
 def warning(check: str, cause: str, message: str, advice: str, **facts: Fact) -> Finding:
     """A chat works, though not as well as it could."""
     return Finding(check, "warning", message, cause, advice, facts=facts)
+
+
+def caused(check: str, cause: Cause) -> Finding:
+    """A problem that commands name in the same words."""
+    return problem(check, cause.code, cause.message, cause.advice)
 
 
 def problem(check: str, cause: str, message: str, advice: str, **facts: Fact) -> Finding:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 import httpx
 
@@ -52,11 +51,3 @@ def ask(
                     break
             took = time.monotonic() - clock
             return Answer(response.status_code, response.headers, bytes(body[:most]), began, took)
-
-
-def date_of(text: str) -> float | None:
-    """An HTTP date (RFC 9110, 5.6.7) as Unix time."""
-    try:
-        return parsedate_to_datetime(text).timestamp()
-    except (ValueError, TypeError, OverflowError):
-        return None

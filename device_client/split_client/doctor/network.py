@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import ipaddress
 import socket
 import urllib.request
 
 from split_client.doctor.case import Case
-from split_client.doctor.finding import Finding, ok, problem, warning
-from split_client.transport.connect import has_proxy
+from split_client.doctor.finding import Finding, caused, ok, problem, warning
 from split_client.transport.endpoint import Endpoint, UrlInvalid
+from split_client.transport.proxies import has_proxy
+from split_client.transport.reach.diagnosis import of_network
 
 _MOST_ADDRESSES = 4
-_NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
 
 
 def check_url(case: Case) -> Finding:
@@ -50,7 +49,7 @@ def check_dns(case: Case) -> Finding:
     try:
         found = socket.getaddrinfo(host, case.reached.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        return _unknown_host(host, error)
+        return caused("dns", of_network(case.reached, error, case.limits.connect))
     case.addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))[:_MOST_ADDRESSES]
     return ok("dns", f"{host} is {', '.join(case.addresses)}")
 
@@ -65,7 +64,8 @@ def check_tcp(case: Case) -> Finding:
             failures.append((address, error))
         else:
             return _connected(case, address, [failed for failed, _ in failures])
-    return _unreached(case, failures[0][1] if failures else OSError("no address"))
+    failed = failures[0][1] if failures else OSError("no address")
+    return caused("tcp", of_network(case.reached, failed, case.limits.connect))
 
 
 def _proxy(endpoint: Endpoint) -> str | None:
@@ -86,22 +86,6 @@ def _share(case: Case) -> float:
     return case.limits.connect / max(1, len(case.addresses))
 
 
-def _unknown_host(host: str, error: Exception) -> Finding:
-    if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
-        return problem(
-            "dns",
-            "dns_unavailable",
-            f"no name server answers, so {host} cannot be looked up",
-            "check this machine's network, or use the server's IP address",
-        )
-    return problem(
-        "dns",
-        "unknown_host",
-        f"no machine is called {host}",
-        "check the spelling, the network and the VPN, or use the server's IP address",
-    )
-
-
 def _connected(case: Case, address: str, failed: list[str]) -> Finding:
     port = case.reached.port
     if failed:
@@ -113,31 +97,3 @@ def _connected(case: Case, address: str, failed: list[str]) -> Finding:
             f"or use {address} in the URL",
         )
     return ok("tcp", f"{address} accepts connections on port {port}")
-
-
-def _unreached(case: Case, error: OSError) -> Finding:
-    where = f"port {case.reached.port} of {case.reached.host}"
-    if isinstance(error, ConnectionRefusedError):
-        return problem(
-            "tcp",
-            "nothing_listens",
-            f"nothing listens on {where}",
-            "start split-server there, or correct the port; a server that listens on 127.0.0.1 "
-            "is reached from its own machine only (split-relay or --host opens it)",
-        )
-    if isinstance(error, TimeoutError):
-        return problem(
-            "tcp",
-            "no_answer",
-            f"no answer from {where} within {case.limits.connect:g} s",
-            "the machine is off, the address is wrong, or a firewall drops the connection",
-        )
-    if error.errno in _NO_ROUTE:
-        return problem(
-            "tcp",
-            "no_route",
-            f"no way leads to {case.reached.host}: {error.strerror}",
-            "check this machine's network and the VPN",
-        )
-    reason = error.strerror or str(error)
-    return problem("tcp", "not_connected", f"no connection to {where}: {reason}", "try again")

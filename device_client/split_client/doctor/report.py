@@ -14,7 +14,7 @@ from split_client.errors import ClientError
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
-from split_client.terminal.pair import paired_token
+from split_client.terminal.pair import OwnToken, own_token
 from split_client.transport.channel import Mode
 
 _STATE_WIDTH = 8
@@ -23,7 +23,9 @@ _LONGEST = 600
 
 def run_doctor(config: ConnectionConfig, screen: Screen, *, as_json: bool) -> bool:
     """Examine the way to the server; whether no problem was found."""
-    case = Case(config.url, _token(config), cast(Mode, config.transport), config.cache)
+    token = _token(config)
+    mode = cast(Mode, config.transport)
+    case = Case(config.url, token.text, mode, config.cache, paired=token.paired)
     findings = []
     for finding in examine(case):
         findings.append(finding)
@@ -88,11 +90,9 @@ def _clean(text: str) -> str:
     return one_line(text, _LONGEST)
 
 
-def _token(config: ConnectionConfig) -> str | None:
+def _token(config: ConnectionConfig) -> OwnToken:
     """The given or the paired one; what is wrong with the URL is a finding of its own."""
-    if config.token:
-        return config.token
     try:
-        return paired_token(config.url)
+        return own_token(config.token, config.url)
     except ClientError:
-        return None
+        return OwnToken(config.token)

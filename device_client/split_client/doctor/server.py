@@ -8,10 +8,12 @@ import ssl
 import httpx
 
 from split_client.doctor.case import Case, Clocks
-from split_client.doctor.finding import Finding, ok, problem, warning
-from split_client.doctor.http import Answer, ask, date_of
-from split_client.doctor.listener import Listener, identify
+from split_client.doctor.finding import Finding, caused, ok, problem, warning
+from split_client.doctor.http import Answer, ask
 from split_client.doctor.refusals import refusal
+from split_client.transport.reach.causes import proxy_refuses, tls_here
+from split_client.transport.reach.diagnosis import date_of, of_plain_port
+from split_client.transport.reach.listener import identify
 from split_client.transport.refusal import read_refusal
 
 _HEALTH_BYTES = 64 * 1024
@@ -29,12 +31,7 @@ def check_server(case: Case) -> Finding:
     except httpx.TimeoutException:
         return _explained(case, "silent")
     except httpx.ProxyError as error:
-        return problem(
-            "server",
-            "proxy_refuses",
-            f"the proxy does not let the request through: {error}",
-            "add the server to NO_PROXY, or ask whoever runs the proxy",
-        )
+        return caused("server", proxy_refuses(str(error)))
     except httpx.HTTPError as error:
         if isinstance(_origin(error), ssl.SSLCertVerificationError):
             return _unknown_to_library()
@@ -114,7 +111,7 @@ def _somebody_else(case: Case, answer: Answer) -> Finding:
             "use the URL of the split server itself, without /health",
         )
     if _is_tls_notice(case, answer):
-        return _tls_here(case)
+        return caused("server", tls_here(case.server))
     name = answer.headers.get("Server")
     called = f", it calls itself {name!r}" if name else ""
     return problem(
@@ -135,11 +132,9 @@ def _is_tls_notice(case: Case, answer: Answer) -> bool:
 def _explained(case: Case, cause: str) -> Finding:
     """The reason why HTTP did not come about; behind a proxy only the proxy could be asked."""
     if case.proxy is None and not case.server.secure:
-        found = identify(case.server, case.limits.connect)
-        if found.kind == "tls":
-            return _tls_here(case)
-        if found.kind == "other":
-            return _not_http(found)
+        found = of_plain_port(case.server, case.limits.connect)
+        if found is not None:
+            return caused("server", found)
     if cause == "silent":
         return problem(
             "server",
@@ -152,24 +147,6 @@ def _explained(case: Case, cause: str) -> Finding:
         "dropped",
         "it accepts connections and drops them without an answer",
         "see whether the server is stopping or has crashed, and whether the port is its own",
-    )
-
-
-def _tls_here(case: Case) -> Finding:
-    return problem(
-        "server",
-        "tls_here",
-        "this port speaks TLS, not plain HTTP",
-        f"use https://{case.server.host}:{case.server.port}{case.server.path}",
-    )
-
-
-def _not_http(found: Listener) -> Finding:
-    return problem(
-        "server",
-        "not_http",
-        f"something else listens here and says {found.banner!r}",
-        "correct the port",
     )
 
 

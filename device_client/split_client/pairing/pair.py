@@ -12,7 +12,9 @@ from split_client.errors import ServerUnreachable
 from split_client.pairing.errors import FingerprintNotConfirmed, PairingFailed, WrongAuthority
 from split_client.pairing.link import PairingLink
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.http import UNREACHED
 from split_client.transport.known import KnownServer, KnownServers
+from split_client.transport.reach.diagnosis import misunderstood, unreachable
 from split_client.transport.refusal import read_refusal
 from split_client.transport.timed import exchange_once
 from split_client.transport.tls import pinned_context, unverified_context
@@ -105,6 +107,9 @@ def _request(
                 if len(data) > _MAX_ANSWER:
                     raise PairingFailed("the server's answer is longer than any to a pairing")
             return response.status_code, bytes(data)
+    except UNREACHED as error:
+        raise unreachable(endpoint, error, _SECONDS, probe=True) from error
     except httpx.HTTPError as error:
         reason = str(error) or type(error).__name__
-        raise ServerUnreachable(endpoint.authority, reason) from error
+        found = misunderstood(endpoint) or ServerUnreachable(endpoint.authority, reason)
+        raise found from error

@@ -22,7 +22,8 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import status_line
 from split_client.terminal.sampling import sampling_from
-from split_wire.errors import SplitError
+from split_client.transport.reach.causes import TOKEN_REVOKED
+from split_wire.errors import SplitError, Unauthorized
 
 _TOO_LONG = (PromptTooLong, ChatTextTooLong)
 
@@ -78,8 +79,7 @@ class ChatLoop:
                 if not self._turn(message):
                     return
             except (ClientError, SplitError) as error:
-                way_out = "; /new begins a new chat" if isinstance(error, _TOO_LONG) else ""
-                self._screen.error(f"{error}{way_out}", error.code)
+                self._screen.error(_said(error), error.code)
             except KeyboardInterrupt:
                 self._screen.note("broken off; /retry answers again")
 
@@ -135,3 +135,13 @@ class ChatLoop:
             self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":
             self._attention.show()
+
+
+def _said(error: ClientError | SplitError) -> str:
+    """The error, and what helps in a chat."""
+    if isinstance(error, _TOO_LONG):
+        return f"{error}; /new begins a new chat"
+    if error.code == Unauthorized.code:
+        # It was let in before.
+        return f"{TOKEN_REVOKED.message}; /save NAME keeps this chat, then {TOKEN_REVOKED.advice}"
+    return str(error)

@@ -15,7 +15,7 @@ from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
-from split_client.terminal.pair import paired_token
+from split_client.terminal.pair import own_token, paired_token
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
 
@@ -25,10 +25,9 @@ _TELL_EVERY = 8
 @contextmanager
 def connected(config: ReplyConfig, screen: Screen) -> Iterator[SplitClient]:
     """A client with its model pulled and open. Raises what connecting raises."""
+    own = own_token(config.token, config.url)
     client = with_token(
-        config.token or paired_token(config.url),
-        screen,
-        lambda token: _connect(config, token, screen),
+        own.text, screen, lambda token: _connect(config, token, screen), paired=own.paired
     )
     try:
         yield client

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import platform
 import sys
+from dataclasses import dataclass
 
 from split_client.pairing.link import PairingLink
 from split_client.pairing.pair import pair
@@ -31,6 +32,25 @@ def run_unpair(url: str, screen: Screen) -> None:
         screen.note(f"forgot {endpoint.authority}; the server revokes with split-server devices")
     else:
         screen.note(f"this device is not paired with {endpoint.authority}")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnToken:
+    """``paired``: whether it is the one of this device's pairing with the server."""
+
+    text: str | None
+    paired: bool = False
+
+
+def own_token(given: str | None, url: str) -> OwnToken:
+    """The ``given`` token, else that of the paired server at ``url``.
+
+    Raises UrlInvalid, KnownServersDamaged.
+    """
+    if given:
+        return OwnToken(given)
+    token = paired_token(url)
+    return OwnToken(token, token is not None)
 
 
 def paired_token(url: str) -> str | None:

@@ -9,7 +9,7 @@ from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import size
-from split_client.terminal.pair import paired_token
+from split_client.terminal.pair import own_token
 from split_client.transport.endpoint import Endpoint
 from split_client.weights.download import WeightsSource
 from split_client.weights.pull import fetch_manifest, pull
@@ -19,9 +19,8 @@ from split_client.weights.turn import PATIENCE
 
 def run_pull(config: ConnectionConfig, screen: Screen) -> None:
     """Fetch what is missing of the server's weights and verify the rest."""
-    with_token(
-        config.token or paired_token(config.url), screen, lambda token: _pull(config, token, screen)
-    )
+    own = own_token(config.token, config.url)
+    with_token(own.text, screen, lambda token: _pull(config, token, screen), paired=own.paired)
 
 
 def run_list(config: ConnectionConfig, screen: Screen) -> None:

@@ -12,7 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from split_client.errors import ClientError, ConnectionLost, ServerUnreachable, UpgradeRefused
+from split_client.errors import (
+    ClientError,
+    ConnectionLost,
+    ServerUnreachable,
+    TlsMismatch,
+    UpgradeRefused,
+)
 from split_client.transport.base import Traffic, Transport
 
 Mode: TypeAlias = Literal["auto", "websocket", "http"]
@@ -84,12 +90,17 @@ class Channel:
     def exchange(self, frame: bytes) -> bytes:
         """Send ``frame``, again if need be, and return the answer.
 
-        Raises ServerUnreachable or ConnectionLost after ``patience.total``, ServerRefused at once.
+        Raises ServerUnreachable or ConnectionLost after ``patience.total``, TlsMismatch and
+        ServerRefused at once.
         """
         deadline: float | None = None
         for attempt in range(_MAX_ATTEMPTS):
             try:
                 return self._try(frame)
+            except TlsMismatch:
+                # It would be the same in a minute.
+                self._drop()
+                raise
             except (ConnectionLost, ServerUnreachable, UpgradeRefused) as error:
                 self._drop()
                 self._lost |= isinstance(error, ConnectionLost)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import urllib.request
 from typing import Literal
 
 from split_client.errors import ServerUnreachable, UpgradeRefused
 from split_client.transport.base import Transport
 from split_client.transport.channel import Connect
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.proxies import has_proxy
 from split_client.transport.websocket import WebSocketTransport
 
 
@@ -29,11 +29,3 @@ def connector(endpoint: Endpoint, token: str | None, max_frame: int) -> Connect:
         return HttpTransport(endpoint, token, max_frame, timeout)
 
     return connect
-
-
-def has_proxy(endpoint: Endpoint) -> bool:
-    """Whether the environment names an HTTP proxy for ``endpoint``."""
-    if endpoint.is_loopback or urllib.request.proxy_bypass(endpoint.host):
-        return False
-    proxies = urllib.request.getproxies()
-    return any(name in proxies for name in ("https" if endpoint.secure else "http", "all"))

@@ -65,6 +65,12 @@ class Endpoint:
         return host if self.port == _PORTS[self._scheme] else f"{host}:{self.port}"
 
     @property
+    def host_and_port(self) -> str:
+        """The same with the port in any case, which another scheme needs."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
     def url(self) -> str:
         """The base that paths are appended to."""
         return f"{self._scheme}://{self.authority}{self.path}"

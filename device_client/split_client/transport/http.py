@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import httpx
 
-from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
+from split_client.errors import ConnectionLost, ServerRefused
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
 from split_client.transport.timed import TimedClient
 from split_client.transport.tls import tls_context
@@ -18,6 +19,8 @@ from split_wire.frame import is_frame
 from split_wire.messages import CONTENT_TYPE
 
 PATH = "/api/v1/split/forward"
+# What the library raises where no connection comes about.
+UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
 
 
 def http_client(endpoint: Endpoint, token: str | None, connect_timeout: float) -> httpx.Client:
@@ -43,7 +46,7 @@ class HttpTransport:
     def __init__(
         self, endpoint: Endpoint, token: str | None, max_frame: int, connect_timeout: float
     ) -> None:
-        self._endpoint = endpoint
+        self._endpoint, self._connect_timeout = endpoint, connect_timeout
         self._url = endpoint.url + PATH
         self._max_frame = max_frame
         self._client = http_client(endpoint, token, connect_timeout)
@@ -61,8 +64,8 @@ class HttpTransport:
         try:
             with self._timed.exchange(request, timeout) as response:
                 body = self._body(response)
-        except httpx.ConnectError as error:
-            raise ServerUnreachable(self._endpoint.authority, str(error)) from error
+        except UNREACHED as error:
+            raise unreachable(self._endpoint, error, self._connect_timeout) from error
         except httpx.HTTPError as error:
             raise ConnectionLost(str(error) or type(error).__name__) from error
         # A refused frame is answered by a frame too, whatever the status.

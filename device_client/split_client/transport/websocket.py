@@ -20,9 +20,10 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable, UpgradeRefused
+from split_client.errors import ConnectionLost, ServerRefused, UpgradeRefused
 from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
 from split_client.transport.tls import tls_context
 from split_wire.errors import FrameTooLarge, NotFound
@@ -206,5 +207,4 @@ def _connect(endpoint: Endpoint, timeout: float) -> socket.socket:
             return raw
         return tls_context(endpoint).wrap_socket(raw, server_hostname=endpoint.host)
     except OSError as error:
-        reason = error.strerror or str(error) or type(error).__name__
-        raise ServerUnreachable(endpoint.authority, reason) from error
+        raise unreachable(endpoint, error, timeout) from error

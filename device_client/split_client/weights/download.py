@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 
 import httpx
 
-from split_client.errors import ConnectionLost, DownloadFailed, ServerRefused, ServerUnreachable
+from split_client.errors import ConnectionLost, DownloadFailed, ServerRefused
 from split_client.transport.endpoint import Endpoint
-from split_client.transport.http import http_client
+from split_client.transport.http import UNREACHED, http_client
+from split_client.transport.reach.diagnosis import misunderstood, unreachable
 from split_client.transport.refusal import read_refusal
 from split_client.transport.timed import TimedClient
 from split_client.weights.manifest import FILE_NAME, MAX_MANIFEST_BYTES
@@ -20,6 +21,7 @@ _MAX_REFUSAL_BYTES = 64 * 1024
 _MANIFEST_SECONDS, _LONGEST_SECONDS = 120.0, 86_400.0
 _PACE_SECONDS, _LEAST_BYTES_PER_SECOND = 60.0, 1024
 _PARTIAL, _WHOLE = 206, 200
+_SOMEBODY_ELSE = "not_a_split_server"
 
 
 class WeightsSource:
@@ -32,18 +34,28 @@ class WeightsSource:
         connect_timeout: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._endpoint = endpoint
+        self._endpoint, self._connect_timeout = endpoint, connect_timeout
         self._clock = clock
         self._client = http_client(endpoint, token, connect_timeout)
         self._timed = TimedClient(self._client)
 
     def manifest(self) -> bytes:
-        """The manifest's bytes. Raises ServerUnreachable, ConnectionLost, ServerRefused."""
+        """The manifest's bytes. Raises ServerUnreachable, ConnectionLost, ServerRefused.
+
+        It is the first thing that is asked of a server, so a port that is none of ours shows here.
+        """
         body = bytearray()
-        for part in self._stream(FILE_NAME, 0, _MANIFEST_SECONDS):
-            body += part
-            if len(body) > MAX_MANIFEST_BYTES:
-                raise DownloadFailed(FILE_NAME, f"it is longer than {MAX_MANIFEST_BYTES} bytes")
+        try:
+            for part in self._stream(FILE_NAME, 0, _MANIFEST_SECONDS):
+                body += part
+                if len(body) > MAX_MANIFEST_BYTES:
+                    raise DownloadFailed(FILE_NAME, f"it is longer than {MAX_MANIFEST_BYTES} bytes")
+        except (ConnectionLost, ServerRefused) as error:
+            if error.code not in (ConnectionLost.code, _SOMEBODY_ELSE):
+                raise
+            if (found := misunderstood(self._endpoint)) is not None:
+                raise found from error
+            raise
         return bytes(body)
 
     def read(self, file: str, start: int) -> Iterator[bytes]:
@@ -70,8 +82,9 @@ class WeightsSource:
                     skipped = min(skip, len(part))
                     skip -= skipped
                     yield part[skipped:]
-        except httpx.ConnectError as error:
-            raise ServerUnreachable(self._endpoint.authority, str(error)) from error
+        except UNREACHED as error:
+            probe = seconds <= _MANIFEST_SECONDS
+            raise unreachable(self._endpoint, error, self._connect_timeout, probe=probe) from error
         except httpx.HTTPError as error:
             raise ConnectionLost(str(error) or type(error).__name__) from error
 
@@ -123,6 +136,6 @@ def _refusal(response: httpx.Response, file: str) -> Exception:
     if status >= 500:
         return ConnectionLost(f"HTTP status {status}")
     return ServerRefused(
-        "not_a_split_server",
+        _SOMEBODY_ELSE,
         f"{file}: HTTP status {status}; this is not a split server, check the URL",
     )

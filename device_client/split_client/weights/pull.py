@@ -19,6 +19,7 @@ from split_client.errors import (
     NotEnoughSpace,
     ServerRefused,
     ServerUnreachable,
+    TlsMismatch,
 )
 from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import FileEntry, Manifest, parse_manifest
@@ -233,6 +234,8 @@ class _Puller:
 
     def _wait_or_give_up(self, entry: FileEntry, error: Exception, failures: int) -> None:
         if isinstance(error, ServerRefused) and not error.retryable:
+            raise error
+        if isinstance(error, TlsMismatch):
             raise error
         # A chunk that stays wrong is not the network's doing.
         if isinstance(error, ChecksumMismatch) and failures > 1:

@@ -11,6 +11,7 @@ from split_client.errors import (
     ConnectionLost,
     ServerRefused,
     ServerUnreachable,
+    TlsMismatch,
     UpgradeRefused,
 )
 from split_client.transport.channel import Channel, Patience, Reconnecting
@@ -133,6 +134,14 @@ def test_delays_grow_up_to_a_limit_and_the_total_is_bounded() -> None:
         channel.exchange(b"x")
     assert script.waits[:7] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 4]
     assert 16 < script.now <= 20
+
+
+def test_a_certificate_that_is_not_trusted_is_told_at_once() -> None:
+    expired = TlsMismatch("a", "certificate_expired", "the certificate has expired", "renew it")
+    script = Script(connects=[expired])
+    with pytest.raises(TlsMismatch) as caught:
+        script.channel().exchange(b"x")
+    assert (caught.value.code, script.waits) == ("certificate_expired", [])
 
 
 def test_delays_are_random_by_half() -> None:

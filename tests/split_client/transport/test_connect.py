@@ -8,8 +8,9 @@ import pytest
 
 from split_client.errors import ServerUnreachable, UpgradeRefused
 from split_client.transport import connect as connect_module
-from split_client.transport.connect import connector, has_proxy
+from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.proxies import has_proxy
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 

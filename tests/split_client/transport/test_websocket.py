@@ -138,7 +138,7 @@ def test_an_upgrade_without_an_answer_gives_up_in_time() -> None:
 def test_an_address_where_nothing_listens_is_unreachable() -> None:
     with (
         unused_endpoint() as endpoint,
-        pytest.raises(ServerUnreachable, match="check that the server runs"),
+        pytest.raises(ServerUnreachable, match="nothing listens on port"),
     ):
         transport(endpoint)
 

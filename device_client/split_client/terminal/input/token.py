@@ -9,15 +9,23 @@ from typing import TypeVar
 
 from split_client.errors import ClientError, ServerRefused, TokenInvalid
 from split_client.terminal.output.screen import Screen
+from split_client.transport.reach.causes import token_refused
 from split_wire.errors import Unauthorized
 
 T = TypeVar("T")
 
 
-def with_token(given: str | None, screen: Screen, attempt: Callable[[str | None], T]) -> T:
+def with_token(
+    given: str | None,
+    screen: Screen,
+    attempt: Callable[[str | None], T],
+    *,
+    paired: bool = False,
+) -> T:
     """The result of ``attempt`` for ``given``, or for tokens that are typed until it accepts one.
 
-    Raises what ``attempt`` raises.
+    ``paired``: the given one is that of this device's pairing, which nobody types. Raises what
+    ``attempt`` raises.
     """
     token = given
     while True:
@@ -26,7 +34,7 @@ def with_token(given: str | None, screen: Screen, attempt: Callable[[str | None]
         except (ServerRefused, TokenInvalid) as error:
             if error.code not in (Unauthorized.code, TokenInvalid.code):
                 raise
-            refusal = _refusal(token) if error.code == Unauthorized.code else error
+            refusal = _refusal(token, paired=paired) if error.code == Unauthorized.code else error
             typed = None if given or not sys.stdin.isatty() else _ask(token, refusal, screen)
             if typed is None:
                 raise refusal from None
@@ -42,10 +50,6 @@ def _ask(refused: str | None, refusal: ClientError, screen: Screen) -> str | Non
         return None
 
 
-def _refusal(token: str | None) -> ServerRefused:
-    text = (
-        "the server refuses this token: compare it with the one that the server was started with"
-        if token
-        else "this server asks for a token: --token, or SPLIT_CLIENT_TOKEN"
-    )
-    return ServerRefused(Unauthorized.code, text)
+def _refusal(token: str | None, *, paired: bool) -> ServerRefused:
+    cause = token_refused(bool(token), paired=paired)
+    return ServerRefused(Unauthorized.code, f"{cause.message}; {cause.advice}")

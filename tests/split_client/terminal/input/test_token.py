@@ -39,7 +39,7 @@ def test_a_person_is_asked_again_and_told_why(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     ("given", "typed", "words"),
-    [("other", [RIGHT], "refuses this token"), (None, [""], "asks for a token: --token")],
+    [("other", [RIGHT], "refuses this token"), (None, [""], "asks for a token and none is given")],
 )
 def test_a_given_token_or_giving_up_ends_it(
     monkeypatch: pytest.MonkeyPatch, given: str | None, typed: list[str], words: str
