@@ -47,7 +47,7 @@ class Terminal:
         """
         deadline = time.monotonic() + seconds
         while not re.search(wanted, new := self.seen[self._read_to :], re.DOTALL):
-            assert self._more(deadline - time.monotonic()), f"no {wanted!r} in:\n{self.seen}"
+            assert self._more(deadline - time.monotonic()), f"no {wanted!r} in:\n{new[-2000:]}"
         return new
 
     def end(self, seconds: float = _SECONDS) -> int:

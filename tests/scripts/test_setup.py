@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-_SETUP = Path(__file__).parents[2] / "scripts" / "setup"
+_SCRIPTS = Path(__file__).parents[2] / "scripts"
 # Written down are pip's arguments; "-c" asks for the build of torch that is there.
 _RECORDER = """#!/bin/sh
 case "$*" in
@@ -23,7 +23,8 @@ _PLAIN = ["build", "base"]
 
 def _folder(folder: Path) -> Path:
     (folder / "scripts").mkdir()
-    shutil.copy(_SETUP, folder / "scripts" / "setup")
+    for name in ("setup", "setup_progress"):
+        shutil.copy(_SCRIPTS / name, folder / "scripts")
     (folder / "pyproject.toml").write_text("")
     (folder / "requirements").mkdir()
     (folder / "requirements" / "base.txt").write_text("")

@@ -72,7 +72,7 @@ def _host_token(config: ReplyConfig) -> str | None:
 
 def _prepare(bar: ProgressBar, screen: Screen) -> None:
     bar.close()
-    screen.note("preparing the LM head, once for this model")
+    screen.note("preparing the LM head, once for this model; this takes some seconds")
 
 
 def announce(manifest: Manifest, screen: Screen) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from split_client.terminal.output.fold import columns
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
-from split_client.terminal.output.words import size
+from split_client.terminal.output.words import duration, size
 from split_client.weights.pull import Progress
 
 _EVERY = 0.1
 _BAR = 24
+_PACE_AFTER = 1.0
 
 
 class ProgressBar:
@@ -25,9 +26,13 @@ class ProgressBar:
         self._drawn_at = float("-inf")
         self._tenth = -1
         self._open = False
+        # When it was first heard of, and how much was there then.
+        self._began: tuple[float, int] | None = None
 
     def update(self, progress: Progress) -> None:
         """Show where the pull stands."""
+        if self._began is None:
+            self._began = self._clock(), progress.done
         if progress.note:
             self._announce(progress)
         elif self._tty:
@@ -57,7 +62,8 @@ class ProgressBar:
         width = columns(self._screen.err) - 1
         text = f"{part:4.0%}  {amount}"
         # Whole parts only: what a narrow terminal has no room for is left out.
-        for wider in (f"{bar} {text}", f"{bar} {text}  {one_line(progress.file)}"):
+        timed = text + self._left(progress)
+        for wider in (timed, f"{bar} {timed}", f"{bar} {timed}  {one_line(progress.file)}"):
             text = wider if len(wider) <= width else text
         self._screen.err.write("\r" + text[:width].ljust(width))
         self._screen.err.flush()
@@ -66,4 +72,16 @@ class ProgressBar:
         tenth = 10 * progress.done // progress.total
         if tenth > self._tenth:
             self._tenth = tenth
-            self._screen.note(f"{10 * tenth}%  {size(progress.done)} of {size(progress.total)}")
+            left = self._left(progress)
+            self._screen.note(
+                f"{10 * tenth}%  {size(progress.done)} of {size(progress.total)}{left}"
+            )
+
+    def _left(self, progress: Progress) -> str:
+        """The time left at the pace so far, once there is one; with the gap before it."""
+        if self._began is None:
+            return ""
+        took, got = self._clock() - self._began[0], progress.done - self._began[1]
+        if took < _PACE_AFTER or got <= 0 or progress.done >= progress.total:
+            return ""
+        return f"  {duration((progress.total - progress.done) * took / got)} left"

@@ -27,6 +27,13 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
 
 
+def duration(value: float) -> str:
+    """``12 s``, ``3 min``, ``1.5 h``: of what is not known exactly."""
+    if value < 90:
+        return f"{max(1, round(value))} s"
+    return f"{value / 60:.0f} min" if value < 5400 else f"{value / 3600:.1f} h"
+
+
 def counted(count: int, thing: str) -> str:
     """``1 message``, ``2 messages``."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

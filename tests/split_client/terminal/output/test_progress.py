@@ -33,6 +33,32 @@ def test_a_person_gets_one_line_that_is_drawn_again_but_not_all_the_time() -> No
     assert err.getvalue().count("\n") == 1
 
 
+def test_the_time_left_follows_the_pace_of_what_was_fetched() -> None:
+    err = FakeTty()
+    now = [0.0]
+    bar = ProgressBar(Screen(FakeTty(), err), lambda: now[0])
+    # Verified parts of an earlier pull do not count.
+    for seconds, done in ((0.0, 400), (0.5, 420), (5.0, 500), (60.0, 600), (110.0, 1000)):
+        now[0] = seconds
+        bar.update(Progress("a.bin", done, 1000))
+    drawn = [line.rstrip().partition("B  ")[2] for line in err.getvalue().split("\r")[1:]]
+    assert drawn == ["a.bin", "a.bin", "25 s left  a.bin", "2 min left  a.bin", "a.bin"]
+
+
+def test_a_log_tells_the_time_left() -> None:
+    screen = RecordingScreen()
+    now = [0.0]
+    bar = ProgressBar(screen, lambda: now[0])
+    for done in (0, 500, 1000):
+        bar.update(Progress("a.bin", done, 1000))
+        now[0] += 10800.0
+    assert screen.noted.splitlines() == [
+        "0%  0 B of 1.0 kB",
+        "50%  500 B of 1.0 kB  3.0 h left",
+        "100%  1.0 kB of 1.0 kB",
+    ]
+
+
 def test_a_wait_is_announced_on_a_line_of_its_own() -> None:
     err = FakeTty()
     bar = ProgressBar(Screen(FakeTty(), err), lambda: 0.0)
