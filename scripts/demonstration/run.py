@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -107,7 +109,7 @@ class _Ending:
         if not self._stays:
             self._client.terminate()
             return
-        _tell("no message is answered any more: /save NAME keeps this chat, Ctrl-D leaves")
+        _tell("/save NAME keeps this chat, Ctrl-D leaves")
         # A line editor draws its prompt again below this.
         self._client.send_signal(signal.SIGWINCH)
 
@@ -152,8 +154,18 @@ def _person_types() -> bool:
 
 
 def _tell(text: str) -> None:
-    sys.stderr.write(f"demo: {text}\n")
+    lines = f"demo: {text}".split("\n")
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns - 1
+        lines = [_broken(line, width) for line in lines]
+    sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.flush()
+
+
+def _broken(line: str, width: int) -> str:
+    """The line, broken between words."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(line, width, subsequent_indent=indent + "  ", break_on_hyphens=False)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 _LISTENING = re.compile(r"listening on (\S+)")
-_LAST_LINES = 12
+_LAST_LINES = 8
 _LONGEST_LINE = 500
 # What was written before the end is read in this time, whoever else still has the pipe.
 _READ_WITHIN = 2.0
@@ -115,5 +115,5 @@ def _status(status: int) -> str:
     if status >= 0:
         return f"exit status {status}"
     name = signal.Signals(-status).name
-    hint = ", as the system does when memory runs out" if -status == signal.SIGKILL else ""
+    hint = ", perhaps for want of memory" if -status == signal.SIGKILL else ""
     return f"killed by {name}{hint}"

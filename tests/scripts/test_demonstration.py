@@ -32,7 +32,7 @@ def test_a_server_that_ends_before_it_listens_is_shown_with_its_last_lines(tmp_p
         server.url(60.0, lambda _: None)
     first, *lines = str(caught.value).splitlines()
     assert first.startswith("the server ended (exit status 3); the end of ")
-    assert lines == [*(f"  line {number}" for number in range(10, 21)), "  no room"]
+    assert lines == [*(f"  line {number}" for number in range(14, 21)), "  no room"]
     assert (tmp_path / "demo/server.log").read_text().startswith("line 1\n")
 
 
