@@ -11,6 +11,7 @@ from split_relay.address import Address, is_loopback, is_wildcard
 
 # Documentation and private addresses: choosing a route to them shows our own address on that
 # route. Connecting a datagram socket sends nothing.
+HTTP = "http"
 _ROUTE_TARGETS = (
     (socket.AF_INET, "192.0.2.1"),
     (socket.AF_INET, "10.255.255.254"),
@@ -56,8 +57,13 @@ def reachable_urls(scheme: str, bound: Iterable[Address], hosts: Iterable[str]) 
     return list(urls)
 
 
-def banner(scheme: str, bound: tuple[Address, ...], urls: list[str], upstream: Address) -> str:
-    """The lines that say where to connect; ``bound`` is never empty."""
+def banner(
+    scheme: str | None, bound: tuple[Address, ...], urls: list[str], upstream: Address
+) -> str:
+    """The lines that say where to connect; ``bound`` is never empty.
+
+    ``scheme`` is None where the server has not shown whether it speaks TLS.
+    """
     where = ", ".join(map(str, bound))
     lines = ["", f"  Relaying {where} to {upstream}", ""]
     if urls:
@@ -65,9 +71,20 @@ def banner(scheme: str, bound: tuple[Address, ...], urls: list[str], upstream: A
         lines += [f"                 or:  {url}" for url in urls[1:]]
         lines.append(f"  In a terminal there: split-client chat --url {urls[0].rstrip('/')}")
     elif all(is_loopback(address.host) for address in bound):
-        lines.append(f"  Only this machine can connect:  {scheme}://{bound[0]}/")
+        lines.append(f"  Only this machine can connect:  {scheme or HTTP}://{bound[0]}/")
     else:
         lines.append(
             "  This machine has no address that a phone could reach; join a network first."
         )
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *_tls(scheme, urls), ""])
+
+
+def _tls(scheme: str | None, urls: list[str]) -> list[str]:
+    if scheme is None:
+        return ["  The server does not answer yet. If it speaks TLS, write https in place of http."]
+    if scheme == HTTP or not urls:
+        return []
+    return [
+        "  A device that is not paired yet: where the server runs,",
+        f"                       split-server pair --url {urls[0].rstrip('/')}",
+    ]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from split_relay.banner import banner, lan_hosts, reachable_urls
+from split_relay.banner import HTTP, banner, lan_hosts, reachable_urls
 from split_relay.config import RelayConfig
 from split_relay.daemon import Relay
 from split_relay.errors import RelayError
@@ -21,6 +21,8 @@ from split_settings.output import while_read
 from split_settings.qr_code import qr_code
 
 logger = logging.getLogger("split_relay")
+# A server that is up does so at once; the addresses wait that long for one that is not.
+_ANSWERS_WITHIN = 2.0
 
 _OPEN_WARNING = (
     "WARNING --open: nothing checks that the server asks for a token; if it asks for none, "
@@ -75,7 +77,7 @@ async def _run(config: RelayConfig) -> None:
     _on_signals(relay, stopping)
     if not await _started(relay, stopping):
         return
-    _announce(relay, config, sys.stdout)
+    await _announce(relay, config, sys.stdout)
     await stopping.wait()
     await relay.stop()
 
@@ -106,7 +108,7 @@ async def _started(relay: Relay, stopping: asyncio.Event) -> bool:
     return False
 
 
-def _announce(relay: Relay, config: RelayConfig, out: TextIO) -> None:
+async def _announce(relay: Relay, config: RelayConfig, out: TextIO) -> None:
     fits = allow_descriptors(config.max_connections)
     if fits < config.max_connections:
         logger.warning("this system's limit on open files allows %d connections only", fits)
@@ -114,9 +116,10 @@ def _announce(relay: Relay, config: RelayConfig, out: TextIO) -> None:
         logger.warning(_OPEN_WARNING)
     if config.quiet:
         return
-    urls = reachable_urls(relay.scheme, relay.addresses, lan_hosts())
-    print(banner(relay.scheme, relay.addresses, urls, config.upstream), file=out)
-    if config.qr and urls and _draws_blocks(out):
+    scheme = await relay.scheme(_ANSWERS_WITHIN)
+    urls = reachable_urls(scheme or HTTP, relay.addresses, lan_hosts())
+    print(banner(scheme, relay.addresses, urls, config.upstream), file=out)
+    if config.qr and scheme and urls and _draws_blocks(out):
         print(qr_code(urls[0]), end="\n\n", file=out)
     print("  Ctrl-C stops the relay.", end="\n\n", file=out, flush=True)
 

@@ -13,6 +13,7 @@ from split_relay.errors import RelayError, TooManyConnections, UpstreamIsRelay
 from split_relay.guard import TokenGuard
 from split_relay.limits import ConnectionLimits
 from split_relay.listen import bind, bound_address, leads_back
+from split_relay.probe import scheme_of
 from split_relay.refusal import Refusal
 from split_relay.splice import End, Splice
 from split_relay.throttle import Throttle
@@ -44,10 +45,12 @@ class Relay:
         """Whether other machines can reach the bound addresses."""
         return not all(is_loopback(address.host) for address in self.addresses)
 
-    @property
-    def scheme(self) -> str:
-        """``https`` once a probe found that the upstream speaks TLS, else ``http``."""
-        return self._guard.scheme
+    async def scheme(self, seconds: float) -> str | None:
+        """``http`` or ``https``, as a probe found; None where the upstream does not answer in time.
+
+        Without a guard nothing has asked the upstream yet, which takes up to ``seconds``.
+        """
+        return self._guard.scheme or await scheme_of(self._config.upstream, seconds)
 
     def snapshot(self) -> Snapshot:
         return self._counters.snapshot()

@@ -17,6 +17,8 @@ _MAX_PROOFS = 16
 class TokenGuard:
     """Remembers which upstream processes are proven to ask for a token.
 
+    ``scheme``: what the last proven one speaks, ``http`` or ``https``; None before that.
+
     A proof counts while the connection that it was made on is open, and for at most 30 s, which
     bounds what a machine that vanished without closing anything can leave behind. Everything
     else is probed again before a byte passes.
@@ -30,7 +32,7 @@ class TokenGuard:
         self._clock = clock
         self._proofs: dict[tuple[object, ...], tuple[Proof, float]] = {}
         self._probing = asyncio.Lock()
-        self.scheme = "http"
+        self.scheme: str | None = None
 
     async def check(self, connected: socket.socket) -> None:
         """Return when the process behind a connected socket is known to ask for a token.

@@ -9,7 +9,7 @@ import ssl
 from dataclasses import dataclass
 
 from split_relay.address import Address
-from split_relay.dial import connect_to
+from split_relay.dial import connect_to, dial
 from split_relay.errors import UpstreamUnavailable, UpstreamUnprotected
 
 PROBE_PATH = "/weights/manifest.json"
@@ -75,6 +75,20 @@ async def probe(connected: socket.socket, upstream: Address, seconds: float) -> 
         raise UpstreamUnavailable(upstream, seconds, reason) from None
     except OSError as error:
         raise UpstreamUnavailable(upstream, seconds, error.strerror or str(error)) from error
+
+
+async def scheme_of(upstream: Address, seconds: float) -> str | None:
+    """``http`` or ``https``, whichever ``upstream`` answers in; None without an answer in time."""
+    try:
+        async with asyncio.timeout(seconds):
+            with await dial(upstream, seconds) as connected:
+                with await _another(connected) as sock:
+                    if _is_http(await _plain_answer(sock, upstream)):
+                        return "http"
+                await _tls_answer(connected, upstream)
+                return "https"
+    except (OSError, UpstreamUnavailable):  # a TimeoutError is an OSError
+        return None
 
 
 async def _probe(connected: socket.socket, upstream: Address, seconds: float) -> Proof:

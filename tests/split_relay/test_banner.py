@@ -43,3 +43,16 @@ def test_own_addresses_leave_out_what_a_neighbour_cannot_use() -> None:
     for host in lan_hosts():
         assert not host.startswith(("127.", "169.254.", "fe80", "0.")), host
         assert host != "::1"
+
+
+def test_behind_tls_the_banner_says_how_a_device_is_paired() -> None:
+    text = banner("https", (Address(EVERYWHERE, 9),), ["https://a:9/"], UPSTREAM)
+    assert "split-server pair --url https://a:9\n" in text
+    assert "split-server pair" not in banner(
+        "http", (Address(EVERYWHERE, 9),), ["http://a/"], UPSTREAM
+    )
+
+
+def test_the_banner_does_not_claim_what_a_silent_server_speaks() -> None:
+    text = banner(None, (Address(EVERYWHERE, 9),), ["http://a/"], UPSTREAM)
+    assert "If it speaks TLS, write https" in text

@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.split_relay.net import (
     Handler,
     Http,
     Upstream,
+    free_port,
     relay,
     run,
     upstream,
@@ -155,6 +157,26 @@ def test_a_tls_upstream_is_probed_through_tls(certificate: ssl.SSLContext, statu
     run(main())
 
 
+@pytest.mark.parametrize("options", [{"host": LOCAL}, {"host": EVERYWHERE, "open": True}])
+def test_a_relay_that_proves_nothing_asks_what_the_server_speaks(
+    certificate: ssl.SSLContext, options: dict[str, Any]
+) -> None:
+    async def main() -> None:
+        server = Upstream(Http(200))
+        await server.start(ssl=certificate)
+        try:
+            async with relay(server.port, **options) as daemon:
+                assert await daemon.scheme(5) == "https"
+        finally:
+            await server.stop()
+        async with upstream(Http(200)) as plain, relay(plain.port, **options) as daemon:
+            assert await daemon.scheme(5) == "http"
+        async with relay(free_port(), **options) as daemon:
+            assert await daemon.scheme(0.01) is None
+
+    run(main())
+
+
 def test_tls_passes_through_untouched(certificate: ssl.SSLContext) -> None:
     async def main() -> None:
         server = Upstream(Http(401, close=True))
@@ -164,7 +186,7 @@ def test_tls_passes_through_untouched(certificate: ssl.SSLContext) -> None:
         client.verify_mode = ssl.CERT_NONE
         try:
             async with relay(server.port, host=EVERYWHERE) as daemon:
-                assert daemon.scheme == "https"
+                assert await daemon.scheme(0) == "https"
                 reader, writer = await asyncio.open_connection(
                     LOCAL, daemon.addresses[0].port, ssl=client
                 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from split_files import parse_document
 from split_server.pairing.state import StateFolder
@@ -11,16 +13,33 @@ from split_server.pairing.state import StateFolder
 FILE = "running.json"
 
 
-def leave(state: StateFolder, urls: Sequence[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """``urls``: where devices find the server; ``local``: whether its certificate is of the local
+    authority, None where that is not known.
+    """
+
+    urls: tuple[str, ...] = ()
+    local: bool | None = None
+
+
+def leave(state: StateFolder, urls: Sequence[str], *, local: bool) -> None:
     """The ``urls`` under which devices find the server. Raises StateUnusable."""
-    state.write(FILE, json.dumps({"urls": list(urls)}).encode())
+    state.write(FILE, json.dumps({"urls": list(urls), "local": local}).encode())
 
 
-def urls_left(state: StateFolder) -> list[str]:
-    """The URLs of the server that ran last with this folder. Raises StateUnusable."""
+def running(state: StateFolder) -> Running:
+    """The server that ran last with this folder. Raises StateUnusable."""
     data = state.read(FILE)
     try:
-        found = [] if data is None else parse_document(data)["urls"]
-    except (ValueError, KeyError, TypeError):
-        return []
-    return [url for url in found if isinstance(url, str)] if isinstance(found, list) else []
+        document = {} if data is None else parse_document(data)
+    except ValueError:
+        return Running()
+    return _read(document) if isinstance(document, dict) else Running()
+
+
+def _read(document: dict[str, Any]) -> Running:
+    urls, local = document.get("urls"), document.get("local")
+    given = urls if isinstance(urls, list) else []
+    texts = tuple(url for url in given if isinstance(url, str))
+    return Running(texts, local if isinstance(local, bool) else None)

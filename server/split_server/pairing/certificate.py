@@ -24,15 +24,56 @@ def utc_now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def given_certificate(certificate: Path, key: Path) -> ssl.SSLContext:
-    """TLS with a certificate chain and key of the operator's. Raises CertificateUnusable."""
+def given_certificate(certificate: Path, key: Path, now: datetime.datetime) -> ssl.SSLContext:
+    """TLS with a certificate chain and key of the operator's, valid at ``now``.
+
+    Raises CertificateUnusable.
+    """
     context = _context()
     try:
-        context.load_cert_chain(certificate, key)
-    except OSError as error:
-        reason = error.strerror or str(error)
+        context.load_cert_chain(certificate, key, _no_passphrase)
+        leaf = x509.load_pem_x509_certificate(certificate.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise CertificateUnusable(f"{certificate} with {key}: {reason}; give PEM files") from error
+    _require_valid(certificate, leaf, now)
     return context
+
+
+def _no_passphrase() -> str:
+    """A server that starts by itself has nobody to ask. Raises ValueError."""
+    raise ValueError("the key is encrypted, and nobody is asked for its passphrase")
+
+
+def _require_valid(file: Path, leaf: x509.Certificate, now: datetime.datetime) -> None:
+    first, last = leaf.not_valid_before_utc, leaf.not_valid_after_utc
+    if now > last:
+        raise CertificateUnusable(
+            f"{file} expired on {last:%Y-%m-%d %H:%M} UTC, and devices refuse it; renew it, or "
+            "leave --tls-cert out"
+        )
+    if now < first:
+        raise CertificateUnusable(
+            f"{file} is valid from {first:%Y-%m-%d %H:%M} UTC on and not yet; wait, or set this "
+            "machine's clock"
+        )
+
+
+def vouched_for(state: StateFolder, host: str) -> bool:
+    """Whether the certificate of the local authority that was issued last is for ``host``.
+
+    True where none was issued. Raises StateUnusable.
+    """
+    data = state.read(CERTIFICATE)
+    if data is None:
+        return True
+    try:
+        names, addresses = _subjects(x509.load_pem_x509_certificate(data))
+    except (ValueError, x509.ExtensionNotFound):
+        return False
+    if _is_ip(host):
+        return ipaddress.ip_address(host.partition("%")[0]) in addresses
+    return host.lower() in names
 
 
 class LanCertificate:
@@ -86,12 +127,9 @@ class LanCertificate:
             return False
         if current.not_valid_after_utc - self._now() < _RENEW_WITHIN:
             return False
-        subjects = current.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        known = set(subjects.get_values_for_type(x509.IPAddress))
+        names, known = _subjects(current)
         wanted = {ipaddress.ip_address(address) for address in addresses}
-        return wanted <= known and set(self._names) <= set(
-            subjects.get_values_for_type(x509.DNSName)
-        )
+        return wanted <= known and set(self._names) <= names
 
     def _current(self) -> x509.Certificate | None:
         data = self._state.read(CERTIFICATE)
@@ -110,6 +148,15 @@ class LanCertificate:
             return False
         self._loaded = True
         return True
+
+
+def _subjects(certificate: x509.Certificate) -> tuple[set[str], set[object]]:
+    """The DNS names and the IP addresses that it is for."""
+    subjects = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return (
+        set(subjects.get_values_for_type(x509.DNSName)),
+        set(subjects.get_values_for_type(x509.IPAddress)),
+    )
 
 
 def _is_ip(text: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from split_server.errors import ServerError
-from split_server.pairing.beacon import urls_left
-from split_server.pairing.certificate import utc_now
+from split_server.pairing.beacon import running
+from split_server.pairing.certificate import utc_now, vouched_for
 from split_server.pairing.codes import PairingCodes
 from split_server.pairing.devices import DeviceBook
 from split_server.pairing.invitation import Invitation
@@ -21,6 +23,20 @@ class NoServer(ServerError):
     """Nobody said under which address devices find the server."""
 
     code = "no_server"
+
+
+class AddressNotVouched(ServerError):
+    """The certificate of the server is for none of its addresses, so a device would refuse it."""
+
+    code = "address_not_vouched"
+
+    def __init__(self, addresses: Sequence[str]) -> None:
+        super().__init__(
+            f"the local authority cannot vouch for {', '.join(addresses)}, no address of a local "
+            "network, and devices refuse a server there. Join a local network, or give the server "
+            "a certificate of your own (--tls-cert FILE --tls-key FILE) and then run split-server "
+            "pair --url https://NAME:PORT with a name of it"
+        )
 
 
 @settings("server")
@@ -46,17 +62,54 @@ def add_pairing_commands(commands: argparse._SubParsersAction[argparse.ArgumentP
 
 
 def invitation(state: StateFolder, url: str | None, now: float) -> Invitation:
-    """A fresh code for the server of ``state``. Raises StateUnusable, NoServer."""
-    urls = [url.rstrip("/")] if url else urls_left(state)
+    """A fresh code for the server of ``state``, under ``url`` or the first address that its
+    certificate is for.
+
+    Raises StateUnusable, NoServer, AddressNotVouched.
+    """
+    last = running(state)
+    local = state.read(CERTIFICATE) is not None and last.local is not False
+    address = _named(url) if url else _address(state, last.urls, local=local)
+    authority = LocalAuthority.open(state, utc_now()) if local else None
+    doubt = "" if authority is None or vouched_for(state, _host(address)) else _doubt(address)
+    code = PairingCodes(state).make(now)
+    return Invitation(address, code, None if authority is None else authority.fingerprint, doubt)
+
+
+def _named(url: str) -> str:
+    """Raises NoServer."""
+    if not url.startswith(("https://", "http://")) or not _host(url):
+        raise NoServer(f"{url!r} is not an address; write it like https://192.168.1.7:8095")
+    return url.rstrip("/")
+
+
+def _address(state: StateFolder, urls: Sequence[str], *, local: bool) -> str:
+    """The first of ``urls`` that a device will believe. Raises NoServer, AddressNotVouched."""
     if not urls:
         raise NoServer(
-            "no server has run with this state folder; start one with split-server serve --lan, "
-            "or name its address with --url"
+            "no server has run with this state folder, or its machine was on no network; start "
+            "one with split-server serve --lan, or name its address with --url"
         )
-    local = state.read(CERTIFICATE) is not None
-    authority = LocalAuthority.open(state, utc_now()) if local else None
-    code = PairingCodes(state).make(now)
-    return Invitation(urls[0], code, None if authority is None else authority.fingerprint)
+    for url in urls:
+        if not local or vouched_for(state, _host(url)):
+            return url
+    raise AddressNotVouched([_host(url) for url in urls])
+
+
+def _doubt(url: str) -> str:
+    return (
+        f"warning: the server's own certificate is not for {_host(url)}; unless what answers there "
+        "shows another one, devices refuse it. serve --allow-host NAME adds an address or a name "
+        "of a local network, --tls-cert and --tls-key bring a certificate for any"
+    )
+
+
+def _host(url: str) -> str:
+    """Empty where it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def devices_lines(state: StateFolder, action: str, which: str | None) -> list[str]:

@@ -10,11 +10,14 @@ from split_settings.qr_code import qr_code
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """``fingerprint``: SHA-256 of the authority's certificate, None with another certificate."""
+    """``fingerprint``: SHA-256 of the authority's certificate, None with another certificate;
+    ``doubt``: why a device may refuse the server at ``url``, empty where nothing says so.
+    """
 
     url: str
     code: str
     fingerprint: bytes | None
+    doubt: str = ""
 
     @property
     def link(self) -> str:
@@ -32,7 +35,7 @@ class Invitation:
         ]
         if self.fingerprint is not None:
             shown.append(f"certificate authority {grouped(self.fingerprint)}")
-        return shown
+        return [*shown, self.doubt] if self.doubt else shown
 
 
 def grouped(fingerprint: bytes) -> str:

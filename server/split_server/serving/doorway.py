@@ -90,7 +90,7 @@ def _wants_tls(config: ListenConfig, host: str) -> bool:
 def _given(config: ListenConfig) -> ssl.SSLContext:
     if config.tls_cert is None or config.tls_key is None:
         raise ConflictingAccess("--tls-cert and --tls-key belong together; give both")
-    return given_certificate(config.tls_cert, config.tls_key)
+    return given_certificate(config.tls_cert, config.tls_key, utc_now())
 
 
 def _local(

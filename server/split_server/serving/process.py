@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from split_server.http.wire.server import listening, run_until_signal
 from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
-from split_server.pairing.commands import invitation
+from split_server.pairing.commands import AddressNotVouched, invitation
 from split_server.pairing.state import StateFolder
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, door_limits, open_doorway
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _MOUNTED = (
     "adapter host below /adapter-host: it hides nothing from this server, where the hidden states "
     "come from; for that, run 'split-server adapters' where somebody else does"
+)
+_NO_NETWORK = (
+    "no QR code: this machine has no address that a phone could reach; join a network and start "
+    "again"
 )
 _WEB = "web app: open an address below in a browser"
 
@@ -54,7 +58,7 @@ def serve(config: ServerConfig, say: Say) -> int:
 
         def announce() -> None:
             say([*_missing(config, app), *_mounted(app), PRIVACY, *greeting(doorway, sockets)])
-            say(_invited(config, doorway, sockets))
+            say(invited(config, doorway, sockets))
 
         run_until_signal(
             app, sockets, config.shutdown_grace, doorway.tls, announce, door_limits(config)
@@ -83,12 +87,17 @@ def _mounted(app: SplitApp) -> list[str]:
     return lines if app.parts.web is None else [*lines, _WEB]
 
 
-def _invited(config: ServerConfig, doorway: Doorway, sockets: list[socket.socket]) -> Iterable[str]:
+def invited(config: ServerConfig, doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
     """Tell ``split-server pair`` where the server is; with --lan pair the first device now."""
     if doorway.pairing is None:
         return []
-    state = StateFolder(config.state)
-    leave(state, device_urls(doorway, sockets))
+    state, urls = StateFolder(config.state), device_urls(doorway, sockets)
+    leave(state, urls, local=doorway.certificate is not None)
     if not config.lan or doorway.pairing.devices.devices():
         return []
-    return invitation(state, None, time.time()).lines(LIFETIME / 60)
+    if not urls:
+        return [_NO_NETWORK]
+    try:
+        return invitation(state, None, time.time()).lines(LIFETIME / 60)
+    except AddressNotVouched as error:
+        return [f"no QR code: {error}"]

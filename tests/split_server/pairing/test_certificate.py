@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import ssl
 from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 
 from split_server.pairing.certificate import CERTIFICATE, KEY, LanCertificate, given_certificate
 from split_server.pairing.errors import CertificateUnusable
@@ -94,7 +96,43 @@ def test_a_certificate_of_another_authority_is_replaced(machine: Machine, tmp_pa
     assert authority.signed(x509.load_pem_x509_certificate(data))
 
 
+def _given(folder: Path, issued_at: datetime.datetime) -> tuple[Path, Path]:
+    """A certificate and its key in files, valid for 397 days from a day before ``issued_at``."""
+    authority = LocalAuthority.open(StateFolder(folder / "ca"), NOW)
+    issued = authority.issue(["chat.example.org"], [], issued_at)
+    (folder / "c.pem").write_bytes(issued.certificate)
+    (folder / "k.pem").write_bytes(issued.key)
+    return folder / "c.pem", folder / "k.pem"
+
+
 def test_a_given_certificate_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     (tmp_path / "c.pem").write_text("no certificate")
     with pytest.raises(CertificateUnusable, match="PEM"):
-        given_certificate(tmp_path / "c.pem", tmp_path / "k.pem")
+        given_certificate(tmp_path / "c.pem", tmp_path / "k.pem", NOW)
+
+
+def test_a_given_certificate_counts_until_it_expires(tmp_path: Path) -> None:
+    files = _given(tmp_path, NOW)
+    last = NOW + datetime.timedelta(days=LEAF_DAYS - 1)
+    assert given_certificate(*files, last).minimum_version is ssl.TLSVersion.TLSv1_2
+    with pytest.raises(CertificateUnusable, match=f"expired on {last:%Y-%m-%d}.*renew it"):
+        given_certificate(*files, last + datetime.timedelta(seconds=1))
+
+
+def test_a_given_certificate_of_tomorrow_is_refused(tmp_path: Path) -> None:
+    files = _given(tmp_path, NOW + datetime.timedelta(days=3))
+    with pytest.raises(CertificateUnusable, match=r"not yet.*clock"):
+        given_certificate(*files, NOW)
+
+
+def test_nobody_is_asked_for_the_passphrase_of_a_given_key(tmp_path: Path) -> None:
+    certificate, key = _given(tmp_path, NOW)
+    private = serialization.load_pem_private_key(key.read_bytes(), None)
+    encrypted = private.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"secret"),
+    )
+    key.write_bytes(encrypted)
+    with pytest.raises(CertificateUnusable, match="the key is encrypted"):
+        given_certificate(certificate, key, NOW)

@@ -1,9 +1,18 @@
-"""The process of a server: a port in use is told before anything large is loaded."""
+"""The process of a server: what is told before anything large is loaded, and who is invited."""
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from split_server.serving.config import ServerConfig
+from split_server.serving.doorway import open_doorway
+from split_server.serving.process import invited
 
 _IMPORTED = "import sys, split_server.serving.process; print('torch' in sys.modules)"
 
@@ -13,3 +22,39 @@ def test_the_port_can_be_taken_before_torch_is_imported() -> None:
         [sys.executable, "-c", _IMPORTED], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def _invited(
+    monkeypatch: pytest.MonkeyPatch, addresses: list[str], **settings: Any
+) -> tuple[str, int]:
+    """What is told to the operator of a machine with ``addresses``; the port."""
+    monkeypatch.setattr("split_server.serving.greeting.lan_addresses", lambda: addresses)
+    config = ServerConfig(lan=True, **settings)
+    doorway = open_doorway(config, lan=True, addresses=lambda: addresses)
+    with socket.create_server(("", 0)) as opened:
+        return "\n".join(invited(config, doorway, [opened])), opened.getsockname()[1]
+
+
+def test_lan_shows_a_code_for_the_address_that_devices_will_believe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, port = _invited(monkeypatch, ["198.51.100.7", "10.0.0.4"], state=tmp_path)
+    assert "█" in text
+    assert f"split-client pair 'https://10.0.0.4:{port}/pair#" in text
+
+
+def test_lan_shows_no_code_for_an_address_that_nobody_vouches_for_and_says_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, _ = _invited(monkeypatch, ["198.51.100.7"], state=tmp_path)
+    assert "█" not in text
+    assert "/pair#" not in text
+    for words in ("no QR code", "198.51.100.7", "--tls-cert", "split-server pair --url"):
+        assert words in text
+
+
+def test_lan_without_a_network_says_so_and_serves_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, _ = _invited(monkeypatch, [], state=tmp_path)
+    assert "join a network" in text
