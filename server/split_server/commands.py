@@ -148,10 +148,11 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _plan(config: ComputeConfig) -> int:
+    checkpoint = open_checkpoint(config.model)
     # Torch, which knows the devices, takes seconds to import.
     from split_server.serving.plan import described_plan
 
-    return _print(described_plan(config))
+    return _print(described_plan(config, checkpoint))
 
 
 def _adapters(config: AdapterHostConfig) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os.path import lexists
 from pathlib import Path
 from typing import Any
 
@@ -63,23 +64,51 @@ def open_checkpoint(model: str | None) -> Checkpoint:
     """The embedded checkpoint (None), one in a folder or a GGUF file, or one of the Hugging Face
     hub by its id.
 
-    Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint, UnsupportedFamily.
+    What exists here, and whatever is written as a path (``./x``, ``/x``, ``~/x``, ``x/``), never
+    goes to the hub. Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint,
+    UnsupportedFamily.
     """
     if model is None:
         return read_checkpoint(EMBEDDED, EMBEDDED_NAME)
-    folder = Path(model).expanduser()
-    if folder.is_dir():
+    folder = _folder_here(model)
+    if folder is not None:
         return read_checkpoint(folder, folder.resolve().name)
     if folder.is_file():
         return read_checkpoint(imported_folder(folder), folder.stem)
     return read_checkpoint(_download(model), model)
 
 
+def _folder_here(model: str) -> Path | None:
+    """The folder that ``model`` names, None where it can only be a hub's id.
+
+    Raises CheckpointNotFound.
+    """
+    try:
+        path = Path(model).expanduser()
+        if path.is_dir():
+            next(path.iterdir(), None)
+            return path
+        # A hub's id begins with a letter, a digit or an underscore.
+        if not model.startswith((".", "/", "~")) and not model.endswith("/") and not lexists(path):
+            return None
+        reason = "is a file" if path.exists() else "does not exist"
+    except RuntimeError:
+        reason = "is in the home folder of nobody"
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror})"
+    raise CheckpointNotFound(
+        f"{model} {reason}; --model takes a folder with config.json and safetensors files, or a "
+        "hub id such as Qwen/Qwen2.5-0.5B-Instruct"
+    )
+
+
 def read_checkpoint(path: Path, name: str) -> Checkpoint:
     """Index a folder with config.json and safetensors files."""
     config = _read_json(path / "config.json")
     if config is None:
-        raise CheckpointNotFound(f"{name}: the folder has no config.json")
+        raise CheckpointNotFound(
+            f"{path} has no config.json; a model's folder holds that and safetensors files"
+        )
     # A checkpoint of a family that is known brings code for older libraries, which is never run.
     if "auto_map" in config and config.get("model_type") not in FAMILIES:
         raise UnsafeCheckpoint(
@@ -151,5 +180,5 @@ def _download(model: str) -> Path:
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise CheckpointNotFound(
             f"{model!r} is no folder here, and the hub did not give it: "
-            f"{' '.join(str(error).split())}"
+            f"{' '.join(str(error).split())} Without a hub, name a folder"
         ) from error

@@ -45,6 +45,7 @@ from split_server.security.host import HostGuard, OwnAddresses
 from split_server.security.leases import LeaseGuard, Leases
 from split_server.security.origin import OriginGuard
 from split_server.serving.config import ServerConfig
+from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
@@ -68,12 +69,14 @@ def build_app(
     policy: AccessPolicy,
     pairing: Pairing | None = None,
     upkeep: Sequence[Upkeep] = (),
+    opened: Opened | None = None,
 ) -> SplitApp:
-    """The application of ``config``, loaded and not started yet.
+    """The application of ``config``, loaded and not started yet; ``opened``: what it names on disk,
+    where that was opened already.
 
     Raises the errors of ``split_server.errors``.
     """
-    return SplitApp(load_parts(config), config, policy, pairing, upkeep)
+    return SplitApp(load_parts(config, opened), config, policy, pairing, upkeep)
 
 
 class SplitApp:

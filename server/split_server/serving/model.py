@@ -1,17 +1,15 @@
-"""A served model: opened, hashed, checked against the memory there is, and loaded."""
+"""A served model: checked against the memory there is, and loaded."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.errors import AdapterUnusable
-from split_server.adapters.served import served_adapters
-from split_server.checkpoint.catalog import Catalog, build_catalog
-from split_server.checkpoint.folder import Checkpoint, open_checkpoint
-from split_server.checkpoint.manifest import Manifest, build_manifest
+from split_server.checkpoint.catalog import Catalog
+from split_server.checkpoint.folder import Checkpoint
+from split_server.checkpoint.manifest import Manifest
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.runner import ModelRunner
 from split_server.engine.model.threads import on_passing_thread
@@ -22,10 +20,9 @@ from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import peak_meter
 from split_server.memory.weights import check_weights
 from split_server.serving.config import ServerConfig
+from split_server.serving.opened import Opened, open_all
 from split_server.serving.plan import plan_memory
 from split_wire.errors import SplitError
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +41,13 @@ class ServedModel:
     planner: MemoryPlanner
 
 
-def load_model(config: ServerConfig) -> ServedModel:
-    """The model of ``config`` after its first passes.
+def load_model(config: ServerConfig, opened: Opened | None = None) -> ServedModel:
+    """The model of ``config`` after its first passes; ``opened``: where that was done already.
 
     Raises the errors of ``split_server.errors``.
     """
-    checkpoint = open_checkpoint(config.model)
-    catalog = build_catalog(checkpoint)
-    manifest = build_manifest(checkpoint, catalog)
-    hidden_size, left_out = manifest.document["hidden_size"], list[AdapterUnusable]()
-    adapters = served_adapters(config.adapters, checkpoint, hidden_size, left_out.append)
-    for unusable in left_out:
-        _log.error("left out: %s", unusable)
+    opened = opened or open_all(config)
+    checkpoint = opened.checkpoint
     planner, need = plan_memory(config, checkpoint, texts=config.compat)
     check_weights(checkpoint.name, need, planner.limit)
     if planner.room().own:
@@ -63,10 +55,10 @@ def load_model(config: ServerConfig) -> ServedModel:
     backbone, runner = on_passing_thread(lambda: _middle(checkpoint, config, planner))
     return ServedModel(
         checkpoint=checkpoint,
-        catalog=catalog,
-        manifest=manifest,
-        adapters=adapters,
-        left_out=left_out,
+        catalog=opened.catalog,
+        manifest=opened.manifest,
+        adapters=opened.adapters,
+        left_out=opened.left_out,
         backbone=backbone,
         runner=runner,
         planner=planner,

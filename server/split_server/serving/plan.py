@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from split_server.checkpoint.folder import Checkpoint, open_checkpoint
+from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.model.loader import resolve_device, resolve_dtype
@@ -48,12 +48,11 @@ def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
     return MeasuredRoom(limits, planner)
 
 
-def described_plan(config: ComputeConfig) -> list[str]:
+def described_plan(config: ComputeConfig, checkpoint: Checkpoint) -> list[str]:
     """Lines that tell how much of the model fits into the memory that is free, without loading it.
 
     Raises the errors of ``split_server.errors``.
     """
-    checkpoint = open_checkpoint(config.model)
     planner, need = plan_memory(config, checkpoint)
     room = planner.room()
     left = Room(room.free - need.kept, room.source)

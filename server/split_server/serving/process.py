@@ -21,6 +21,7 @@ from split_server.serving.garbage_collection import leave_out_what_is_loaded
 from split_server.serving.greeting import PRIVACY, Say, device_urls, greeting
 from split_server.serving.interrupts import heeding_interrupts
 from split_server.serving.logs import configure_logs
+from split_server.serving.opened import open_all
 from split_server.serving.upkeep import certificate_upkeep
 
 if TYPE_CHECKING:
@@ -44,15 +45,15 @@ def serve(config: ServerConfig, say: Say) -> int:
     """
     configure_logs(config.log_format, config.log_level)
     doorway = open_doorway(config, lan=config.lan)
-    # The port is taken first, so that a port in use is told before torch is imported and a model
-    # loaded, which takes seconds.
+    # A port in use and a wrong folder are told before torch is imported and a model loaded, which
+    # takes seconds.
     with listening(doorway.host, config.port) as sockets:
         with heeding_interrupts():
+            opened = open_all(config)
             from split_server.serving.app import build_app
 
-            app = build_app(
-                config, doorway.policy, doorway.pairing, certificate_upkeep(doorway.certificate)
-            )
+            upkeep = certificate_upkeep(doorway.certificate)
+            app = build_app(config, doorway.policy, doorway.pairing, upkeep, opened)
         leave_out_what_is_loaded()
         say([_described(app)])
 

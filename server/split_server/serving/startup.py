@@ -7,7 +7,6 @@ from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
-from split_server.http.web.files import open_web_files
 from split_server.memory.allocator import share_one_heap
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.report import memory_report
@@ -15,6 +14,7 @@ from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
 from split_server.serving.compatible import make_compat, open_local_ends
 from split_server.serving.config import ServerConfig
 from split_server.serving.model import ServedModel, load_model
+from split_server.serving.opened import Opened, open_all
 from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
 from split_server.serving.plan import open_room
@@ -28,14 +28,14 @@ _ACTIVE_SECONDS = 5.0
 _OPEN_WITHIN_SECONDS = 20.0
 
 
-def load_parts(config: ServerConfig) -> Parts:
-    """Open, hash and load the model of ``config``, and what serves it.
+def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
+    """Load the model of ``config``, and what serves it; ``opened``: where that was done already.
 
     Raises the errors of ``split_server.errors``.
     """
     share_one_heap()
-    web = open_web_files(config.web_root)
-    model = load_model(config)
+    opened = opened or open_all(config)
+    model = load_model(config, opened)
     local = open_local_ends(model) if config.compat else None
     # What is left once the model, its first passes and its ends have taken theirs.
     room = open_room(config, model.planner)
@@ -51,7 +51,7 @@ def load_parts(config: ServerConfig) -> Parts:
         adapters=model.adapters,
         left_out=model.left_out,
         adapter_host=_adapter_host(config, model),
-        web=web,
+        web=opened.web,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from split_server.checkpoint import folder
 from split_server.checkpoint.folder import open_checkpoint, read_checkpoint
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
 from tests.pipes import pipe
@@ -85,6 +86,55 @@ def test_a_config_that_is_no_object_is_refused(copy: Path) -> None:
     (copy / "config.json").write_text("[]")
     with pytest.raises(MalformedCheckpoint):
         read_checkpoint(copy, "list")
+
+
+@pytest.fixture
+def no_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A working folder from which nothing may be asked of a hub."""
+
+    def asked(model: str) -> Path:
+        raise AssertionError(f"the hub was asked for {model}")
+
+    monkeypatch.setattr(folder, "_download", asked)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "weights.safetensors").write_bytes(b"")
+    (tmp_path / "org").mkdir()
+    (tmp_path / "org" / "empty").mkdir()
+    (tmp_path / "dangling").symlink_to("nowhere")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("weights.safetensors", "is a file"),
+        ("./weights.safetensors", "is a file"),
+        ("./missing", "does not exist"),
+        ("../missing", "does not exist"),
+        ("/missing/folder", "does not exist"),
+        ("~/missing", "does not exist"),
+        ("~nobody-here/model", "home folder of nobody"),
+        ("models/missing/", "does not exist"),
+        ("dangling", "does not exist"),
+        ("org/empty", "has no config.json"),
+    ],
+)
+def test_what_exists_or_is_written_as_a_path_never_goes_to_the_hub(
+    no_hub: Path, model: str, words: str
+) -> None:
+    with pytest.raises(CheckpointNotFound, match=f"{words}.*safetensors"):
+        open_checkpoint(model)
+
+
+def test_what_may_be_a_name_on_the_hub_does(no_hub: Path) -> None:
+    with pytest.raises(AssertionError, match="the hub was asked for org/other"):
+        open_checkpoint("org/other")
+
+
+def test_a_path_from_the_home_folder_is_opened(no_hub: Path, tiny_path: Path) -> None:
+    (no_hub / "tiny").symlink_to(tiny_path)
+    assert open_checkpoint("~/tiny").path == no_hub / "tiny"
 
 
 def test_a_name_that_is_neither_folder_nor_hub_id_is_refused() -> None:

@@ -24,6 +24,33 @@ def test_the_port_can_be_taken_before_torch_is_imported() -> None:
     assert done.stdout.strip() == "False"
 
 
+_REFUSED = """
+import sys
+from split_server.commands import main
+status = main(sys.argv[1:])
+print(status, [name for name in ("torch", "transformers") if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("serve", "--port", "0", "--model", "./missing"), "checkpoint_not_found"),
+        (("serve", "--port", "0", "--adapters", "./missing"), "adapters_not_found"),
+        (("serve", "--port", "0", "--web-root", "./missing"), "web_root_unusable"),
+        (("plan", "--model", "./missing"), "checkpoint_not_found"),
+    ],
+)
+def test_a_wrong_folder_is_told_before_torch_is_imported(
+    tmp_path: Path, arguments: tuple[str, ...], code: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _REFUSED, *arguments], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout == "1 []\n"
+    assert f"[{code}]" in done.stderr
+
+
 def _invited(
     monkeypatch: pytest.MonkeyPatch, addresses: list[str], **settings: Any
 ) -> tuple[str, int]:
