@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from split_client.model.ends import DeviceEnds
+from split_client.model.tokenizer import ModelTokenizer
 from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.texts import chat_template
@@ -16,6 +17,7 @@ ATTENTION_VERSION = "1.0"
 # The level of Kobold's own API that the classic paths follow, which clients compare.
 UNITED_VERSION = "1.2.5"
 KOBOLD_VERSION = "1.48"
+_TEXTS = ("bos_token", "eos_token", "pad_token")
 _DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "i8": "int8"}
 
 
@@ -40,7 +42,7 @@ def model_document(info: ModelInfo, ends: DeviceEnds, checkpoint: Checkpoint) ->
         "bos_token_id": _id(config, "bos_token_id", ids.get("bos_token")),
         "eos_token_id": _first(ids.get("eos_token"), info.eos_token_ids),
         "eos_token_ids": list(info.eos_token_ids),
-        "special_tokens": {**tokens, **_marks(ends)},
+        "special_tokens": special_tokens(tokens, ends.tokenizer),
         "chat_template": chat_template(checkpoint),
         "torch_dtype": _DTYPES[info.dtype],
         "context_length": info.max_context,
@@ -62,13 +64,15 @@ def attention_version() -> dict[str, Any]:
     }
 
 
-def _marks(ends: DeviceEnds) -> dict[str, int]:
-    """The ids of the marks around a turn in ChatML, where the model has them."""
-    found = {
-        name: _only(ends.tokenizer.encode(text))
-        for name, text in (("im_start_id", "<|im_start|>"), ("im_end_id", "<|im_end|>"))
-    }
-    return {name: token for name, token in found.items() if token is not None}
+def special_tokens(
+    named: Mapping[str, str], tokenizer: ModelTokenizer
+) -> dict[str, str | int | None]:
+    """What a model calls its special tokens (``named``), and the ids of the marks around a turn in
+    ChatML; every key of the specification is there, null where the model has none.
+    """
+    marks = {"im_start_id": "<|im_start|>", "im_end_id": "<|im_end|>"}
+    ids = {name: _only(tokenizer.encode(text)) for name, text in marks.items()}
+    return {**dict.fromkeys(_TEXTS), **named, **ids}
 
 
 def _only(ids: list[int]) -> int | None:

@@ -13,6 +13,8 @@ from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_
 from split_server.compat.openai.response_format import JsonForm, parse_response_format
 from split_server.compat.openai.tools import Tools, parse_tools
 
+DEFAULT_TOKENS = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
@@ -30,7 +32,7 @@ class ChatRequest:
 def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
     """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter."""
     _refuse_sound(fields)
-    options = parse_options(fields, served)
+    options = parse_options(fields, served, DEFAULT_TOKENS)
     messages = parse_messages(fields)
     tools = parse_tools(fields)
     form = parse_response_format(fields)

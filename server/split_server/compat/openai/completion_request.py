@@ -11,6 +11,8 @@ from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import JsonForm, parse_response_format
 
+# OpenAI's own, which its clients count on where they name none.
+DEFAULT_TOKENS = 16
 MAX_PROMPTS = 32
 MAX_REPLIES = 64
 _WANTED = f"a text, a list of at most {MAX_PROMPTS} texts, token ids, or a list of token ids lists"
@@ -33,7 +35,7 @@ def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionR
     """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter."""
     if fields.text("suffix"):
         raise UnsupportedParameter("suffix", "text is written at the end only")
-    options = parse_options(fields, served)
+    options = parse_options(fields, served, DEFAULT_TOKENS)
     if fields.whole("best_of", 1, 64) not in (None, options.choices):
         raise UnsupportedParameter("best_of", "every one of the n replies is returned")
     logprobs = fields.whole("logprobs", 0, MAX_TOP_LOGPROBS)

@@ -14,17 +14,16 @@ MAX_CHOICES = 8
 MAX_TOP_LOGPROBS = 20
 MAX_STOPS = 16
 MAX_STOP = 256
-DEFAULT_MAX_TOKENS = 1024
 _MAX_TOKENS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``max_tokens`` None: the default; ``include_usage``: as the last event of a stream."""
+    """``include_usage``: as the last event of a stream."""
 
     params: SamplingParams
     choices: int
-    max_tokens: int | None
+    max_tokens: int
     stops: tuple[str, ...]
     stream: bool
     include_usage: bool
@@ -32,17 +31,19 @@ class Options:
     def reply_tokens(self, prompt_tokens: int, max_context: int) -> int:
         """The most tokens that the reply may have: at most what the context leaves, at least 1."""
         room = max_context + 1 - prompt_tokens
-        return max(1, min(self.max_tokens or DEFAULT_MAX_TOKENS, room))
+        return max(1, min(self.max_tokens, room))
 
 
-def parse_options(fields: Fields, served: ServedModel) -> Options:
-    """Raises ModelNotFound, InvalidParameter, InvalidSamplingParameter."""
+def parse_options(fields: Fields, served: ServedModel, default_tokens: int) -> Options:
+    """``default_tokens``: the longest reply where ``fields`` name none.
+
+    Raises ModelNotFound, InvalidParameter, InvalidSamplingParameter."""
     served.check_model(fields)
     stream = fields.flag("stream")
     return Options(
         parse_sampling(fields, served.vocab_size, served.defaults),
         fields.whole("n", 1, MAX_CHOICES) or 1,
-        _max_tokens(fields),
+        _max_tokens(fields) or default_tokens,
         _stops(fields),
         stream,
         _include_usage(fields, stream),

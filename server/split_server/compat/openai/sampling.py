@@ -10,6 +10,8 @@ from split_client.generation.sampling.params import MAX_BIASED_TOKENS, SamplingP
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_number
 
+# OpenAI's; the sampler itself takes more.
+MAX_TEMPERATURE = 2
 _SEEDS = 1 << 64
 _NAMED = ("temperature", "top_p", "min_p", "repetition_penalty")
 _PENALTIES = ("presence_penalty", "frequency_penalty")
@@ -28,6 +30,8 @@ def parse_sampling(fields: Fields, vocab_size: int, defaults: SamplingParams) ->
     """
     base = SamplingParams() if "temperature" in fields else defaults
     given: dict[str, Any] = {name: fields.number(name) for name in (*_NAMED, *_PENALTIES)}
+    if (given["temperature"] or 0) > MAX_TEMPERATURE:
+        raise InvalidParameter("temperature", f"a number in 0..{MAX_TEMPERATURE}")
     given["top_k"] = fields.whole("top_k", -1, _MAX_TOP_K)
     if given["top_k"] == -1:
         given["top_k"] = 0

@@ -82,6 +82,15 @@ KOBOLD_SCHEMAS: Schema = {
             "num_attention_heads": _WHOLE,
             "hidden_size": _WHOLE,
             "max_context_length": _WHOLE,
+            "special_tokens": record(
+                {
+                    "bos_token": optional("string"),
+                    "eos_token": optional("string"),
+                    "pad_token": optional("string"),
+                    "im_start_id": optional("integer", minimum=0),
+                    "im_end_id": optional("integer", minimum=0),
+                }
+            ),
         }
     ),
 }

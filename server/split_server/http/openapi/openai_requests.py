@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_server.compat.openai.chat_request import DEFAULT_TOKENS as CHAT_TOKENS
+from split_server.compat.openai.completion_request import DEFAULT_TOKENS as TEXT_TOKENS
 from split_server.compat.openai.completion_request import MAX_PROMPTS
 from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import (
@@ -11,6 +13,7 @@ from split_server.compat.openai.options import (
     MAX_STOPS,
     MAX_TOP_LOGPROBS,
 )
+from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
 
@@ -22,10 +25,8 @@ _SAMPLING: Schema = {
     "stream": optional("boolean"),
     "stream_options": optional("object", properties={"include_usage": optional("boolean")}),
     "n": optional("integer", minimum=1, maximum=MAX_CHOICES),
-    "max_tokens": optional("integer", minimum=1, maximum=1 << 24),
-    "max_completion_tokens": optional("integer", minimum=1, maximum=1 << 24),
     "seed": optional("integer"),
-    "temperature": optional("number", minimum=0, maximum=100),
+    "temperature": optional("number", minimum=0, maximum=MAX_TEMPERATURE),
     "top_p": optional("number", minimum=0, maximum=1),
     "top_k": optional("integer", minimum=-1, maximum=2**31 - 1),
     "min_p": optional("number", minimum=0, maximum=1),
@@ -57,6 +58,13 @@ _SAMPLING: Schema = {
         ]
     },
 }
+
+
+def _tokens(default: int) -> Schema:
+    limit = optional("integer", minimum=1, maximum=1 << 24, default=default)
+    return {"max_tokens": limit, "max_completion_tokens": limit}
+
+
 _CONTENT: Schema = {
     "anyOf": [_TEXT, listed(record({"type": {"const": "text"}, "text": _TEXT}), maxItems=256)]
 }
@@ -113,9 +121,9 @@ REQUEST_SCHEMAS: Schema = {
     "Message": _MESSAGE,
     "ChatRequest": record(
         {"messages": listed(refer("Message"), minItems=1, maxItems=MAX_MESSAGES)},
-        _SAMPLING | _CHAT_ONLY,
+        _SAMPLING | _tokens(CHAT_TOKENS) | _CHAT_ONLY,
     ),
-    "CompletionRequest": record({"prompt": _PROMPT}, _SAMPLING | _TEXT_ONLY),
+    "CompletionRequest": record({"prompt": _PROMPT}, _SAMPLING | _tokens(TEXT_TOKENS) | _TEXT_ONLY),
     "WarmRequest": {
         "anyOf": [
             record({"messages": listed(refer("Message"), minItems=1)}),

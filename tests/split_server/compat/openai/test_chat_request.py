@@ -96,7 +96,7 @@ def test_arguments_that_are_no_object_stay_text(arguments: str) -> None:
 def test_the_newer_limit_of_tokens_counts_before_the_older() -> None:
     assert chat(max_tokens=5).options.max_tokens == 5
     assert chat(max_tokens=5, max_completion_tokens=7).options.max_tokens == 7
-    assert chat().options.max_tokens is None
+    assert chat().options.max_tokens == 1024
 
 
 def test_a_reply_has_at_most_what_the_context_leaves() -> None:

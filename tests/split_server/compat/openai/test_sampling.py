@@ -21,6 +21,14 @@ def test_with_a_temperature_nothing_is_on_that_was_not_asked_for() -> None:
     assert chat(temperature=1.5).options.params == SamplingParams(temperature=1.5)
 
 
+@pytest.mark.parametrize("ask", [chat, completion])
+def test_a_temperature_above_2_is_refused_as_openai_does(ask: object) -> None:
+    assert ask(temperature=2).options.params.temperature == 2  # type: ignore[operator]
+    with pytest.raises(InvalidParameter, match=r"0\.\.2") as caught:
+        ask(temperature=2.01)  # type: ignore[operator]
+    assert caught.value.param == "temperature"
+
+
 def test_every_parameter_reaches_the_sampler() -> None:
     params = chat(
         temperature=1,

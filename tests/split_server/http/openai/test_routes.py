@@ -147,6 +147,18 @@ def test_both_limits_of_tokens_count(server: RunningServer) -> None:
         assert answer["choices"][0]["finish_reason"] == "length"
 
 
+def test_a_text_without_a_limit_has_the_16_tokens_of_openais_api(server: RunningServer) -> None:
+    answer = completion(server, prompt="What is", temperature=0)
+    assert answer["usage"]["completion_tokens"] == 16
+    assert answer["choices"][0]["finish_reason"] == "length"
+    with server.client() as client:
+        schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    limits = {name: schemas[name]["properties"] for name in ("ChatRequest", "CompletionRequest")}
+    assert limits["CompletionRequest"]["max_tokens"]["default"] == 16
+    assert limits["ChatRequest"]["max_tokens"]["default"] == 1024
+    assert limits["ChatRequest"]["temperature"]["maximum"] == 2
+
+
 def test_content_parts_of_text_are_read(server: RunningServer) -> None:
     parts = [{"type": "text", "text": HELLO[0]["content"]}]
     asked: dict[str, Any] = {"temperature": 0, "max_tokens": 8}
@@ -166,7 +178,7 @@ def test_the_context_bounds_a_reply_whose_limit_is_beyond_it(server: RunningServ
     [
         (CHAT, {}, "messages"),
         (CHAT, {"messages": HELLO, "temperature": "hot"}, "temperature"),
-        (CHAT, {"messages": HELLO, "temperature": 101}, "temperature"),
+        (CHAT, {"messages": HELLO, "temperature": 2.1}, "temperature"),
         (CHAT, {"messages": HELLO, "n": 9}, "n"),
         (CHAT, {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, None),
         (COMPLETIONS, {}, "prompt"),
