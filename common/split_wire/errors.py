@@ -338,7 +338,10 @@ class ForbiddenHost(SplitError):
     status = 403
 
     def __init__(self) -> None:
-        super().__init__("this Host is not served here; start the server with --allow-host NAME")
+        super().__init__(
+            "this Host is not served here; start the server with --allow-host NAME, in a container "
+            "with SPLIT_SERVER_ALLOW_HOST=NAME"
+        )
 
 
 class TokenizeDisabled(SplitError):

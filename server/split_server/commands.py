@@ -24,6 +24,7 @@ from split_server.pairing.state import StateFolder
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
 from split_server.serving.greeting import PRIVACY
+from split_server.serving.health import require_health
 from split_settings import SettingsError, add_arguments, load
 from split_settings.completion import SHELLS, completion
 from split_settings.output import while_read
@@ -61,6 +62,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         if given.command == "devices":
             state = load(StateConfig, given, also=(ServerConfig,)).state
             return _print(devices_lines(StateFolder(state), given.action, given.device))
+        if given.command == "health":
+            return _health(load(ServerConfig, given))
         return _serve(load(ServerConfig, given))
     except SettingsError as error:
         return _complain(str(error), _USAGE)
@@ -102,6 +105,8 @@ def _parser() -> argparse.ArgumentParser:
         "adapters", help="compute adapters on ciphertexts of devices", description=_ADAPTERS
     )
     add_arguments(adapters, AdapterHostConfig)
+    health = commands.add_parser("health", help="ask the server of this machine whether it serves")
+    add_arguments(health, ServerConfig)
     add_pairing_commands(commands)
     shell = commands.add_parser("completion", help="print what completes commands in a shell")
     shell.add_argument("shell", choices=SHELLS)
@@ -160,6 +165,10 @@ def _adapters(config: AdapterHostConfig) -> int:
     from split_server.serving.adapter_host.cli import serve_adapters
 
     return serve_adapters(config, _print)
+
+
+def _health(config: ServerConfig) -> int:
+    return _print([f"{require_health(config)} serves"])
 
 
 def _serve(config: ServerConfig) -> int:

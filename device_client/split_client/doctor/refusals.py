@@ -9,8 +9,8 @@ _LATER = "try again in a moment"
 # By the codes of the server and the relay.
 _ADVICE = {
     "unauthorized": "give the server's token as --token or SPLIT_CLIENT_TOKEN",
-    "forbidden_host": "start the server with --allow-host and the name in your URL, "
-    "or use an IP address of the server",
+    "forbidden_host": "start the server with --allow-host and the name or address in your URL (in "
+    "a container: SPLIT_SERVER_ALLOW_HOST), or use an IP address of the server",
     "forbidden_origin": "something on the way adds a browser's Origin header: "
     "take that out, or start the server with --allow-origin",
     "overloaded": f"the server is busy: {_LATER}",

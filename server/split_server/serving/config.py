@@ -68,6 +68,13 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "code that pairs the first device",
         group=NETWORK,
     )
+    address_file: Path | None = option(
+        None,
+        help="file that this server writes its address to once it listens; 'split-server health' "
+        "with the same settings reads it",
+        metavar="FILE",
+        group=NETWORK,
+    )
     allow_server_tokenize: bool = option(
         False, help="tokenize for original clients, which shows the server the text", group=ACCESS
     )

@@ -60,8 +60,8 @@ def open_doorway(
     """
     if lan and config.tls == "off":
         raise ConflictingAccess("--tls off contradicts --lan; leave one out")
-    host = EVERY_ADDRESS if lan and config.host == _LOOPBACK else config.host
-    secure = _wants_tls(config, host)
+    host = _host(config, lan=lan)
+    secure = wants_tls(config, lan=lan)
     policy = access_policy(
         host, token=config.token, token_file=config.token_file, auth=config.auth, guarded=secure
     )
@@ -77,14 +77,20 @@ def open_doorway(
     return Doorway(host, replace(policy, device=pairing.principal), tls, certificate, pairing)
 
 
-def _wants_tls(config: ListenConfig, host: str) -> bool:
+def _host(config: ListenConfig, *, lan: bool) -> str:
+    return EVERY_ADDRESS if lan and config.host == _LOOPBACK else config.host
+
+
+def wants_tls(config: ListenConfig, *, lan: bool = False) -> bool:
+    """Whether a server of ``config`` speaks TLS. Raises ConflictingAccess."""
     if (config.tls_cert is None) != (config.tls_key is None):
         raise ConflictingAccess("--tls-cert and --tls-key belong together; give both")
     if config.tls == "off":
         if config.tls_cert is not None:
             raise ConflictingAccess("--tls off contradicts --tls-cert; leave one out")
         return False
-    return config.tls == "on" or config.tls_cert is not None or not is_loopback(host)
+    given = config.tls == "on" or config.tls_cert is not None
+    return given or not is_loopback(_host(config, lan=lan))
 
 
 def _given(config: ListenConfig) -> ssl.SSLContext:

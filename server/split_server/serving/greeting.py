@@ -5,10 +5,12 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from split_server.pairing.invitation import grouped
 from split_server.pairing.local_ca import lan_address
+from split_server.security.access import is_loopback
 from split_server.security.host import lan_addresses
 from split_server.serving.doorway import Doorway
 
@@ -16,6 +18,8 @@ PRIVACY = (
     "privacy: assume that this server can recover prompts and replies from what it receives; "
     "split inference moves work and control to the device, it is not confidentiality"
 )
+# Left there by Docker and Podman.
+_CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 # Takes lines for the operator.
 Say = Callable[[Iterable[str]], object]
 
@@ -43,6 +47,22 @@ def greeting(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
             lines += [f"reachable at {url}" for url in lan_urls(doorway.scheme, port)]
         lines.append(f"listening on {_url(doorway.scheme, host, port)}")
     return lines
+
+
+def contained(allow_host: Sequence[str], doorway: Doorway) -> list[str]:
+    """What a server in a container cannot know: how it is reached from outside."""
+    if allow_host or is_loopback(doorway.host) or not any(mark.exists() for mark in _CONTAINERS):
+        return []
+    return [
+        "in a container: requests to the machine's own names and addresses are refused "
+        "(forbidden_host) until --allow-host or SPLIT_SERVER_ALLOW_HOST names them"
+    ]
+
+
+def listening_urls(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
+    """What it listens on, wildcards as they are."""
+    names = [opened.getsockname()[:2] for opened in sockets]
+    return [_url(doorway.scheme, host, port) for host, port in names]
 
 
 def device_urls(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:

@@ -18,7 +18,15 @@ from split_server.pairing.state import StateFolder
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, door_limits, open_doorway
 from split_server.serving.garbage_collection import leave_out_what_is_loaded
-from split_server.serving.greeting import PRIVACY, Say, device_urls, greeting
+from split_server.serving.greeting import (
+    PRIVACY,
+    Say,
+    contained,
+    device_urls,
+    greeting,
+    listening_urls,
+)
+from split_server.serving.health import leave_addresses
 from split_server.serving.interrupts import heeding_interrupts
 from split_server.serving.logs import configure_logs
 from split_server.serving.opened import open_all
@@ -48,6 +56,8 @@ def serve(config: ServerConfig, say: Say) -> int:
     # A port in use and a wrong folder are told before torch is imported and a model loaded, which
     # takes seconds.
     with listening(doorway.host, config.port) as sockets:
+        if config.address_file is not None:
+            leave_addresses(config.address_file, [])
         with heeding_interrupts():
             opened = open_all(config)
             from split_server.serving.app import build_app
@@ -58,7 +68,10 @@ def serve(config: ServerConfig, say: Say) -> int:
         say([_described(app)])
 
         def announce() -> None:
-            say([*_missing(config, app), *_mounted(app), PRIVACY, *greeting(doorway, sockets)])
+            say([*_missing(config, app), *_mounted(app), PRIVACY])
+            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets)])
+            if config.address_file is not None:
+                leave_addresses(config.address_file, listening_urls(doorway, sockets))
             say(invited(config, doorway, sockets))
 
         run_until_signal(

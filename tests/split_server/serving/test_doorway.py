@@ -14,9 +14,10 @@ from split_server.pairing.local_ca import LocalAuthority
 from split_server.pairing.state import StateFolder
 from split_server.security.access import AccessPolicy, ConflictingAccess
 from split_server.security.host import lan_addresses
+from split_server.serving import greeting as greeting_module
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import EVERY_ADDRESS, Doorway, door_limits, open_doorway
-from split_server.serving.greeting import device_urls, greeting
+from split_server.serving.greeting import contained, device_urls, greeting
 
 
 def _doorway(tmp_path: Path, **settings: Any) -> Doorway:
@@ -120,6 +121,19 @@ def test_a_server_for_every_address_names_those_that_others_can_use() -> None:
     for url in urls:
         assert f"reachable at {url}" in lines
         assert not ipaddress.ip_address(url.split("/")[2].rpartition(":")[0]).is_loopback
+
+
+def test_in_a_container_the_greeting_says_which_variable_names_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everywhere, here = Doorway(EVERY_ADDRESS, AccessPolicy(None)), _doorway(tmp_path)
+    monkeypatch.setattr(greeting_module, "_CONTAINERS", (tmp_path / "mark",))
+    assert contained((), everywhere) == []
+    (tmp_path / "mark").write_text("")
+    (line,) = contained((), everywhere)
+    assert "SPLIT_SERVER_ALLOW_HOST" in line
+    assert contained(("192.168.1.20",), everywhere) == []
+    assert contained((), here) == []
 
 
 def test_a_balancer_is_an_ip_address() -> None:
