@@ -28,6 +28,8 @@ def parse_address(text: str) -> Address:
 
     Port 0 is allowed and means any free port.
     """
+    if "://" in text:
+        raise BadAddress(text, "write host and port alone, as in 127.0.0.1:8095, without http://")
     host, separator, port = text.strip().rpartition(":")
     if not separator or text.rstrip().endswith("]"):
         raise BadAddress(text, "a port is missing, as in 127.0.0.1:8095")

@@ -47,7 +47,7 @@ class ListenFailed(RelayError):
     code = "listen_failed"
 
     def __init__(self, address: object, reason: str) -> None:
-        super().__init__(f"cannot listen on {address}: {reason}")
+        super().__init__(f"cannot listen on {address}: {reason}; choose another --listen")
         self.address = address
         self.reason = reason
 
@@ -84,7 +84,10 @@ class UpstreamUnavailable(RelayError):
     retryable = True
 
     def __init__(self, upstream: object, seconds: float, reason: str) -> None:
-        super().__init__(f"the server at {upstream} did not answer within {seconds:g} s: {reason}")
+        super().__init__(
+            f"the server at {upstream} did not answer within {seconds:g} s: {reason}; check that "
+            "it runs, and that --upstream names it"
+        )
         self.upstream = upstream
         self.seconds = seconds
         self.reason = reason

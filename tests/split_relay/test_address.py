@@ -45,8 +45,9 @@ def test_an_address_is_parsed(text: str, host: str, port: int) -> None:
         ("1.2.3.256:1", "four numbers from 0 to 255"),
         ("localhost:65536", "number from 0 to 65535"),
         ("localhost:-1", "number from 0 to 65535"),
+        ("https://127.0.0.1:8095/", "without http://"),
         ("localhost:٣", "number from 0 to 65535"),
-        ("http://a:1", "needs brackets"),
+        ("http://a:1", "without http://"),
     ],
 )
 def test_a_bad_address_says_what_is_wrong(text: str, reason: str) -> None:

@@ -310,4 +310,4 @@ def test_refusals_are_logged_once_a_second_at_most(caplog: pytest.LogCaptureFixt
     with caplog.at_level(logging.WARNING, "split_relay"):
         run(main())
     assert caplog.text.count("127.0.0.1 refused:") == 1
-    assert "did not answer within 0.3 s: connection refused" in caplog.text
+    assert "did not answer within 0.3 s: connection refused; check that it runs" in caplog.text

@@ -31,7 +31,9 @@ def test_a_port_in_use_is_reported() -> None:
         taken.bind((LOCAL, 0))
         taken.listen()
         address = Address(LOCAL, taken.getsockname()[1])
-        with pytest.raises(ListenFailed, match=r"cannot listen on 127\.0\.0\.1:.*in use") as caught:
+        with pytest.raises(
+            ListenFailed, match=r"cannot listen on 127\.0\.0\.1:.*in use; choose another --listen"
+        ) as caught:
             bind(address)
     assert caught.value.code == "listen_failed"
 

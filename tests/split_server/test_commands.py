@@ -81,7 +81,7 @@ def test_a_port_in_use_is_told_before_the_model_is_loaded(
         port = str(taken.getsockname()[1])
         assert main(["serve", "--model", str(tiny_path), "--port", port]) == 1
     errors = capsys.readouterr().err
-    assert f"port {port}" in errors
+    assert f"port {port}: Address already in use; choose another --port" in errors
     assert "[cannot_listen]" in errors
 
 
@@ -108,6 +108,7 @@ def test_a_folder_without_a_checkpoint_is_told(
         ["--port", "70000"],
         ["--dtype", "int3"],
         ["--allow-origin", "*"],
+        ["--allow-host", "192.168.1.20:8095"],
         ["--session-ttl", "0"],
     ],
 )

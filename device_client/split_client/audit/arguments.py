@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,13 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
 
 
 def _epsilon(text: str) -> float:
-    value = float(text)
+    """Raises ArgumentTypeError, whose text is what argparse shows."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0.0 < value < _LARGEST_EPSILON:
-        raise ValueError(text)
+        raise ArgumentTypeError(
+            f"{text!r} is no number above 0 and below {_LARGEST_EPSILON:g}; try 1 or 8"
+        )
     return value

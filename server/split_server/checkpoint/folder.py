@@ -169,7 +169,11 @@ def _licence(path: Path) -> str | None:
 def _download(model: str) -> Path:
     # Importing the hub client takes a second that a local checkpoint need not spend.
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+    )
 
     try:
         return Path(snapshot_download(model, allow_patterns=_HUB_PATTERNS))
@@ -177,8 +181,13 @@ def _download(model: str) -> Path:
         raise CheckpointNotFound(
             f"{model!r} is neither a folder here nor a hub id such as Qwen/Qwen2.5-0.5B-Instruct"
         ) from error
+    except LocalEntryNotFoundError as error:
+        raise CheckpointNotFound(
+            f"{model!r} is no folder here, was not downloaded before, and the hub cannot be "
+            "reached; check the network, or name a folder with the checkpoint"
+        ) from error
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise CheckpointNotFound(
             f"{model!r} is no folder here, and the hub did not give it: "
-            f"{' '.join(str(error).split())} Without a hub, name a folder"
+            f"{' '.join(str(error).split())}"
         ) from error

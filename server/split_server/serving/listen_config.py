@@ -21,7 +21,9 @@ def _origin(text: str) -> str:
 def _host_name(text: str) -> str:
     authority = parse_authority(text.strip())
     if authority is None or authority.port is not None:
-        raise ValueError(f"{text!r} is not a host name; write it like chat.example.org")
+        raise ValueError(
+            f"{text!r} is not a host; write its name or address alone, like chat.example.org"
+        )
     return authority.host
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors.numpy import load_file, save_file
 
 from split_server.checkpoint import folder
@@ -129,6 +130,17 @@ def test_what_exists_or_is_written_as_a_path_never_goes_to_the_hub(
 
 def test_what_may_be_a_name_on_the_hub_does(no_hub: Path) -> None:
     with pytest.raises(AssertionError, match="the hub was asked for org/other"):
+        open_checkpoint("org/other")
+
+
+def test_a_hub_that_cannot_be_reached_is_told_in_a_line_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unreachable(*_: object, **__: object) -> str:
+        raise LocalEntryNotFoundError("an error happened while trying to locate the files")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    with pytest.raises(CheckpointNotFound, match=r"cannot be reached; check the network, or name"):
         open_checkpoint("org/other")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import ssl
@@ -62,7 +63,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
     except OSError as error:
         for opened in sockets:
             opened.close()
-        raise CannotListen(host, port, error.strerror or "in use") from error
+        raise CannotListen(host, port, _reason(error)) from error
     return sockets
 
 
@@ -91,6 +92,11 @@ def run_until_signal(
         signal.signal(number, lambda *_: None)
     settings = uvicorn_config(app.asgi, app.max_message_bytes, grace_seconds, tls, limits)
     GracefulServer(settings, app.drain, on_started).run(sockets)
+
+
+def _reason(error: OSError) -> str:
+    """Without the address, which the library adds to its text."""
+    return "in use" if error.errno is None else os.strerror(error.errno)
 
 
 def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
