@@ -70,16 +70,16 @@ def open_checkpoint(model: str | None) -> Checkpoint:
     """
     if model is None:
         return read_checkpoint(EMBEDDED, EMBEDDED_NAME)
-    folder = _folder_here(model)
-    if folder is not None:
-        return read_checkpoint(folder, folder.resolve().name)
-    if folder.is_file():
-        return read_checkpoint(imported_folder(folder), folder.stem)
-    return read_checkpoint(_download(model), model)
+    path = _path_here(model)
+    if path is None:
+        return read_checkpoint(_download(model), model)
+    if path.is_file():
+        return read_checkpoint(imported_folder(path), path.stem)
+    return read_checkpoint(path, path.resolve().name)
 
 
-def _folder_here(model: str) -> Path | None:
-    """The folder that ``model`` names, None where it can only be a hub's id.
+def _path_here(model: str) -> Path | None:
+    """The folder or file that ``model`` names, None where it can only be a hub's id.
 
     Raises CheckpointNotFound.
     """
@@ -88,17 +88,19 @@ def _folder_here(model: str) -> Path | None:
         if path.is_dir():
             next(path.iterdir(), None)
             return path
+        if path.is_file():
+            return path
         # A hub's id begins with a letter, a digit or an underscore.
         if not model.startswith((".", "/", "~")) and not model.endswith("/") and not lexists(path):
             return None
-        reason = "is a file" if path.exists() else "does not exist"
+        reason = "is neither a folder nor a file" if path.exists() else "does not exist"
     except RuntimeError:
         reason = "is in the home folder of nobody"
     except OSError as error:
         reason = f"cannot be read ({error.strerror})"
     raise CheckpointNotFound(
-        f"{model} {reason}; --model takes a folder with config.json and safetensors files, or a "
-        "hub id such as Qwen/Qwen2.5-0.5B-Instruct"
+        f"{model} {reason}; --model takes a folder with config.json and safetensors files, a GGUF "
+        "file, or a hub id such as Qwen/Qwen2.5-0.5B-Instruct"
     )
 
 

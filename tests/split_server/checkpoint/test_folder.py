@@ -109,8 +109,6 @@ def no_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("weights.safetensors", "is a file"),
-        ("./weights.safetensors", "is a file"),
         ("./missing", "does not exist"),
         ("../missing", "does not exist"),
         ("/missing/folder", "does not exist"),
@@ -125,6 +123,13 @@ def test_what_exists_or_is_written_as_a_path_never_goes_to_the_hub(
     no_hub: Path, model: str, words: str
 ) -> None:
     with pytest.raises(CheckpointNotFound, match=f"{words}.*safetensors"):
+        open_checkpoint(model)
+
+
+@pytest.mark.parametrize("model", ["weights.safetensors", "./weights.safetensors"])
+def test_a_file_is_read_as_gguf_or_refused(no_hub: Path, model: str) -> None:
+    (no_hub / "weights.safetensors").write_bytes(bytes(64))
+    with pytest.raises(MalformedCheckpoint, match="not a GGUF file; --model takes"):
         open_checkpoint(model)
 
 

@@ -39,7 +39,9 @@ def read_index(source: Source) -> Index:
     """Every count, length and bound is checked before it is used. Raises MalformedCheckpoint."""
     cursor = Cursor(source)
     if cursor.take(4) != _MAGIC:
-        raise MalformedCheckpoint(f"{source.name} is not a GGUF file")
+        raise MalformedCheckpoint(
+            f"{source.name} is not a GGUF file; --model takes one, or the folder around safetensors"
+        )
     version = cursor.unpack(U32)
     if version not in _VERSIONS:
         raise MalformedCheckpoint(
