@@ -332,12 +332,14 @@ class PromptEmpty(ClientError):
 
 
 class MessageInvalid(ClientError):
-    """A message without a role and a content."""
+    """A message without a content, or without a role that a chat has."""
 
     code = "message_invalid"
 
-    def __init__(self, index: int) -> None:
-        super().__init__(f"message {index} is not a map with the texts 'role' and 'content'")
+    def __init__(
+        self, index: int, reason: str = "it is not a map with the texts 'role' and 'content'"
+    ) -> None:
+        super().__init__(f"message {index}: {reason}")
 
 
 class ConversationFileInvalid(ClientError):

@@ -39,6 +39,7 @@ class Reply:
     """Iterate it for pieces of text; it is made as it is read.
 
     ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
+    ``text`` reads the whole reply where nobody has begun to.
     ``adapter``: the name of the one it is made with, None for the model alone.
     """
 
@@ -46,7 +47,7 @@ class Reply:
         self._events = events
         self._traffic = traffic
         self._sent, self._received = traffic.sent, traffic.received
-        self.text = ""
+        self._text, self._begun = "", False
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.stats = ReplyStats(prompt_tokens)
@@ -54,8 +55,19 @@ class Reply:
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
+    @property
+    def text(self) -> str:
+        """The text so far; of a reply that nobody has begun to read, all of it."""
+        return self._text if self._begun else self.read()
+
+    @property
+    def begun(self) -> bool:
+        """Whether anybody has begun to read it."""
+        return self._begun
+
     def events(self) -> Iterator[Event]:
         """The rest of the reply with its tokens and timings."""
+        self._begun = True
         self.on_begin()
         for event in self._events:
             self._take(event)
@@ -70,10 +82,10 @@ class Reply:
         """Make the whole reply and return its text."""
         for _ in self.events():
             pass
-        return self.text
+        return self._text
 
     def _take(self, event: Event) -> None:
-        self.text += event.text
+        self._text += event.text
         self.stats.bytes_up = self._traffic.sent - self._sent
         self.stats.bytes_down = self._traffic.received - self._received
         match event:

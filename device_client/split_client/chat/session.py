@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from split_client.adapters.chooser import AdapterChooser
@@ -10,6 +11,7 @@ from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.generation.stops import stop_texts
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter
 from split_wire.attention import AttentionRequest, AttentionWeights
@@ -49,11 +51,20 @@ class ChatSession:
         self.conversation = conversation
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
-        self.stop: tuple[str, ...] = ()
+        self._stop: tuple[str, ...] = ()
         self.attention: AttentionRequest | None = None
         self.adapter: str | None = None
         self.adapter_used: str | None = None
         self._last: Answered | None = None
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The texts before which a reply ends; a text that is set alone is one of them."""
+        return self._stop
+
+    @stop.setter
+    def stop(self, stop: str | Iterable[str]) -> None:
+        self._stop = stop_texts(stop)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -94,7 +105,7 @@ class ChatSession:
         prompt = self.conversation.prompt()
         adapter = self._choice()
         reply = self._maker.reply(
-            self._sequence, prompt.ids, self.params, self.max_tokens, self.stop, self.attention
+            self._sequence, prompt.ids, self.params, self.max_tokens, self._stop, self.attention
         )
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)

@@ -36,7 +36,7 @@ class Limits:
     stops: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.max_tokens < 1:
+        if not isinstance(self.max_tokens, int) or self.max_tokens < 1:
             raise InvalidSamplingParameter("max_tokens", self.max_tokens, "a whole number from 1")
 
 

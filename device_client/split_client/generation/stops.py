@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from split_client.generation.errors import InvalidSamplingParameter
+
+
+def stop_texts(stop: str | Iterable[str]) -> tuple[str, ...]:
+    """The stop strings of a caller: a text is one of them, never its letters.
+
+    Raises InvalidSamplingParameter.
+    """
+    texts = (stop,) if isinstance(stop, str) else tuple(stop)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidSamplingParameter("stop", text, "a text, or a list of texts")
+    return texts
+
 
 class StopFilter:
     """Lets text through up to the first stop string; a tail that may begin one is held back."""

@@ -1,35 +1,34 @@
-"""Split inference from Python::
-
-    from split_client.api import SplitClient
-
-    with SplitClient("http://127.0.0.1:8095") as client:
-        for piece in client.chat([{"role": "user", "content": "What is split inference?"}]):
-            print(piece, end="", flush=True)
-
-Everything is synchronous and meant for one thread; only :meth:`SplitClient.cancel` may be called
-from others and from signal handlers.
-"""
+"""The synchronous client: a model whose ends are here."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
+from split_client.api.asked import (
+    Asked,
+    Messages,
+    SamplingWords,
+    given_words,
+    messages_of,
+    sampling_of,
+)
 from split_client.chat.bound import TextBound
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.chat.session import ChatSession
-from split_client.errors import Cancelled, MessageInvalid
+from split_client.errors import Cancelled
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.generation.stops import stop_texts
 from split_client.model.connected import ConnectedModel, Hooks, Wanted
 from split_client.model.ends import DeviceEnds
 from split_client.noise.conversation import NoisedConversation
@@ -41,20 +40,7 @@ from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
-from split_wire.attention import AttentionRequest, AttentionWeights
-
-__all__ = [
-    "AdapterInfo",
-    "AttentionRequest",
-    "AttentionWeights",
-    "ChatSession",
-    "ClientStats",
-    "Message",
-    "NoiseSettings",
-    "Reply",
-    "SamplingParams",
-    "SplitClient",
-]
+from split_wire.attention import AttentionRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +118,7 @@ class SplitClient:
         """
         if self._model is not None:
             return
+        self.resume()
         if self._wanted.noise is not None:
             require_blind_adapter(self._adapter)
         self._model = ConnectedModel.open(self._wanted, self._store, self._hooks)
@@ -152,23 +139,22 @@ class SplitClient:
 
     def chat(
         self,
-        messages: Sequence[Mapping[str, str]],
+        messages: Messages,
         params: SamplingParams | None = None,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
-        stop: Sequence[str] = (),
+        stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        **words: Unpack[SamplingWords],
     ) -> Reply:
         """The answer to ``messages`` (maps of role and content), the last of them the user's.
 
-        With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what each token
-        attends to; a server without that capability refuses with ``unsupported``.
+        ``words`` (``temperature=0``, ``seed=1``) change single settings of ``params``, or of the
+        model's own. With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what
+        each token attends to; a server without that capability refuses with ``unsupported``.
         """
-        conversation = self._new_conversation(None)
-        conversation.replace(_message(index, m) for index, m in enumerate(messages))
-        ids = conversation.prompt().ids
-        text = conversation.messages[-1].content
-        return self._reply(ids, text, params, max_tokens, tuple(stop), attention)
+        said = messages_of(messages)
+        return self.begin(Asked.of(said, params, words, max_tokens, stop, attention))
 
     def generate(
         self,
@@ -176,18 +162,49 @@ class SplitClient:
         params: SamplingParams | None = None,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
-        stop: Sequence[str] = (),
+        stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        **words: Unpack[SamplingWords],
     ) -> Reply:
         """The continuation of ``prompt`` as plain text, without a chat template.
 
-        ``attention`` as in :meth:`chat`.
+        ``words`` and ``attention`` as in :meth:`chat`.
         """
-        ids = self.ends.tokenizer.encode(prompt, add_special_tokens=True)
-        return self._reply(ids, prompt, params, max_tokens, tuple(stop), attention)
+        return self.begin(Asked.of(prompt, params, words, max_tokens, stop, attention))
 
-    def conversation(self, system: str | None = None) -> ChatSession:
-        """A chat that keeps its own session on the server; a later turn sends only new tokens."""
+    def begin(self, asked: Asked, sequence: TokenSequence | None = None) -> Reply:
+        """The reply to ``asked``, over ``sequence`` in place of the session that replies share."""
+        ids, text = self._prompt(asked.prompt)
+        params = asked.sampling(self.default_params)
+        sequence = self._session() if sequence is None else sequence
+        adapter = self._chooser.choice(self._adapter, text)
+        reply = self._maker().reply(
+            sequence, ids, params, asked.max_tokens, asked.stop, asked.attention
+        )
+        reply.adapter = adapter
+        reply.on_begin = lambda: self._chooser.use(adapter, sequence)
+        return reply
+
+    def sequence(self) -> TokenSequence:
+        """A session for replies that are made beside others; with noise the one they all share."""
+        if self._wanted.noise is not None:
+            return self._session()
+        return self._connected().sequence()[0]
+
+    def conversation(
+        self,
+        system: str | None = None,
+        params: SamplingParams | None = None,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        stop: str | Iterable[str] = (),
+        **words: Unpack[SamplingWords],
+    ) -> ChatSession:
+        """A chat that keeps its own session on the server; a later turn sends only new tokens.
+
+        The settings are those of its replies, as in :meth:`chat`; the chat can change them.
+        """
+        given, stops = given_words(words), stop_texts(stop)
         sequence, self._last_noised = self._connected().sequence()
         chat = ChatSession(
             self._maker(),
@@ -197,11 +214,17 @@ class SplitClient:
             self._last_noised,
         )
         chat.adapter = self._adapter
+        chat.max_tokens, chat.stop = max_tokens, stops
+        chat.params = sampling_of(params, given, self.default_params) if given else params
         return chat
 
     def cancel(self) -> None:
         """End the reply that is being made after its next token, and any wait for the server."""
         self._cancel.set()
+
+    def resume(self) -> None:
+        """Take back a :meth:`cancel` that nothing has heeded yet."""
+        self._cancel.clear()
 
     @property
     def ends(self) -> DeviceEnds:
@@ -265,21 +288,13 @@ class SplitClient:
         noised = model.noise is not None
         return ReplyMaker(model.ends, model.channel.traffic, self._cancel, noised=noised)
 
-    def _reply(
-        self,
-        ids: list[int],
-        text: str,
-        params: SamplingParams | None,
-        max_tokens: int,
-        stop: tuple[str, ...],
-        attention: AttentionRequest | None,
-    ) -> Reply:
-        sequence = self._session()
-        adapter = self._chooser.choice(self._adapter, text)
-        reply = self._maker().reply(sequence, ids, params, max_tokens, stop, attention)
-        reply.adapter = adapter
-        reply.on_begin = lambda: self._chooser.use(adapter, sequence)
-        return reply
+    def _prompt(self, prompt: str | tuple[Message, ...]) -> tuple[list[int], str]:
+        """Token ids, and the text that chooses an adapter."""
+        if isinstance(prompt, str):
+            return self.ends.tokenizer.encode(prompt, add_special_tokens=True), prompt
+        conversation = self._new_conversation(None)
+        conversation.replace(prompt)
+        return conversation.prompt().ids, conversation.messages[-1].content
 
     def _load_adapters(self) -> Adapters:
         if self._adapter_host is None:
@@ -309,10 +324,3 @@ class SplitClient:
     def _pause(self, seconds: float) -> None:
         if self._cancel.wait(seconds):
             raise Cancelled
-
-
-def _message(index: int, given: Mapping[str, str]) -> Message:
-    match given:
-        case {"role": str(role), "content": str(content)}:
-            return Message(role, content)
-    raise MessageInvalid(index)

@@ -1,0 +1,41 @@
+"""Split inference from Python::
+
+    from split_client import SplitClient
+
+    with SplitClient("http://127.0.0.1:8095") as client:
+        for piece in client.chat([{"role": "user", "content": "What is split inference?"}]):
+            print(piece, end="", flush=True)
+
+:class:`SplitClient` is synchronous and meant for one thread; only :meth:`SplitClient.cancel` may be
+called from others and from signal handlers. :class:`AsyncSplitClient` is the same for programs with
+an event loop.
+"""
+
+from split_client.adapters.choice import AdapterInfo
+from split_client.api.asked import SamplingWords
+from split_client.api.asynchronous import AsyncSplitClient
+from split_client.api.client import ClientStats, SplitClient
+from split_client.api.replies import AsyncChatSession, AsyncReply
+from split_client.chat.conversation import Message
+from split_client.chat.reply import Reply
+from split_client.chat.session import ChatSession
+from split_client.generation.sampling.params import SamplingParams
+from split_client.noise.settings import NoiseSettings
+from split_wire.attention import AttentionRequest, AttentionWeights
+
+__all__ = [
+    "AdapterInfo",
+    "AsyncChatSession",
+    "AsyncReply",
+    "AsyncSplitClient",
+    "AttentionRequest",
+    "AttentionWeights",
+    "ChatSession",
+    "ClientStats",
+    "Message",
+    "NoiseSettings",
+    "Reply",
+    "SamplingParams",
+    "SamplingWords",
+    "SplitClient",
+]

@@ -1,0 +1,155 @@
+"""Replies and chats of :class:`AsyncSplitClient`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from split_client.chat.conversation import Conversation, Message
+from split_client.chat.reply import Reply, ReplyStats
+from split_client.chat.session import ChatSession
+from split_client.generation.loop import Event, FinishReason
+from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.sequence import Sequence
+
+
+class Maker(Protocol):
+    """Where replies are made."""
+
+    def place(self, reply: AsyncReply) -> AbstractAsyncContextManager[Sequence | None]:
+        """A place among the replies that are made at a time, with the session of this one."""
+
+    async def begin(self, make: Callable[[], Reply]) -> Reply:
+        """What ``make`` returns."""
+
+    async def following(self, events: Iterator[Event], *, stopped: bool) -> Event | None:
+        """The next of ``events``, None at their end; ``stopped``: the reply is to end."""
+
+
+class AsyncReply:
+    """Iterate it with ``async for``; it is made as it is read, and begun when it is first read.
+
+    ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
+    """
+
+    def __init__(self, maker: Maker, make: Callable[[Sequence | None], Reply]) -> None:
+        self._maker, self._make = maker, make
+        self._reply: Reply | None = None
+        self._stopped = False
+
+    async def events(self) -> AsyncIterator[Event]:
+        """The rest of the reply with its tokens and timings."""
+        async with self._maker.place(self) as sequence:
+            if self._reply is None:
+                self._reply = await self._maker.begin(lambda: self._make(sequence))
+            events = self._reply.events()
+            while True:
+                event = await self._maker.following(events, stopped=self._stopped)
+                if event is None:
+                    return
+                yield event
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for event in self.events():
+            if event.text:
+                yield event.text
+
+    async def read(self) -> str:
+        """Make the whole reply and return its text."""
+        async for _ in self.events():
+            pass
+        return self.text
+
+    def stop(self) -> None:
+        """End it after its next token."""
+        self._stopped = True
+
+    @property
+    def text(self) -> str:
+        """The text so far; ``await reply.read()`` makes all of it."""
+        # A reply that is not begun would be read here, on the thread of the event loop.
+        return "" if self._reply is None or not self._reply.begun else self._reply.text
+
+    @property
+    def token_ids(self) -> list[int]:
+        return [] if self._reply is None else self._reply.token_ids
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        return None if self._reply is None else self._reply.finish_reason
+
+    @property
+    def stats(self) -> ReplyStats:
+        return ReplyStats(0) if self._reply is None else self._reply.stats
+
+    @property
+    def adapter(self) -> str | None:
+        """The name of the one it is made with, None for the model alone."""
+        return None if self._reply is None else self._reply.adapter
+
+
+class AsyncChatSession:
+    """A chat whose later turns send only new tokens; settings as of :class:`ChatSession`.
+
+    ``session`` is that chat, for what is not here; nothing of it that talks to the server may be
+    called while a reply is made.
+    """
+
+    def __init__(self, maker: Maker, session: ChatSession) -> None:
+        self._maker = maker
+        self.session = session
+
+    def send(self, text: str) -> AsyncReply:
+        """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty.
+
+        Raises PromptEmpty.
+        """
+        self.session.conversation.say(text)
+        return self.answer()
+
+    def answer(self) -> AsyncReply:
+        """Reply to the last message of the user, again if need be."""
+        return AsyncReply(self._maker, lambda _: self.session.answer())
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The chat so far."""
+        return self.session.messages
+
+    @property
+    def conversation(self) -> Conversation:
+        """Undo, system message and the like."""
+        return self.session.conversation
+
+    @property
+    def params(self) -> SamplingParams | None:
+        return self.session.params
+
+    @params.setter
+    def params(self, params: SamplingParams | None) -> None:
+        self.session.params = params
+
+    @property
+    def max_tokens(self) -> int:
+        return self.session.max_tokens
+
+    @max_tokens.setter
+    def max_tokens(self, tokens: int) -> None:
+        self.session.max_tokens = tokens
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        return self.session.stop
+
+    @stop.setter
+    def stop(self, stop: str | Iterable[str]) -> None:
+        self.session.stop = stop
+
+    @property
+    def adapter(self) -> str | None:
+        return self.session.adapter
+
+    @adapter.setter
+    def adapter(self, name: str | None) -> None:
+        self.session.adapter = name
