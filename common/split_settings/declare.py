@@ -44,6 +44,8 @@ class Details:
     choices: tuple[str, ...] | None
     minimum: float | None
     maximum: float | None
+    above: float | None
+    short: str | None
     secret: bool
     parse: Callable[[str], Any] | None
 
@@ -80,6 +82,8 @@ def option(
     choices: tuple[str, ...] | None = None,
     minimum: float | None = None,
     maximum: float | None = None,
+    above: float | None = None,
+    short: str | None = None,
     secret: bool = False,
     parse: Callable[[str], Any] | None = None,
 ) -> T:
@@ -87,7 +91,8 @@ def option(
 
     The annotation decides the form: ``str``, ``int``, ``float``, ``bool`` (``--x`` / ``--no-x``),
     ``Path``, any of these ``| None``, or ``tuple[X, ...]`` (a flag that may be repeated, a comma
-    list in the environment, an array in TOML). ``minimum`` and ``maximum`` are inclusive.
+    list in the environment, an array in TOML). ``minimum`` and ``maximum`` are inclusive, ``above``
+    is not; ``short`` is a flag of one letter, such as ``-u``.
     ``parse`` turns text into any other type and raises ``ValueError`` on bad text. A ``secret``
     is left out of ``repr``, help and error messages.
     """
@@ -98,6 +103,8 @@ def option(
         choices=choices,
         minimum=minimum,
         maximum=maximum,
+        above=above,
+        short=short,
         secret=secret,
         parse=parse,
     )

@@ -36,11 +36,13 @@ def _add(target: argparse._ActionsContainer, setting: Setting) -> None:
         "default": argparse.SUPPRESS,
         "help": _help(setting),
     }
+    short = setting.details.short
+    names = [setting.flag] if short is None else [short, setting.flag]
     if setting.kind is bool:
-        target.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **common)
+        target.add_argument(*names, action=argparse.BooleanOptionalAction, **common)
         return
     action = "append" if setting.repeated else "store"
-    target.add_argument(setting.flag, action=action, metavar=_metavar(setting), **common)
+    target.add_argument(*names, action=action, metavar=_metavar(setting), **common)
 
 
 def _metavar(setting: Setting) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from split_settings.declare import Setting, section_of, settings_of
 from split_settings.errors import UnknownKey
 from split_settings.toml_file import find_config, read_config
 from split_settings.values import from_list_text, from_text, from_toml
+from split_settings.variables import unread_variables
 
 T = TypeVar("T")
 
@@ -22,9 +24,16 @@ def load(
     *,
     environ: Mapping[str, str] | None = None,
     also: tuple[type[object], ...] = (),
+    tell: Callable[[str], object] | None = None,
 ) -> T:
-    """Find and read the TOML file, then :func:`resolve` every setting of ``cls``."""
+    """Find and read the TOML file, then :func:`resolve` every setting of ``cls``.
+
+    ``tell`` (None: a line on standard error) takes a warning for each variable that no setting
+    reads. They are no errors: whoever starts a program may set variables for other purposes.
+    """
     environ = os.environ if environ is None else environ
+    for warning in unread_variables((cls, *also), environ):
+        (tell or _warn)(warning)
     path = find_config(getattr(namespace, "config", None), environ)
     table = read_config(path).get(section_of(cls), {}) if path is not None else {}
     return resolve(cls, namespace, environ, table, path=str(path), also=also)
@@ -51,6 +60,10 @@ def resolve(
         for setting in settings_of(cls)
     }
     return cls(**values)
+
+
+def _warn(text: str) -> None:
+    sys.stderr.write(f"warning: {text}\n")
 
 
 def _value(

@@ -105,6 +105,9 @@ def _check_bounds(setting: Setting, value: float, source: str) -> None:
     # One comparison refuses nan, infinities and integers too large to be printed or converted.
     if not abs(value) <= _LARGEST:
         raise BadValue(source, "expected a finite number below 2^63")
+    above = setting.details.above
+    if above is not None and value <= above:
+        raise BadValue(source, f"{value} is not above {above}")
     if low is not None and value < low:
         raise BadValue(source, f"{value} is below the smallest allowed value {low}")
     if high is not None and value > high:

@@ -11,11 +11,24 @@ from split_settings import option, settings
 LONGEST_REPLY = 1 << 24
 
 
+def _bias(text: str) -> str:
+    token, _, value = text.partition("=")
+    try:
+        inside = int(token) >= 0 and abs(float(value)) <= 100
+    except ValueError:
+        inside = False
+    if not inside:
+        raise ValueError(f"{text[:40]!r} is not TOKEN_ID=NUMBER in -100..100, like 42=-5")
+    return text
+
+
 @settings("client")
 class ConnectionConfig:
     """Settings of the way to the server, and of the folder of its weights."""
 
-    url: str = option(DEFAULT_URL, help="the server or relay", metavar="URL", group="connection")
+    url: str = option(
+        DEFAULT_URL, help="the server or relay", metavar="URL", group="connection", short="-u"
+    )
     token: str | None = option(
         None,
         help="bearer token; better in SPLIT_CLIENT_TOKEN, or typed when asked",
@@ -45,23 +58,33 @@ class NoiseConfig(ConnectionConfig):
         None,
         help="noise such that one replaced token is (epsilon, delta), each time that it is sent",
         metavar="E",
+        above=0,
         group="noise",
     )
     noise_sigma: float | None = option(
-        None, help="instead: the noise of every value", metavar="S", group="noise"
+        None, help="instead: the noise of every value", metavar="S", above=0, group="noise"
     )
-    noise_delta: float = option(1e-5, help="delta of every epsilon", metavar="D", group="noise")
+    noise_delta: float = option(
+        1e-5,
+        help="delta of every epsilon",
+        metavar="D",
+        above=0,
+        maximum=1 - 2**-53,
+        group="noise",
+    )
     noise_clip: float | None = option(
         None,
         help="rows are scaled down to this norm (default: that of which 1% of the table's are "
         "longer)",
         metavar="C",
+        above=0,
         group="noise",
     )
     noise_budget: float | None = option(
         None,
         help="send nothing beyond this epsilon, everything replaced that was ever sent with noise",
         metavar="EPS",
+        above=0,
         group="noise",
     )
     noise_ledger: Path | None = option(
@@ -80,7 +103,11 @@ class ReplyConfig(NoiseConfig):
     """Settings of replies; what is not given is the model's own default."""
 
     system: str | None = option(
-        None, help="system message, or @NAME of a preset", metavar="TEXT", group="reply"
+        None,
+        help="system message, or @NAME of a preset",
+        metavar="TEXT",
+        group="reply",
+        short="-s",
     )
     presets: Path | None = option(
         None,
@@ -89,7 +116,12 @@ class ReplyConfig(NoiseConfig):
         group="reply",
     )
     max_tokens: int = option(
-        1024, help="longest reply, in tokens", minimum=1, maximum=LONGEST_REPLY, group="reply"
+        1024,
+        help="longest reply, in tokens",
+        minimum=1,
+        maximum=LONGEST_REPLY,
+        group="reply",
+        short="-m",
     )
     stop: tuple[str, ...] = option(
         (), help="end the reply before this text", metavar="TEXT", group="reply"
@@ -100,6 +132,7 @@ class ReplyConfig(NoiseConfig):
         "none is the model alone. Without --adapter-host the server applies it and sees its name",
         metavar="NAME",
         group="reply",
+        short="-a",
     )
     adapter_host: str | None = option(
         None,
@@ -114,20 +147,46 @@ class ReplyConfig(NoiseConfig):
         group="connection",
         secret=True,
     )
-    temperature: float | None = option(None, help="0 is greedy", group="sampling")
-    top_k: int | None = option(None, help="keep the k likeliest tokens, 0: off", group="sampling")
-    top_p: float | None = option(None, help="keep this much probability", group="sampling")
+    temperature: float | None = option(
+        None, help="0 is greedy", minimum=0, maximum=100, group="sampling", short="-t"
+    )
+    top_k: int | None = option(
+        None,
+        help="keep the k likeliest tokens, 0: off",
+        minimum=0,
+        maximum=2**31 - 1,
+        group="sampling",
+    )
+    top_p: float | None = option(
+        None, help="keep this much probability", above=0, maximum=1, group="sampling"
+    )
     min_p: float | None = option(
-        None, help="keep tokens with this part of the best one's probability", group="sampling"
+        None,
+        help="keep tokens with this part of the best one's probability",
+        minimum=0,
+        maximum=1,
+        group="sampling",
     )
     repetition_penalty: float | None = option(
-        None, help="above 1 avoids tokens of prompt and reply", group="sampling"
+        None,
+        help="above 1 avoids tokens of prompt and reply",
+        minimum=0.01,
+        maximum=100,
+        group="sampling",
     )
     presence_penalty: float | None = option(
-        None, help="subtracted for tokens of the reply, -2 to 2", group="sampling"
+        None,
+        help="subtracted for tokens of the reply, -2 to 2",
+        minimum=-2,
+        maximum=2,
+        group="sampling",
     )
     frequency_penalty: float | None = option(
-        None, help="the same for each time that they occurred", group="sampling"
+        None,
+        help="the same for each time that they occurred",
+        minimum=-2,
+        maximum=2,
+        group="sampling",
     )
     seed: int | None = option(
         None, help="repeats the same choices", minimum=0, maximum=2**63 - 1, group="sampling"
@@ -137,6 +196,7 @@ class ReplyConfig(NoiseConfig):
         help="add to a token's logit: TOKEN_ID=NUMBER",
         metavar="ID=N",
         group="sampling",
+        parse=_bias,
     )
     lm_head: str = option(
         "exact",

@@ -269,6 +269,29 @@ def test_a_chat_that_was_not_loaded_does_not_replace_a_saved_one(
     assert chat[1].messages[0].content == QUESTION
 
 
+def test_saving_an_emptied_chat_loses_nothing(
+    chat: tuple[SplitClient, ChatSession], tmp_path: Path
+) -> None:
+    chat[1].max_tokens = 2
+    path = tmp_path / "chat.json"
+    screen, _ = talk(
+        chat,
+        "/save Nothing",
+        QUESTION,
+        "/save Trip",
+        f"/save {path}",
+        "/system Be brief.",
+        "/undo",
+        "/save",
+        f"/save {path}",
+        "/load Trip",
+    )
+    assert screen.noted.count("[chat_empty]") == 3
+    assert "'Trip' stays as it was" in screen.noted
+    assert "loaded 2 messages of “Trip”" in screen.noted
+    assert len(json.loads(path.read_text())["messages"]) == 2
+
+
 def test_autosave_keeps_every_chat_once(
     chat: tuple[SplitClient, ChatSession], tmp_path: Path
 ) -> None:
@@ -471,8 +494,8 @@ def test_a_model_that_a_chat_uses_is_not_removed(
     ("arguments", "status", "code"),
     [
         (("--temperature", "hot"), 2, "bad_value"),
-        (("--temperature", "-1"), 2, "invalid_sampling_parameter"),
-        (("--logit-bias", "x"), 2, "setting_invalid"),
+        (("--temperature", "-1"), 2, "bad_value"),
+        (("--logit-bias", "x"), 2, "bad_value"),
         (("--url", "ftp://x"), 1, "url_invalid"),
         (("--url", "http://[::1"), 1, "url_invalid"),
         (("--token", "bad token ü"), 1, "token_invalid"),

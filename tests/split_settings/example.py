@@ -16,10 +16,11 @@ def _even(text: str) -> int:
 @settings("server")
 class Example:
     host: str = option("127.0.0.1", help="address to listen on", metavar="HOST")
-    port: int = option(8095, help="port", minimum=0, maximum=65535, group="network")
+    port: int = option(8095, help="port", minimum=0, maximum=65535, group="network", short="-p")
     ttl: float = option(300.0, help="seconds; 100% of an idle session", minimum=1)
     auth: bool = option(True, help="ask for a token")
     open_door: bool = option(False, help="let anyone in")
+    share: float = option(1.0, help="a part of the whole", above=0, maximum=1)
     dtype: str = option("auto", help="compute dtype", choices=("auto", "float32"))
     allow_origin: tuple[str, ...] = option((), help="an allowed origin", metavar="URL")
     model: Path | None = option(None, help="checkpoint folder")

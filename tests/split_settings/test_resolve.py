@@ -146,3 +146,43 @@ def test_any_text_is_a_value_or_a_bad_value(port: str, auth: str) -> None:
     assert sources <= environ.keys()
     assert 0 <= config.port <= 65535
     assert isinstance(config.auth, bool)
+
+
+def test_a_mistyped_variable_is_told_by_name_and_not_by_value(parse: Parse) -> None:
+    told: list[str] = []
+    environ = {
+        "SPLIT_SERVER_PROT": "s3cret",
+        "SPLIT_SERVER_X": "",
+        "SPLIT_CLIENT_Y": "",
+        "PORT": "",
+    }
+    assert load(Example, parse(), environ=environ, tell=told.append) == Example()
+    assert told == [
+        "the variable SPLIT_SERVER_PROT is no setting; did you mean SPLIT_SERVER_PORT?",
+        "the variable SPLIT_SERVER_X is no setting; --help lists the settings",
+    ]
+
+
+def test_variables_of_other_commands_are_known(parse: Parse) -> None:
+    told: list[str] = []
+    load(Example, parse(), environ={"SPLIT_SERVER_DEPTH": "1"}, also=(Other,), tell=told.append)
+    assert told == []
+
+
+def test_few_of_many_unknown_variables_are_told_on_standard_error(
+    parse: Parse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(Example, parse(), environ={f"SPLIT_SERVER_X{n}\x1b": "" for n in range(50)})
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 8
+    assert lines[0].startswith("warning: the variable SPLIT_SERVER_X0\\x1b is no setting")
+
+
+def test_a_short_flag_is_the_same_flag(parse: Parse) -> None:
+    assert resolve(Example, parse("-p", "7"), {}, {}).port == 7
+
+
+def test_a_bound_may_be_outside_of_its_range() -> None:
+    with pytest.raises(BadValue, match=r"server.share: 0 is not above 0"):
+        resolve(Example, NO_FLAGS, {}, {"share": 0})
+    assert resolve(Example, NO_FLAGS, {}, {"share": 1e-9}).share == 1e-9

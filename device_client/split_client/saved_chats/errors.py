@@ -4,7 +4,7 @@ ClientError
 └── SavedChatError
     ├── ChatNameInvalid
     ├── ChatUnknown
-    ├── ChatExists, ChatChanged, ChatTooLong
+    ├── ChatExists, ChatChanged, ChatTooLong, ChatEmpty
     └── ChatsFolderFailed
 """
 
@@ -69,6 +69,16 @@ class ChatChanged(SavedChatError):
             f"the saved chat {name!r} was changed elsewhere since; save this one "
             "under another name, so that neither is lost"
         )
+
+
+class ChatEmpty(SavedChatError):
+    """Nobody has said anything, so that saving would only lose what was saved before."""
+
+    code = "chat_empty"
+
+    def __init__(self, kept: str | None) -> None:
+        stays = "" if kept is None else f"; {kept!r} stays as it was, and /load brings it back"
+        super().__init__(f"there is nothing to save: the chat is empty{stays}")
 
 
 class ChatTooLong(SavedChatError):

@@ -14,9 +14,9 @@ from split_client.saved_chats.document import (
     load_conversation,
     save_conversation,
 )
-from split_client.saved_chats.errors import ChatExists
+from split_client.saved_chats.errors import ChatEmpty, ChatExists
 from split_client.saved_chats.folder import ChatFolder, Kept
-from split_client.saved_chats.names import folded, is_path, title_of
+from split_client.saved_chats.names import checked_name, folded, is_path, title_of
 from split_client.saved_chats.search import Found, look
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.turns import Turns
@@ -66,10 +66,13 @@ class Chats:
         messages = self.chat.messages
         if is_path(text):
             path = expanded(text)
+            self._require_said()
             save_conversation(path, self._saved())
             self.screen.note(f"saved {counted(len(messages), 'message')} to {path}")
             return "stay"
-        self.turns.kept = self.folder.save(text or _name(kept), self._saved(), kept)
+        name = checked_name(text or _name(kept))
+        self._require_said()
+        self.turns.kept = self.folder.save(name, self._saved(), kept)
         self.screen.note(
             f"saved {counted(len(messages), 'message')} as “{self.turns.kept.name}”; "
             f"/load brings it back"
@@ -155,6 +158,12 @@ class Chats:
             self.screen.note(f"kept as “{name}”")
             return
         raise ChatExists(title)
+
+    def _require_said(self) -> None:
+        """Raises ChatEmpty."""
+        if all(message.role == "system" for message in self.chat.messages):
+            kept = self.turns.kept
+            raise ChatEmpty(None if kept is None else kept.name)
 
     def _saved(self) -> SavedConversation:
         return SavedConversation(self.client.manifest.name, self.chat.messages)
