@@ -30,6 +30,7 @@ from split_server.serving.health import leave_addresses
 from split_server.serving.interrupts import heeding_interrupts
 from split_server.serving.logs import configure_logs
 from split_server.serving.opened import open_all
+from split_server.serving.presence import About, present
 from split_server.serving.upkeep import certificate_upkeep
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def serve(config: ServerConfig, say: Say) -> int:
     doorway = open_doorway(config, lan=config.lan)
     # A port in use and a wrong folder are told before torch is imported and a model loaded, which
     # takes seconds.
-    with listening(doorway.host, config.port) as sockets:
+    with listening(doorway.host, config.port) as sockets, present() as presence:
         if config.address_file is not None:
             leave_addresses(config.address_file, [])
         with heeding_interrupts():
             opened = open_all(config)
             from split_server.serving.app import build_app
 
-            upkeep = certificate_upkeep(doorway.certificate)
+            upkeep = (*certificate_upkeep(doorway.certificate), presence.upkeep())
             app = build_app(config, doorway.policy, doorway.pairing, upkeep, opened)
         leave_out_what_is_loaded()
         say([_described(app)])
@@ -73,11 +74,18 @@ def serve(config: ServerConfig, say: Say) -> int:
             if config.address_file is not None:
                 leave_addresses(config.address_file, listening_urls(doorway, sockets))
             say(invited(config, doorway, sockets))
+            presence.begin(_about(config, app, device_urls(doorway, sockets)))
 
         run_until_signal(
             app, sockets, config.shutdown_grace, doorway.tls, announce, door_limits(config)
         )
     return 0
+
+
+def _about(config: ServerConfig, app: SplitApp, urls: list[str]) -> About:
+    """The server as ``split-server status`` shows it."""
+    sessions = app.parts.steps.store.__len__
+    return About("server", urls, _described(app), config.max_sessions, sessions, app.parts.memory)
 
 
 def _described(app: SplitApp) -> str:

@@ -7,8 +7,9 @@ from split_server.serving.adapter_host.app import AdapterHostApp
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.adapter_host.startup import open_host
 from split_server.serving.doorway import door_limits, open_doorway
-from split_server.serving.greeting import Say, greeting
+from split_server.serving.greeting import Say, device_urls, greeting
 from split_server.serving.logs import configure_logs
+from split_server.serving.presence import About, present
 from split_server.serving.upkeep import certificate_upkeep
 
 PRIVACY = (
@@ -24,13 +25,17 @@ def serve_adapters(config: AdapterHostConfig, say: Say) -> int:
     """
     configure_logs(config.log_format, config.log_level)
     doorway = open_doorway(config)
-    with listening(doorway.host, config.port) as sockets:
+    with listening(doorway.host, config.port) as sockets, present() as presence:
         host = open_host(config)
-        upkeep = certificate_upkeep(doorway.certificate)
+        upkeep = (*certificate_upkeep(doorway.certificate), presence.upkeep())
         app = AdapterHostApp(host, config, doorway.policy, doorway.pairing, upkeep)
 
         def announce() -> None:
-            say([*described(host.listing()), PRIVACY, *greeting(doorway, sockets)])
+            adapters = described(host.listing())
+            say([*adapters, PRIVACY, *greeting(doorway, sockets)])
+            serves = f"{len(adapters)} adapter{'' if len(adapters) == 1 else 's'} on ciphertexts"
+            urls, sessions = device_urls(doorway, sockets), host.sessions.__len__
+            presence.begin(About("adapter host", urls, serves, config.max_sessions, sessions))
 
         try:
             run_until_signal(
