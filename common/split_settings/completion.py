@@ -1,16 +1,37 @@
 """Completion scripts for bash, zsh and fish, made from an argparse parser.
 
-The scripts are text that a user's shell runs: every word in them comes from a parser of ours.
+The scripts are text that a user's shell runs: every word in them comes from a parser of ours. Names
+that others chose (of models, of chats) are asked of the program when a key is pressed, and no shell
+expands them.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from split_settings.shells import Command, Flag, command_of
 
 SHELLS = ("bash", "zsh", "fish")
+
+
+def add_completion(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], names: tuple[str, ...] = ()
+) -> None:
+    """The command ``completion``; the shells' scripts call it for ``names``, and no help tells."""
+
+    def known(text: str) -> str:
+        if text not in (*SHELLS, *names):
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(SHELLS)}")
+        return text
+
+    parser = commands.add_parser("completion", help="print what completes commands in a shell")
+    parser.add_argument("shell", type=known, metavar="{" + ",".join(SHELLS) + "}")
+
+
+def name_lines(names: Iterable[str]) -> str:
+    """Names for the scripts, one a line; those that no line can hold are left out."""
+    return "".join(f"{name}\n" for name in dict.fromkeys(names) if name and name.isprintable())
 
 
 def completion(parser: argparse.ArgumentParser, shell: str) -> str:
@@ -23,6 +44,7 @@ def _bash(program: Command) -> Iterator[str]:
     function = _function(program)
     names = "|".join(command.name for command in program.commands)
     yield f"# bash: source <({program.name} completion bash)"
+    yield from _bash_names(program, function)
     yield f"{function}() {{"
     yield "    local IFS=$' \\t\\n' cur=${COMP_WORDS[COMP_CWORD]} prev= command= i"
     yield "    COMPREPLY=()"
@@ -41,7 +63,8 @@ def _bash(program: Command) -> Iterator[str]:
         place = "" if command is program else command.name
         for flag in command.flags:
             if flag.value != "none":
-                yield f'        "{place} {flag.name}") {_bash_value(flag)} return ;;'
+                value = _bash_value(flag, function)
+                yield f'        "{place} {flag.name}") {value} return ;;'
     yield "    esac"
     yield "    case $command in"
     for command in _places(program):
@@ -56,7 +79,22 @@ def _bash_words(words: list[str]) -> str:
     return f"COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\"))"
 
 
-def _bash_value(flag: Flag) -> str:
+def _bash_names(program: Command, function: str) -> Iterator[str]:
+    """A function that completes names: quoted for the shell, never expanded by it."""
+    if not any(flag.names for command in _places(program) for flag in command.flags):
+        return
+    yield f"{function}_names() {{"
+    yield "    local name"
+    yield "    while IFS= read -r name; do"
+    yield '        printf -v name %q "$name"'
+    yield '        if [[ $name == "$cur"* ]]; then COMPREPLY+=("$name"); fi'
+    yield f'    done < <({program.name} completion "$1" 2>/dev/null)'
+    yield "}"
+
+
+def _bash_value(flag: Flag, function: str) -> str:
+    if flag.names:
+        return f"{function}_names {flag.names};"
     if flag.words:
         return _bash_words(list(flag.words)) + ";"
     kind = {"file": "-f", "folder": "-d"}.get(flag.value)
@@ -79,34 +117,38 @@ def _zsh(program: Command) -> Iterator[str]:
             yield f"            {_quoted(f'{command.name}:{command.help}')}"
         yield "        )"
         yield "        _describe command commands"
-        yield f"        {_zsh_arguments(program)}"
+        yield f"        {_zsh_arguments(program, program.name)}"
         yield "        return"
         yield "    fi"
         yield "    (( CURRENT-- ))"
         yield "    shift words"
         yield "    case $words[1] in"
         for command in program.commands:
-            yield f"        {command.name}) {_zsh_arguments(command)} ;;"
+            yield f"        {command.name}) {_zsh_arguments(command, program.name)} ;;"
+        yield f"        *) {_zsh_arguments(program, program.name)} ;;"
         yield "    esac"
     else:
-        yield f"    {_zsh_arguments(program)}"
+        yield f"    {_zsh_arguments(program, program.name)}"
     yield "}"
     yield f"compdef {function} {program.name}"
 
 
-def _zsh_arguments(command: Command) -> str:
-    parts = [_quoted(_zsh_flag(flag)) for flag in command.flags]
+def _zsh_arguments(command: Command, program: str) -> str:
+    parts = [_quoted(_zsh_flag(flag, program)) for flag in command.flags]
     if command.words:
         parts.append(_quoted(f"1:argument:({' '.join(command.words)})"))
     return " ".join(["_arguments -s", *parts])
 
 
-def _zsh_flag(flag: Flag) -> str:
+def _zsh_flag(flag: Flag, program: str) -> str:
     text = flag.help.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     # A flag may be repeated wherever that is allowed; the program says where it is not.
     start = f"*{flag.name}[{text}]"
     if flag.value == "none":
         return start
+    if flag.names:
+        asked = f"$({program} completion {flag.names} 2>/dev/null)"
+        return f'{start}:value:{{compadd -- "${{(@f){asked}}}"}}'
     if flag.words:
         return f"{start}:value:({' '.join(flag.words)})"
     action = {"file": "_files", "folder": "_files -/"}.get(flag.value, " ")
@@ -128,14 +170,16 @@ def _fish(program: Command) -> Iterator[str]:
         elif program.commands:
             place += " -n __fish_use_subcommand"
         for flag in command.flags:
-            yield f"{place} {_fish_flag(flag)}"
+            yield f"{place} {_fish_flag(flag, program.name)}"
         if command.words:
             yield f"{place} -a '{' '.join(command.words)}'"
 
 
-def _fish_flag(flag: Flag) -> str:
+def _fish_flag(flag: Flag, program: str) -> str:
     kind = "-l" if flag.name.startswith("--") else "-s"
     text = f"{kind} {flag.name.lstrip('-')} -d {_fish_quoted(flag.help)}"
+    if flag.names:
+        return f"{text} -x -a '({program} completion {flag.names} 2>/dev/null)'"
     if flag.words:
         return f"{text} -x -a '{' '.join(flag.words)}'"
     ending = {"none": "", "own": " -x", "file": " -r -F"}

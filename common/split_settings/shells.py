@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Value: TypeAlias = Literal["none", "own", "file", "folder"]
+Value: TypeAlias = Literal["none", "own", "file", "folder", "names"]
 _PATHS: dict[str, Value] = {"FILE": "file", "DIR": "folder"}
+# Values that the program itself can name, by their metavar: what ``PROGRAM completion`` lists.
+NAMES = {"MODEL": "models", "DIR_OR_HUB_ID": "models", "CHAT": "chats"}
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """``value``: what follows it, unless it is one of ``words``."""
+    """``value``: what follows it, unless it is one of ``words``; ``names``: which names."""
 
     name: str
     help: str
     value: Value
     words: tuple[str, ...]
+    names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,12 @@ def _subcommands(action: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _flags(action: argparse.Action) -> Iterator[Flag]:
     words = _words(action)
     value: Value = "none"
+    names = NAMES.get(str(action.metavar), "")
     if action.nargs != 0:
-        value = _PATHS.get(str(action.metavar), "own")
+        value = "names" if names else _PATHS.get(str(action.metavar), "own")
     text = (action.help or "").replace("%%", "%")
     for name in action.option_strings:
-        yield Flag(name, text, value, words)
+        yield Flag(name, text, value, words, names)
 
 
 def _words(action: argparse.Action) -> tuple[str, ...]:

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING
 from split_client.audit.arguments import AuditRequest, add_audit_arguments
 from split_client.config import ChatConfig, ConnectionConfig, ReplyConfig
 from split_client.errors import ClientError
+from split_client.terminal.arguments import (
+    ChatRequest,
+    GenerateRequest,
+    add_chat_arguments,
+    add_generate_arguments,
+)
 from split_settings import SettingsError, add_arguments, load
-from split_settings.completion import SHELLS, completion
+from split_settings.completion import SHELLS, add_completion, completion, name_lines
 from split_settings.output import while_read
+from split_settings.version import add_version
 
 if TYPE_CHECKING:
     from split_client.terminal.output.screen import Screen
@@ -62,8 +69,9 @@ def _run(options: argparse.Namespace) -> int:
 
 def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
     if options.command == "completion":
-        screen.out.write(completion(_parser(), options.shell))
-        return 0
+        return _completion(options.shell, screen)
+    if options.command == "models":
+        return _models(options, screen)
     if options.command == "pull":
         return _pull(options, screen)
     if options.command == "doctor":
@@ -75,13 +83,31 @@ def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
     if options.command == "chat":
         from split_client.terminal.chat import run_chat
 
-        run_chat(load(ChatConfig, options), screen)
+        run_chat(load(ChatConfig, options), ChatRequest.of(options), screen)
         return 0
     config = load(ReplyConfig, options, also=(ChatConfig,))
-    from split_client.terminal.generate import GenerateRequest, run_generate
+    from split_client.terminal.generate import run_generate
 
-    request = GenerateRequest(options.prompt, options.raw, options.json)
-    return 0 if run_generate(config, request, screen) else 130
+    return 0 if run_generate(config, GenerateRequest.of(options), screen) else 130
+
+
+def _completion(what: str, screen: Screen) -> int:
+    if what in SHELLS:
+        screen.out.write(completion(_parser(), what))
+        return 0
+    from split_client.terminal.names import known_names
+
+    config = load(ChatConfig, argparse.Namespace(), tell=lambda _: None)
+    screen.out.write(name_lines(known_names(config, what)))
+    return 0
+
+
+def _models(options: argparse.Namespace, screen: Screen) -> int:
+    from split_client.terminal.models import run_models
+
+    config = load(ConnectionConfig, options, also=(ChatConfig,))
+    run_models(config, screen, as_json=options.json)
+    return 0
 
 
 def _pull(options: argparse.Namespace, screen: Screen) -> int:
@@ -127,27 +153,24 @@ def _parser() -> argparse.ArgumentParser:
         description="Chat with a model whose middle runs on a split server.",
         epilog=_EPILOG,
     )
-    parser.add_argument("--version", action=_Version, help="print the version")
+    add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chat = commands.add_parser("chat", help="talk to the model", epilog=_EPILOG)
+    add_chat_arguments(chat)
     add_arguments(chat, ChatConfig)
     generate = commands.add_parser("generate", help="one prompt, one reply", epilog=_EPILOG)
-    generate.add_argument("prompt", nargs="?", help="the prompt; '-' or nothing: standard input")
-    form = generate.add_mutually_exclusive_group()
-    form.add_argument(
-        "--chat", dest="raw", action="store_false", help="ask as in a chat (the default)"
-    )
-    form.add_argument(
-        "--raw", dest="raw", action="store_true", help="continue the text, without chat template"
-    )
-    generate.set_defaults(raw=False)
-    generate.add_argument("--json", action="store_true", help="one JSON object per token and line")
+    add_generate_arguments(generate)
     add_arguments(generate, ReplyConfig)
     pull = commands.add_parser("pull", help="fetch the model's weights", epilog=_EPILOG)
     action = pull.add_mutually_exclusive_group()
     action.add_argument("--list", action="store_true", help="list the stored models")
     action.add_argument("--remove", metavar="MODEL", help="delete a stored model (name or digest)")
     add_arguments(pull, ConnectionConfig)
+    models = commands.add_parser(
+        "models", help="list the models that are stored here, and the one served", epilog=_EPILOG
+    )
+    models.add_argument("--json", action="store_true", help="one JSON document")
+    add_arguments(models, ConnectionConfig)
     doctor = commands.add_parser("doctor", help="find out why no chat works", epilog=_EPILOG)
     doctor.add_argument("--json", action="store_true", help="one JSON document")
     add_arguments(doctor, ConnectionConfig)
@@ -160,22 +183,8 @@ def _parser() -> argparse.ArgumentParser:
     pair.add_argument("--name", help="what the server calls this device (default: its host name)")
     unpair = commands.add_parser("unpair", help="forget a server's authority and token")
     unpair.add_argument("url", help="the server's URL")
-    shell = commands.add_parser("completion", help="print what completes commands in a shell")
-    shell.add_argument("shell", choices=SHELLS)
+    add_completion(commands, names=("models", "chats"))
     return parser
-
-
-class _Version(argparse.Action):
-    """Reads the version only when it is asked for, because the look-up is slow."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **kwargs: str | None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=kwargs.get("help"))
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"split-client {version('gatelink')}")
-        parser.exit()
 
 
 if __name__ == "__main__":

@@ -224,4 +224,9 @@ class ChatConfig(ReplyConfig):
         metavar="DIR",
         group="chat",
     )
+    history: bool = option(
+        True,
+        help="keep what is typed, for the arrow keys of later chats, in a file of this user's",
+        group="chat",
+    )
     autosave: bool = option(False, help="save the chat after every reply", group="chat")

@@ -17,8 +17,10 @@ from split_relay.daemon import Relay
 from split_relay.errors import RelayError
 from split_relay.limits import allow_descriptors
 from split_settings import SettingsError, add_arguments, load
+from split_settings.completion import add_completion, completion
 from split_settings.output import while_read
 from split_settings.qr_code import qr_code
+from split_settings.version import add_version
 
 logger = logging.getLogger("split_relay")
 # A server that is up does so at once; the addresses wait that long for one that is not.
@@ -38,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     namespace = parser.parse_args(arguments)
+    if namespace.command == "completion":
+        print(completion(parser, namespace.shell), end="")
+        return 0
     try:
         config = load(RelayConfig, namespace)
     except SettingsError as error:
@@ -58,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
         "Bytes pass through untouched. Beyond this machine the relay starts only if the server "
         "asks for a token.",
     )
+    add_version(parser)
+    add_completion(parser.add_subparsers(dest="command", metavar="COMMAND"))
     add_arguments(parser, RelayConfig)
     return parser
 

@@ -15,12 +15,14 @@ class RelayConfig:
         help="where phones connect; [::]:9095 takes IPv4 and IPv6",
         metavar="HOST:PORT",
         parse=parse_address,
+        short="-l",
     )
     upstream: Address = option(
         Address("127.0.0.1", 8095),
         help="the server behind this relay",
         metavar="HOST:PORT",
         parse=parse_address,
+        short="-u",
     )
     open: bool = option(
         False, help="relay beyond this machine even if the server does not ask for a token"
@@ -71,5 +73,5 @@ class RelayConfig:
         maximum=86400,
         group="times",
     )
-    quiet: bool = option(False, help="print warnings and errors only")
+    quiet: bool = option(False, help="print warnings and errors only", short="-q")
     qr: bool = option(True, help="print the address as a QR code on a terminal")

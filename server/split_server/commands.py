@@ -26,8 +26,9 @@ from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
 from split_server.serving.greeting import PRIVACY
 from split_server.serving.health import require_health
 from split_settings import SettingsError, add_arguments, load
-from split_settings.completion import SHELLS, completion
+from split_settings.completion import SHELLS, add_completion, completion, name_lines
 from split_settings.output import while_read
+from split_settings.version import add_version
 from split_settings.visible import visible
 
 _ADAPTERS = (
@@ -46,8 +47,9 @@ def _main(arguments: Sequence[str] | None) -> int:
     given = _parser().parse_args(arguments)
     try:
         if given.command == "completion":
-            print(completion(_parser(), given.shell), end="")
-            return 0
+            return _completion(given.shell)
+        if given.command == "status":
+            return _status(json=given.json)
         if given.command == "manifest":
             return _manifest(load(ModelConfig, given, also=(ServerConfig,)), json=given.json)
         if given.command == "import":
@@ -77,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="split-server", description="Serve the middle of a language model."
     )
+    add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", help="load a model and serve it", description=PRIVACY)
     add_arguments(serve, ServerConfig)
@@ -108,14 +111,34 @@ def _parser() -> argparse.ArgumentParser:
     health = commands.add_parser("health", help="ask the server of this machine whether it serves")
     add_arguments(health, ServerConfig)
     add_pairing_commands(commands)
-    shell = commands.add_parser("completion", help="print what completes commands in a shell")
-    shell.add_argument("shell", choices=SHELLS)
+    status = commands.add_parser("status", help="list this user's running servers")
+    status.add_argument("--json", action="store_true", help="one JSON document")
+    add_completion(commands, names=("models",))
     return parser
 
 
 def _complain(message: str, status: int) -> int:
     print(f"split-server: {visible(message)}", file=sys.stderr)
     return status
+
+
+def _completion(what: str) -> int:
+    if what in SHELLS:
+        return _print([completion(_parser(), what).rstrip("\n")])
+    # The hub's library knows where its cache is; it takes a while to import.
+    from split_server.checkpoint.hub_cache import cached_models
+
+    print(name_lines(cached_models()), end="")
+    return 0
+
+
+def _status(*, json: bool) -> int:
+    from split_server.serving.presence import running_servers
+    from split_server.serving.status import document, lines
+
+    found = running_servers()
+    _print([document(found)] if json else lines(found, time.time()))
+    return 0 if found else _FAILED
 
 
 def _manifest(config: ModelConfig, *, json: bool) -> int:

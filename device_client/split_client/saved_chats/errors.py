@@ -3,7 +3,7 @@
 ClientError
 └── SavedChatError
     ├── ChatNameInvalid
-    ├── ChatUnknown
+    ├── ChatUnknown, NoChats
     ├── ChatExists, ChatChanged, ChatTooLong, ChatEmpty
     └── ChatsFolderFailed
 """
@@ -45,6 +45,15 @@ class ChatUnknown(SavedChatError):
         else:
             text = f"there is no saved chat {name!r}; /chats lists them"
         super().__init__(text)
+
+
+class NoChats(SavedChatError):
+    """Nothing was saved yet that could go on."""
+
+    code = "no_chats"
+
+    def __init__(self) -> None:
+        super().__init__("there is no saved chat to go on with; /save NAME or --autosave keeps one")
 
 
 class ChatExists(SavedChatError):

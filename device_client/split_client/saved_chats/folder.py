@@ -25,6 +25,7 @@ from split_client.saved_chats.errors import (
     ChatsFolderFailed,
     ChatTooLong,
     ChatUnknown,
+    NoChats,
 )
 from split_client.saved_chats.names import SUFFIX, checked_name, folded
 
@@ -109,6 +110,13 @@ class ChatFolder:
         if len(matches) != 1 or whole:
             raise ChatUnknown(text, () if whole else [file.name for file in matches])
         return matches[0]
+
+    def newest(self) -> ChatFile:
+        """The chat that was changed last. Raises NoChats, ChatsFolderFailed."""
+        files = self.files()
+        if not files:
+            raise NoChats
+        return files[0]
 
     def files(self) -> list[ChatFile]:
         """All chats, the one that was changed last first. Raises ChatsFolderFailed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.reply import Reply
@@ -12,12 +13,18 @@ from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong
 from split_client.generation.loop import TokenEvent
 from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
+from split_client.saved_chats.names import is_path
 from split_client.terminal.adapter import AdapterView
+from split_client.terminal.arguments import ChatRequest
 from split_client.terminal.attention import AttentionView
+from split_client.terminal.commands.chats import show_said
 from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
+from split_client.terminal.input.block import block
+from split_client.terminal.input.history import HistoryFile
 from split_client.terminal.input.interrupt import stops_reply
 from split_client.terminal.input.reader import PromptReader, Reader, reader_for
+from split_client.terminal.input.unseen import keys_unseen
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import status_line
@@ -28,24 +35,42 @@ from split_wire.errors import SplitError, Unauthorized
 _TOO_LONG = (PromptTooLong, ChatTextTooLong)
 
 
-def run_chat(config: ChatConfig, screen: Screen) -> None:
-    """Chat until the end of input. Raises PresetError and what connecting raises."""
+def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
+    """Chat until the end of input.
+
+    Raises PresetError, SavedChatError and what connecting raises.
+    """
     screen.markdown = config.markdown
     screen.use_theme(config.theme)
     folders = Folders(ChatFolder(config.chats), PresetFolder(config.presets))
     system = folders.presets.text(config.system) if config.system else None
+    saved = _wanted(request, folders.chats)
     with connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
         chat.max_tokens, chat.stop = config.max_tokens, config.stop
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
-        reader = reader_for(screen)
+        reader = reader_for(screen, HistoryFile() if config.history else None)
         loop = ChatLoop(client, chat, reader, screen, folders)
         if isinstance(reader, PromptReader):
             reader.offer = loop.completion.offer
         loop.autosave = config.autosave
-        loop.run()
+        if saved is not None:
+            loop.load(saved)
+        loop.run(request.message)
+
+
+def _wanted(request: ChatRequest, chats: ChatFolder) -> str | None:
+    """The saved chat that goes on, None for a new one; looked for before anything connects.
+
+    Raises NoChats, ChatUnknown, ChatsFolderFailed.
+    """
+    if request.newest:
+        return chats.newest().name
+    if request.load is not None and not is_path(request.load):
+        return chats.find(request.load).name
+    return request.load
 
 
 class ChatLoop:
@@ -72,16 +97,32 @@ class ChatLoop:
         self.autosave = False
         self._leaving = False
 
-    def run(self) -> None:
-        """Until /quit, the end of input, or Ctrl-C twice."""
+    def load(self, name: str) -> None:
+        """Go on with a saved chat, system message included. Raises SavedChatError."""
+        before = self._chat.conversation.system
+        self._commands.chats.load(name)
+        if before is not None and before != self._chat.conversation.system:
+            self._screen.note("the saved chat's own system message counts; /system changes it")
+
+    def run(self, first: str | None = None) -> None:
+        """Until /quit, the end of input, or Ctrl-C twice; ``first`` is said before anything."""
+        if first is not None:
+            if self._screen.interactive:
+                show_said(first, self._screen)
+            self._try(lambda: self._say(first))
         while (message := self._read()) is not None:
-            try:
-                if not self._turn(message):
-                    return
-            except (ClientError, SplitError) as error:
-                self._screen.error(_said(error), error.code)
-            except KeyboardInterrupt:
-                self._screen.note("broken off; /retry answers again")
+            if not self._try(partial(self._turn, message)):
+                return
+
+    def _try(self, turn: Callable[[], bool]) -> bool:
+        """Whether the chat goes on, which it does after errors."""
+        try:
+            return turn()
+        except (ClientError, SplitError) as error:
+            self._screen.error(_said(error), error.code)
+        except KeyboardInterrupt:
+            self._screen.note("broken off; /retry answers again")
+        return True
 
     def _read(self) -> str | None:
         turns = self._commands.turns
@@ -103,11 +144,15 @@ class ChatLoop:
         text = message.strip()
         if not text:
             return True
+        written = block(message)
+        if written is not None:
+            return self._say(written)
         if text.startswith("//"):
-            message = text[1:]
-        elif text.startswith("/"):
-            return self._command(text)
-        self._show(lambda: self._chat.send(message))
+            return self._say(text[1:])
+        return self._command(text) if text.startswith("/") else self._say(message)
+
+    def _say(self, message: str) -> bool:
+        self._show(lambda: self._chat.send(self._commands.files.with_message(message)))
         return True
 
     def _command(self, text: str) -> bool:
@@ -119,7 +164,7 @@ class ChatLoop:
     def _show(self, begin: Callable[[], Reply]) -> None:
         screen = self._screen
         screen.begin_reply()
-        with stops_reply(self._client.cancel):
+        with stops_reply(self._client.cancel), keys_unseen():
             reply = begin()
             try:
                 for event in reply.events():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 
 from split_client.api import SplitClient
 from split_client.chat.reply import Reply
@@ -12,22 +11,14 @@ from split_client.config import ReplyConfig
 from split_client.errors import PromptEmpty
 from split_client.generation.loop import TokenEvent
 from split_client.presets.folder import PresetFolder
+from split_client.terminal.arguments import GenerateRequest
 from split_client.terminal.connect import connected
 from split_client.terminal.input.interrupt import stops_reply
+from split_client.terminal.input.piped import is_piped, joined, read_piped
+from split_client.terminal.input.unseen import keys_unseen
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import cut_line, status_line
 from split_client.terminal.sampling import SettingInvalid, sampling_from
-
-MAX_PROMPT_BYTES = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class GenerateRequest:
-    """``prompt`` None is standard input; ``raw`` leaves the chat template out."""
-
-    prompt: str | None
-    raw: bool
-    as_json: bool
 
 
 def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) -> bool:
@@ -35,11 +26,11 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
 
     Raises PresetError and what connecting raises.
     """
-    prompt = _prompt(request)
+    prompt = _prompt(request, screen)
     screen.markdown = config.markdown
     screen.use_theme(config.theme)
     system = PresetFolder(config.presets).text(config.system) if config.system else None
-    with connected(config, screen) as client, stops_reply(client.cancel):
+    with connected(config, screen) as client, stops_reply(client.cancel), keys_unseen():
         reply = _begin(client, config, prompt, system, raw=request.raw)
         if request.as_json:
             _print_json(client, reply, screen)
@@ -48,21 +39,29 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
         return reply.finish_reason != "cancelled"
 
 
-def _prompt(request: GenerateRequest) -> str:
-    prompt = _given(request)
+def _prompt(request: GenerateRequest, screen: Screen) -> str:
+    prompt = _given(request, screen)
     # Without a template white space is text to continue.
     if not (prompt if request.raw else prompt.strip()):
         raise PromptEmpty
     return prompt
 
 
-def _given(request: GenerateRequest) -> str:
-    if request.prompt is not None and request.prompt != "-":
-        return request.prompt
-    if sys.stdin.isatty() and request.prompt is None:
+def _given(request: GenerateRequest, screen: Screen) -> str:
+    alone = request.prompt is None or request.prompt == "-"
+    if request.prompt is None and sys.stdin.isatty():
         raise SettingInvalid("there is no prompt; give one as an argument or on standard input")
-    text = sys.stdin.read(MAX_PROMPT_BYTES)
-    return text if request.raw else text.rstrip("\n")
+    if not alone and not is_piped():
+        return request.prompt or ""
+    text = read_piped(lambda: _tell_waiting(screen, alone=alone))
+    text = text if request.raw else text.rstrip("\n")
+    return text if alone else joined(request.prompt or "", text)
+
+
+def _tell_waiting(screen: Screen, *, alone: bool) -> None:
+    if screen.err.isatty():
+        without = "" if alone else "; with < /dev/null the prompt goes without it"
+        screen.note(f"waiting for standard input, which is a pipe or file{without}")
 
 
 def _begin(

@@ -18,6 +18,7 @@ class ModelConfig:
         None,
         help="checkpoint folder, GGUF file or Hugging Face hub id (default: the embedded model)",
         metavar="MODEL",
+        short="-m",
     )
 
 
@@ -60,7 +61,7 @@ class ServerConfig(ComputeConfig, ListenConfig):
         choices=("auto", "packed", "plain"),
     )
     port: int = option(
-        8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK
+        8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK, short="-p"
     )
     lan: bool = option(
         False,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from split_client.api import ChatSession, Message, SplitClient
 from split_client.saved_chats.document import (
@@ -25,6 +23,7 @@ from split_client.terminal.output.fold import cut, room
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
+from split_client.terminal.paths import expanded, unquoted
 from split_client.terminal.sampling import SettingInvalid
 
 _LISTED = 30
@@ -183,29 +182,16 @@ def show_last(messages: Sequence[Message], screen: Screen) -> None:
     asked = max((i for i, m in enumerate(messages) if m.role == "user"), default=len(messages))
     for message in messages[asked:]:
         if message.role == "user":
-            screen.paragraph(f"{PROMPT}{one_line(message.content, _LONGEST_ASKED)}", 2, "you")
+            show_said(message.content, screen)
         else:
             screen.begin_reply()
             screen.reply(message.content)
             screen.end_reply()
 
 
-def expanded(text: str) -> Path:
-    """A path as it was typed, ``~`` included. Raises SettingInvalid."""
-    try:
-        if b"\x00" in os.fsencode(text):
-            raise SettingInvalid(f"{text[:60]!r} is no path")
-        return Path(text).expanduser()
-    except UnicodeEncodeError:
-        raise SettingInvalid(f"{text[:60]!r} is no path") from None
-    except RuntimeError:
-        raise SettingInvalid(f"{text!r}: there is no such account") from None
-
-
-def unquoted(text: str) -> str:
-    """The text as a shell would take it that was written between quotes."""
-    quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1] if quoted else text
+def show_said(message: str, screen: Screen) -> None:
+    """A message of the user's as it would stand behind the prompt."""
+    screen.paragraph(f"{PROMPT}{one_line(message, _LONGEST_ASKED)}", 2, "you")
 
 
 def _name(kept: Kept | None) -> str:

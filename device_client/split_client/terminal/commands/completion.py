@@ -8,6 +8,7 @@ from split_client.errors import ClientError
 from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
 from split_client.saved_chats.names import folded
+from split_client.terminal.paths import completed
 from split_client.terminal.sampling import FLOATS, WHOLE
 
 _SETTINGS = (*FLOATS, *WHOLE, "logit_bias", "markdown", "max_tokens", "stop", "theme")
@@ -15,21 +16,22 @@ _MOST = 50
 
 
 class Completion:
-    """Names of commands, and behind some of them names of chats, presets and settings."""
+    """Names of commands, and behind some of them names of chats, presets, settings, files."""
 
     def __init__(self, names: Iterable[str], chats: ChatFolder, presets: PresetFolder) -> None:
         self._names = sorted(names)
 
-        def chat_names() -> list[str]:
+        def chat_names(_: str) -> list[str]:
             return [file.name for file in chats.files()]
 
-        self._behind: Mapping[str, Callable[[], Iterable[str]]] = {
+        self._behind: Mapping[str, Callable[[str], Iterable[str]]] = {
+            "file": completed,
             "load": chat_names,
             "save": chat_names,
             "delete": chat_names,
             "rename": chat_names,
-            "set": lambda: _SETTINGS,
-            "system": lambda: [f"@{preset.name}" for preset in presets.all()[0]],
+            "set": lambda _: _SETTINGS,
+            "system": lambda _: [f"@{preset.name}" for preset in presets.all()[0]],
         }
 
     def offer(self, line: str) -> list[str]:
@@ -40,8 +42,9 @@ class Completion:
         if not space:
             return [f"/{known}" for known in self._names if known.startswith(name.lower())]
         begun = folded(rest.lstrip())
+        behind = self._behind.get(name.lower())
         try:
-            words = self._behind.get(name.lower(), tuple)()
+            words = () if behind is None else behind(rest.lstrip())
         except ClientError:
             return []
         return [f"/{name} {word}" for word in words if folded(word).startswith(begun)][:_MOST]

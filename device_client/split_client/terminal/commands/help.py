@@ -10,8 +10,10 @@ from split_client.terminal.output.screen import Screen
 
 _KEYS = (
     "Enter sends. Alt-Enter, or a backslash at the end of a line, begins a new line.",
+    'A message between """ and """ may have several lines, also pasted ones.',
     "Ctrl-C stops a reply and keeps the chat; twice breaks off a reply that hangs.",
-    "Tab completes commands, and names of chats and presets behind them.",
+    "Tab completes commands, and names of chats, presets and files behind them.",
+    "Up and down bring back what was typed, also in earlier chats; Ctrl-R searches.",
     "At the prompt, Ctrl-D or Ctrl-C twice leaves.",
     "A message that begins with a slash is written with two: //text.",
 )

@@ -8,8 +8,13 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.shortcuts import CompleteStyle
+
+from split_client.owner_file import reason
+from split_client.terminal.input.block import is_open
+from split_client.terminal.input.history import HistoryFile
 
 
 class Offered(Completer):
@@ -28,16 +33,45 @@ class Offered(Completer):
             yield Completion(whole, start_position=-len(line))
 
 
+class Kept(History):
+    """The editor's history over a file; ``failed`` is why the file could not be written."""
+
+    def __init__(self, file: HistoryFile) -> None:
+        super().__init__()
+        self._file = file
+        self.failed: str | None = None
+
+    def load_history_strings(self) -> Iterator[str]:
+        """The newest first, as the editor wants them."""
+        yield from reversed(self._file.entries())
+
+    def store_string(self, string: str) -> None:
+        """Another chat that writes at the same moment is not waited for."""
+        try:
+            self._file.add(string)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self.failed = f"{self._file.path}: {reason(error)}"
+
+
 def new_session(
-    prompt: Callable[[], str], continued: str, offer: Callable[[str], Sequence[str]]
+    prompt: Callable[[], str],
+    continued: str,
+    offer: Callable[[str], Sequence[str]],
+    history: Kept | None = None,
 ) -> PromptSession[str]:
-    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines."""
+    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines.
+
+    ``history`` None: of this chat alone, in memory.
+    """
     return PromptSession(
         lambda: ANSI(prompt()),
         multiline=True,
         key_bindings=_keys(),
         prompt_continuation=continued,
         enable_open_in_editor=False,
+        history=history,
         completer=Offered(offer),
         complete_while_typing=False,
         # A menu would keep rows free below every prompt.
@@ -46,13 +80,15 @@ def new_session(
 
 
 def _keys() -> KeyBindings:
-    """Enter sends, Alt-Enter or a backslash before Enter begins a new line."""
+    """Enter sends; in a block, with Alt, or behind a backslash it begins a new line."""
     keys = KeyBindings()
 
     @keys.add("enter")
     def _enter(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if buffer.document.text_before_cursor.endswith("\\"):
+        if is_open(buffer.text):
+            buffer.newline(copy_margin=False)
+        elif buffer.document.text_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()
             buffer.newline(copy_margin=False)
         else:

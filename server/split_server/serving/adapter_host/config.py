@@ -71,5 +71,5 @@ class AdapterHostConfig(ListenConfig):
         group=_LIMITS,
     )
     port: int = option(
-        8097, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK
+        8097, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK, short="-p"
     )

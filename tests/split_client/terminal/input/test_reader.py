@@ -15,6 +15,13 @@ def test_a_pipe_has_one_message_per_line() -> None:
     assert [reader.read() for _ in range(5)] == ["one", "two\nthree", "", "last", None]
 
 
+def test_a_block_in_a_pipe_is_one_message_with_its_quotes() -> None:
+    text = '"""\none\\\n\n/two"""\n"""three"""\nfour """\n"""open\nto the end'
+    reader = PipeReader(io.StringIO(text))
+    messages = ['"""\none\\\n\n/two"""', '"""three"""', 'four """', '"""open\nto the end', None]
+    assert [reader.read() for _ in range(5)] == messages
+
+
 def typed(keys: str, draft: str = "") -> str | None:
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         pipe.send_text(keys)
@@ -27,6 +34,8 @@ def typed(keys: str, draft: str = "") -> str | None:
         ("hello\r", "hello"),
         ("one\\\rtwo\r", "one\ntwo"),
         ("one\x1b\rtwo\r", "one\ntwo"),
+        ('"""\rone\r\rtwo\r"""\r', '"""\none\n\ntwo\n"""'),
+        ('"""one"""\r', '"""one"""'),
         ("\x04", None),
     ],
 )

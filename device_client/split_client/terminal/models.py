@@ -1,0 +1,107 @@
+"""``split-client models``: what is stored on this device, and what the server serves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from split_client.config import ConnectionConfig
+from split_client.errors import ClientError
+from split_client.terminal.connect import licence
+from split_client.terminal.output.sanitise import one_line
+from split_client.terminal.output.screen import Screen
+from split_client.terminal.output.words import size
+from split_client.terminal.pair import paired_token
+from split_client.transport.endpoint import Endpoint
+from split_client.weights.download import WeightsSource
+from split_client.weights.manifest import Manifest
+from split_client.weights.pull import fetch_manifest
+from split_client.weights.store import ModelStore, StoredModel
+
+# Seconds; a list need not wait as long as a chat.
+_CONNECT = 3.0
+_INDENT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """The model that the server serves, or why it is not known."""
+
+    manifest: Manifest | None
+    error: ClientError | None = None
+
+
+def run_models(config: ConnectionConfig, screen: Screen, *, as_json: bool) -> None:
+    """Print both. A server that does not answer is told and no error.
+
+    Raises UrlInvalid, KnownServersDamaged, StoreFailed.
+    """
+    endpoint = Endpoint.parse(config.url)
+    store = ModelStore(config.cache)
+    served, stored = _asked(endpoint, config), store.list()
+    if as_json:
+        screen.line(json.dumps(_document(endpoint, served, stored)))
+        return
+    screen.paragraph(f"served at {endpoint.url}", role="heading")
+    _show_served(served, stored, screen)
+    screen.paragraph(f"stored in {store.root}", role="heading")
+    for model in stored:
+        state = "" if model.complete else f", partly pulled: {size(model.bytes_on_disk)}"
+        screen.paragraph(f"  {_line(model.manifest)}{state}", 2 * _INDENT)
+    if not stored:
+        screen.paragraph("  none yet; split-client chat or pull fetches the one that is served")
+
+
+def _asked(endpoint: Endpoint, config: ConnectionConfig) -> _Served:
+    try:
+        token = config.token or paired_token(config.url)
+        source = WeightsSource(endpoint, token, _CONNECT)
+        try:
+            return _Served(fetch_manifest(source)[0])
+        finally:
+            source.close()
+    except ClientError as error:
+        return _Served(None, error)
+
+
+def _show_served(served: _Served, stored: list[StoredModel], screen: Screen) -> None:
+    if served.manifest is None:
+        why = "" if served.error is None else one_line(str(served.error), 300)
+        screen.paragraph(f"  not known: {why}", _INDENT)
+        return
+    here = any(m.complete and m.manifest.digest == served.manifest.digest for m in stored)
+    state = "stored here" if here else "not stored here yet"
+    screen.paragraph(f"  {_line(served.manifest)}, {state}", 2 * _INDENT)
+
+
+def _line(manifest: Manifest) -> str:
+    name, family = one_line(manifest.name), one_line(manifest.family)
+    return (
+        f"{name} ({family}, {size(manifest.size)}, licence {licence(manifest)}, "
+        f"{manifest.digest[:12]})"
+    )
+
+
+def _document(endpoint: Endpoint, served: _Served, stored: list[StoredModel]) -> dict[str, Any]:
+    error = served.error
+    return {
+        "url": endpoint.url,
+        "served": None if served.manifest is None else _facts(served.manifest),
+        "error": None if error is None else {"code": error.code, "message": str(error)},
+        "stored": [
+            _facts(model.manifest)
+            | {"bytes_on_disk": model.bytes_on_disk, "complete": model.complete}
+            for model in stored
+        ],
+    }
+
+
+def _facts(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "name": manifest.name,
+        "family": manifest.family,
+        "digest": manifest.digest,
+        "bytes": manifest.size,
+        "licence": manifest.licence,
+    }
