@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "asks for a token.",
     )
     add_version(parser)
-    add_completion(parser.add_subparsers(dest="command", metavar="COMMAND"))
+    add_completion(parser.add_subparsers(dest="command", metavar="[COMMAND]"))
     add_arguments(parser, RelayConfig)
     return parser
 

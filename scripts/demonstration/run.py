@@ -75,7 +75,9 @@ def _asked(url: str, question: str | None) -> list[str]:
 def _talk(server: DemoServer, command: Sequence[str], question: str | None) -> int:
     environ = os.environ | {"SPLIT_CLIENT_CACHE": str(FOLDER / "cache")}
     with _interrupts_left_to_the_client():
-        client = subprocess.Popen(command, env=environ)
+        # A question is whole; what is piped in belongs to whoever started the demo.
+        stdin = None if question is None else subprocess.DEVNULL
+        client = subprocess.Popen(command, env=environ, stdin=stdin)
         ending = _Ending(client, stays=question is None and _person_types())
         server.watch(ending)
         try:

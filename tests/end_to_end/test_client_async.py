@@ -121,7 +121,7 @@ def test_cancelling_a_task_or_the_client_ends_replies(server: RunningServer, ans
     asyncio.run(program())
 
 
-def test_a_wait_for_the_server_ends_with_its_task() -> None:
+def test_a_server_that_is_not_there_is_told() -> None:
     async def program(url: str) -> None:
         client = AsyncSplitClient(url, patience=Patience(connect=1, total=1))
         with pytest.raises(ServerUnreachable):
@@ -130,6 +130,31 @@ def test_a_wait_for_the_server_ends_with_its_task() -> None:
 
     with unused_endpoint() as endpoint:
         asyncio.run(program(endpoint.url))
+
+
+def test_a_wait_for_a_server_that_went_away_ends_with_its_task() -> None:
+    async def program(gone: RunningServer) -> None:
+        waits, loop = asyncio.Event(), asyncio.get_running_loop()
+        client = AsyncSplitClient(
+            gone.url,
+            patience=Patience(total=600, longest_delay=300),
+            on_notice=lambda _: loop.call_soon_threadsafe(waits.set),
+        )
+        await client.connect()
+        await asyncio.to_thread(gone.stop)
+        task = asyncio.create_task(client.chat(QUESTION).read())
+        await asyncio.wait_for(waits.wait(), 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # It comes after what the thread does, which would try for ten minutes.
+        await asyncio.wait_for(client.close(), 30)
+
+    async def main() -> None:
+        with running_server() as gone:
+            await program(gone)
+
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
