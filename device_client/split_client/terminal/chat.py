@@ -117,7 +117,8 @@ class ChatLoop:
     def _try(self, turn: Callable[[], bool]) -> bool:
         """Whether the chat goes on, which it does after errors."""
         try:
-            return turn()
+            with keys_unseen():
+                return turn()
         except (ClientError, SplitError) as error:
             self._screen.error(_said(error), error.code)
         except KeyboardInterrupt:
@@ -164,7 +165,7 @@ class ChatLoop:
     def _show(self, begin: Callable[[], Reply]) -> None:
         screen = self._screen
         screen.begin_reply()
-        with stops_reply(self._client.cancel), keys_unseen():
+        with stops_reply(self._client.cancel):
             reply = begin()
             try:
                 for event in reply.events():

@@ -61,7 +61,8 @@ class Files:
         try:
             data = read_regular(path, MAX_BYTES)
         except OSError as error:
-            raise AttachmentRefused(str(path), reason(error)) from error
+            why = f"{reason(error)}; text files of at most {MAX_BYTES >> 20} MB can go along"
+            raise AttachmentRefused(str(path), why) from error
         try:
             return Attached(path.name, data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
