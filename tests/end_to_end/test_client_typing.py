@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from split_client import SplitClient
 from split_client.chat.conversation import Message
 from split_client.saved_chats.document import SavedConversation, document_of
 from tests.server_process import RunningServer, running_server
@@ -162,22 +163,12 @@ def test_a_saved_chat_that_is_not_there_is_told_before_anything_connects() -> No
 
 def test_standard_input_joins_the_prompt(server: RunningServer) -> None:
     base = ("generate", "--url", server.url, "--temperature=0", "--max-tokens=8")
-    question, text = "Summarise this:", "A device has the ends.\n"
-    joined = command(*base, question, text=text)
-    assert joined == command(*base, f"{question}\n\n{text.strip()}", stdin=subprocess.DEVNULL)
-    assert joined == command(*base, text=f"{question}\n\n{text}")
-    assert joined[1] != command(*base, question, stdin=subprocess.DEVNULL)[1]
-
-
-def test_input_that_is_no_text_or_too_long_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "input"
-    file.write_bytes(b"abc\xff")
-    with file.open() as opened:
-        status, _, err = command("generate", "x", stdin=opened)
-    assert status == 1
-    assert "standard input is not UTF-8 text (byte 3)" in err
-    with file.open("wb") as opened_to_write:
-        opened_to_write.truncate((64 << 20) + 1)
-    with file.open() as opened:
-        status, _, err = command("generate", "x", stdin=opened)
-    assert (status, err.endswith("[input_too_long]\n")) == (1, True)
+    question, text = "Summarise this:", "A device has the ends."
+    with SplitClient(server.url) as client:
+        answers = [
+            client.chat(prompt, temperature=0, max_tokens=8).text
+            for prompt in (f"{question}\n\n{text}", question)
+        ]
+    assert answers[0] != answers[1]
+    assert command(*base, question, text=f"{text}\n") == (0, f"{answers[0]}\n", "")
+    assert command(*base, question, stdin=subprocess.DEVNULL) == (0, f"{answers[1]}\n", "")

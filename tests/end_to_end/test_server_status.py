@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from split_client.api import SplitClient
+from split_server.cli import main
 
 _COMMAND = [sys.executable, "-c", "import sys; from split_server.cli import main; sys.exit(main())"]
 
@@ -21,14 +22,7 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_DATA", str(tmp_path / "data"))
     (tmp_path / "config.toml").write_text("")
     monkeypatch.setenv("SPLIT_CONFIG", str(tmp_path / "config.toml"))
-
-
-def status(*arguments: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [*_COMMAND, "status", *arguments], capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.stderr == ""
-    return done.returncode, done.stdout
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 def started(stack: ExitStack, *arguments: str) -> str:
@@ -49,7 +43,13 @@ def served(servers: list[dict[str, Any]], kind: str) -> dict[str, Any]:
     return found
 
 
-def test_status_lists_running_servers_and_their_sessions(tiny_path: Path) -> None:
+def test_status_lists_running_servers_and_their_sessions(
+    tiny_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def status(*arguments: str) -> tuple[int, str]:
+        code = main(["status", *arguments])
+        return code, capsys.readouterr().out
+
     assert status() == (1, "no server of this user runs; split-server serve starts one\n")
     with ExitStack() as stack:
         host = started(stack, "adapters", "--workers=1")

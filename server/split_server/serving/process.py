@@ -69,12 +69,13 @@ def serve(config: ServerConfig, say: Say) -> int:
         say([_described(app)])
 
         def announce() -> None:
-            say([*_missing(config, app), *_mounted(app), PRIVACY])
-            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets)])
+            # Whoever reads that it listens finds it.
+            presence.begin(_about(config, app, device_urls(doorway, sockets)))
             if config.address_file is not None:
                 leave_addresses(config.address_file, listening_urls(doorway, sockets))
+            say([*_missing(config, app), *_mounted(app), PRIVACY])
+            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets)])
             say(invited(config, doorway, sockets))
-            presence.begin(_about(config, app, device_urls(doorway, sockets)))
 
         run_until_signal(
             app, sockets, config.shutdown_grace, doorway.tls, announce, door_limits(config)

@@ -32,10 +32,11 @@ def serve_adapters(config: AdapterHostConfig, say: Say) -> int:
 
         def announce() -> None:
             adapters = described(host.listing())
-            say([*adapters, PRIVACY, *greeting(doorway, sockets)])
             serves = f"{len(adapters)} adapter{'' if len(adapters) == 1 else 's'} on ciphertexts"
             urls, sessions = device_urls(doorway, sockets), host.sessions.__len__
+            # Whoever reads that it listens finds it.
             presence.begin(About("adapter host", urls, serves, config.max_sessions, sessions))
+            say([*adapters, PRIVACY, *greeting(doorway, sockets)])
 
         try:
             run_until_signal(
