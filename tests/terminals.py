@@ -30,7 +30,7 @@ class Terminal:
         self.process = process
         self._leader = leader
         self._raw = bytearray()
-        self._read_to = 0
+        self._read_to = self._expected_to = 0
 
     @property
     def seen(self) -> str:
@@ -49,6 +49,17 @@ class Terminal:
         while not re.search(wanted, new := self.seen[self._read_to :], re.DOTALL):
             assert self._more(deadline - time.monotonic()), f"no {wanted!r} in:\n{new[-2000:]}"
         return new
+
+    def expect(self, words: str, seconds: float = _SECONDS) -> str:
+        """Read until ``words`` stand behind those that were expected before, whatever keys came
+        between; all from there to their end.
+        """
+        deadline = time.monotonic() + seconds
+        while (at := self.seen.find(words, self._expected_to)) < 0:
+            new = self.seen[self._expected_to :]
+            assert self._more(deadline - time.monotonic()), f"no {words!r} in:\n{new[-2000:]}"
+        start, self._expected_to = self._expected_to, at + len(words)
+        return self.seen[start : self._expected_to]
 
     def end(self, seconds: float = _SECONDS) -> int:
         """Read to the end; the command's exit status."""

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,14 @@ from split_client import SplitClient
 from split_client.chat.conversation import Message
 from split_client.saved_chats.document import SavedConversation, document_of
 from tests.server_process import RunningServer, running_server
-from tests.terminals import terminal
+from tests.terminals import Terminal, terminal
 
 QUESTION = "What is split inference?"
 CHAT = ("split_client.cli", "chat", "--temperature=0", "--max-tokens=6")
+
+
+def _client(*arguments: str) -> AbstractContextManager[Terminal]:
+    return terminal([sys.executable, "-m", *arguments])
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +57,7 @@ def test_keys_typed_into_a_reply_are_not_in_it_and_wait_for_the_prompt(
 ) -> None:
     eos = sorted(server.parts.manifest.document["eos_token_ids"])
     endless = [f"--logit-bias={token}=-100" for token in eos]
-    with terminal(*CHAT[:3], "--max-tokens=150", *endless, "--url", server.url) as person:
+    with _client(*CHAT[:3], "--max-tokens=150", *endless, "--url", server.url) as person:
         person.expect("/help for commands")
         person.expect("> ")
         person.type(f"{QUESTION}\r")
@@ -68,7 +73,7 @@ def test_keys_typed_into_a_reply_are_not_in_it_and_wait_for_the_prompt(
 
 
 def test_what_was_typed_comes_back_in_a_later_chat(server: RunningServer, data: Path) -> None:
-    with terminal(*CHAT, "--url", server.url) as person:
+    with _client(*CHAT, "--url", server.url) as person:
         person.expect("> ")
         person.type("/stats\r")
         person.expect("no exchanges yet")
@@ -79,7 +84,7 @@ def test_what_was_typed_comes_back_in_a_later_chat(server: RunningServer, data: 
         assert person.end() == 0
     assert [path.stat().st_mode & 0o777 for path in data.glob("history*")] == [0o600] * 2
     assert (data / "history").read_text() == '"/stats"\n"/quit"\n'
-    with terminal(*CHAT, "--url", server.url) as person:
+    with _client(*CHAT, "--url", server.url) as person:
         person.expect("> ")
         person.type("\x1b[A\x1b[A\r")
         person.expect("no exchanges yet")
@@ -88,7 +93,7 @@ def test_what_was_typed_comes_back_in_a_later_chat(server: RunningServer, data: 
 
 
 def test_nothing_typed_is_kept_where_that_is_off(server: RunningServer, data: Path) -> None:
-    with terminal(*CHAT, "--no-history", "--url", server.url) as person:
+    with _client(*CHAT, "--no-history", "--url", server.url) as person:
         person.expect("> ")
         person.type("/quit\r")
         assert person.end() == 0
@@ -99,7 +104,7 @@ def test_a_first_message_a_block_and_a_file(
     server: RunningServer, data: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "my notes.txt").write_text("one\ntwo\n")
-    with terminal(*CHAT, "/dev/null is what?", "--url", server.url) as person:
+    with _client(*CHAT, "/dev/null is what?", "--url", server.url) as person:
         person.expect("> /dev/null is what?")
         person.expect("TTFT")
         person.type('"""\rfirst line\r/second line\r"""\r')
