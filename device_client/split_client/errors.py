@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from split_wire.errors import RemoteError, SplitError
 
-_DOCTOR = "split-client doctor finds out more"
+
+def _doctor(url: str | None = None) -> str:
+    return f"split-client doctor{'' if url is None else f' --url {url}'} finds out more"
 
 
 class ClientError(Exception):
@@ -43,9 +45,10 @@ class ServerUnreachable(ClientError):
         address: str,
         reason: str,
         advice: str = "check that the server runs and that the URL is right",
+        url: str | None = None,
     ) -> None:
         self.reason = reason
-        super().__init__(f"cannot reach {address}: {reason}; {advice}; {_DOCTOR}")
+        super().__init__(f"cannot reach {address}: {reason}; {advice}; {_doctor(url)}")
 
 
 class TlsMismatch(ServerUnreachable):
@@ -54,8 +57,10 @@ class TlsMismatch(ServerUnreachable):
     ``code`` is that of the cause (``split_client.transport.reach.causes``).
     """
 
-    def __init__(self, address: str, code: str, reason: str, advice: str) -> None:
-        super().__init__(address, reason, advice)
+    def __init__(
+        self, address: str, code: str, reason: str, advice: str, url: str | None = None
+    ) -> None:
+        super().__init__(address, reason, advice, url)
         self.code = code
 
 
@@ -67,7 +72,7 @@ class ConnectionLost(ClientError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(
-            f"the connection was lost: {reason}; check the network and try again; {_DOCTOR}"
+            f"the connection was lost: {reason}; check the network and try again; {_doctor()}"
         )
 
 

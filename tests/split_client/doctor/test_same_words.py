@@ -141,7 +141,8 @@ def test_a_connection_that_fails_is_told_as_the_doctor_tells_it(
     if cause != "unknown_host":
         # A machine without a name server says dns_unavailable.
         assert named == cause
-    assert said.endswith(f": {message}; {advice}; split-client doctor finds out more [{code}]\n")
+    doctor = f"split-client doctor --url {url} finds out more"
+    assert said.endswith(f": {message}; {advice}; {doctor} [{code}]\n")
 
 
 @pytest.mark.parametrize("cause", ["token_missing", "token_wrong", "token_revoked"])

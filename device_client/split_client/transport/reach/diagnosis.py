@@ -144,8 +144,10 @@ def date_of(text: str) -> float | None:
 
 def _raised(endpoint: Endpoint, cause: Cause) -> ServerUnreachable:
     if cause.final:
-        return TlsMismatch(endpoint.authority, cause.code, cause.message, cause.advice)
-    return ServerUnreachable(endpoint.authority, cause.message, cause.advice)
+        return TlsMismatch(
+            endpoint.authority, cause.code, cause.message, cause.advice, endpoint.url
+        )
+    return ServerUnreachable(endpoint.authority, cause.message, cause.advice, endpoint.url)
 
 
 def _is_pinned(endpoint: Endpoint) -> bool:
