@@ -148,9 +148,13 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        raise MalformedCheckpoint(f"{path.name} is not readable JSON") from error
+        raise MalformedCheckpoint(
+            f"{path} is not readable JSON; fetch the checkpoint again, or correct the file"
+        ) from error
     if not isinstance(value, dict):
-        raise MalformedCheckpoint(f"{path.name} is not a JSON object")
+        raise MalformedCheckpoint(
+            f"{path} is not a JSON object; fetch the checkpoint again, or correct the file"
+        )
     return value
 
 

@@ -83,9 +83,10 @@ def test_a_cut_weights_file_is_refused(copy: Path, kept: int) -> None:
         read_checkpoint(copy, "cut")
 
 
-def test_a_config_that_is_no_object_is_refused(copy: Path) -> None:
-    (copy / "config.json").write_text("[]")
-    with pytest.raises(MalformedCheckpoint):
+@pytest.mark.parametrize("text", ["[]", "{", ""])
+def test_a_config_that_is_no_object_is_refused_by_its_path(copy: Path, text: str) -> None:
+    (copy / "config.json").write_text(text)
+    with pytest.raises(MalformedCheckpoint, match=r"copy/config\.json is not .*; fetch"):
         read_checkpoint(copy, "list")
 
 
