@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from split_client.owner_file import data_folder, make_folder
+from split_files import open_regular
 
+# No pipe is waited for, and no link leads to a file that is written over.
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 _DIGITS, _HEX = 20, 64
 _BYTES = _DIGITS + 1 + _HEX + 1
 
@@ -40,7 +43,7 @@ class Floors:
     def read(self, ledger: str) -> Floor | None:
         """That of the ledger with this name; None where there is none that can be read."""
         try:
-            with self._path(ledger).open("rb") as file:
+            with open_regular(self._path(ledger)) as file:
                 data = file.read(_BYTES + 1)
         except OSError:
             return None
@@ -53,7 +56,7 @@ class Floors:
         """From now on that ledger counts no less. Where it cannot be kept, nothing is noticed."""
         with contextlib.suppress(OSError):
             make_folder(self._folder)
-            handle = os.open(self._path(ledger), os.O_WRONLY | os.O_CREAT, 0o600)
+            handle = os.open(self._path(ledger), _FLAGS, 0o600)
             try:
                 # In place and in one piece: waiting for the disk again would gain little.
                 os.pwrite(handle, f"{floor.serial:0{_DIGITS}} {floor.digest}\n".encode(), 0)

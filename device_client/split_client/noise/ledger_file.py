@@ -20,6 +20,7 @@ from typing import TypeAlias
 from split_client.noise.errors import LedgerDamaged, LedgerFailed
 from split_client.noise.spent import Count, Kind, Spent
 from split_client.owner_file import write_whole
+from split_files import open_regular
 
 FORMAT = "gatelink.noise-ledger"
 VERSION = 2
@@ -47,7 +48,7 @@ class Record:
 def read_ledger(path: Path) -> Record | None:
     """The file's document; None where there is none. Raises LedgerDamaged, LedgerFailed."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_BYTES + 1)
             names = os.fstat(file.fileno()).st_nlink
     except FileNotFoundError:

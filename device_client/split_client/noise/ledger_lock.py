@@ -16,6 +16,7 @@ from typing import IO
 
 from split_client.noise.errors import LedgerBusy, LedgerFailed
 from split_client.owner_file import reason
+from split_files import open_regular
 
 LOCK_SECONDS = 10.0
 _LOCK_PAUSE = 0.01
@@ -39,18 +40,22 @@ def locked(
     with ExitStack() as held:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            held.enter_context(_held(path.with_name(f"{path.name}.lock"), "ab", wait))
+            lock = path.with_name(f"{path.name}.lock")
+            held.enter_context(_held(lock, wait, make=True))
             with _there(path):
-                held.enter_context(_held(path, "rb", wait))
+                held.enter_context(_held(path, wait))
         except OSError as error:
             raise LedgerFailed(path, reason(error)) from error
         yield
 
 
-def _held(path: Path, mode: str, wait: Callable[[], None]) -> IO[bytes]:
+def _held(path: Path, wait: Callable[[], None], *, make: bool = False) -> IO[bytes]:
     """The file with the lock on it, and with this name. Raises OSError, LedgerBusy."""
     while True:
-        file: IO[bytes] = path.open(mode)
+        file = _opened(path, make)
+        if file is None:
+            wait()
+            continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still(file, path):
@@ -62,6 +67,18 @@ def _held(path: Path, mode: str, wait: Callable[[], None]) -> IO[bytes]:
             raise
         file.close()
         wait()
+
+
+def _opened(path: Path, make: bool) -> IO[bytes] | None:
+    """The file, made where it is to be made; None where somebody removed it at once."""
+    if make:
+        path.touch(mode=0o600)
+    try:
+        return open_regular(path)
+    except FileNotFoundError:
+        if make:
+            return None
+        raise
 
 
 def _is_still(file: IO[bytes], path: Path) -> bool:

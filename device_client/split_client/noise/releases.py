@@ -11,6 +11,7 @@ import hashlib
 from pathlib import Path
 
 from split_client.noise.errors import LedgerFailed
+from split_files import open_regular
 
 NAME_BYTES = 16
 # Beyond these, what was released longest ago is forgotten and counts again.
@@ -49,7 +50,7 @@ class Releases:
 
     def _read(self) -> set[bytes]:
         try:
-            with self._path.open("rb") as file:
+            with open_regular(self._path) as file:
                 data = file.read(MOST_NAMES * NAME_BYTES)
         except FileNotFoundError:
             return set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import stat
 from pathlib import Path
 
 from split_server.security.tokens import BadTokens, TokenBook, read_tokens
@@ -13,7 +14,7 @@ _log = logging.getLogger(__name__)
 class TokenFile(TokenBook):
     """The tokens that the file at ``path`` held when it was last looked at.
 
-    Raises BadTokens.
+    Those of a pipe stay as they were at the start. Raises BadTokens.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,7 +35,8 @@ class TokenFile(TokenBook):
             return
         self._seen = version
         try:
-            self.take(read_tokens(self._path))
+            # The event loop waits for no pipe.
+            self.take(read_tokens(self._path, waiting=False))
         except BadTokens as error:
             self._failed(error)
         else:
@@ -49,9 +51,11 @@ class TokenFile(TokenBook):
 
 
 def _version(path: Path) -> tuple[int, int, int, int] | None:
-    """Changes with every write; None when there is no file."""
+    """Changes with every write; None where there is no file that could be read again."""
     try:
         found = path.stat()
     except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
         return None
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hmac import compare_digest
 from pathlib import Path
 
+from split_files import open_regular
 from split_server.errors import ServerError
 from split_server.security.principal import ANONYMOUS, LOCAL, OWNER, Credential
 
@@ -80,13 +81,14 @@ def single_token(token: str) -> TokenBook:
     return TokenBook({token: OWNER})
 
 
-def read_tokens(path: Path) -> TokenBook:
+def read_tokens(path: Path, *, waiting: bool = True) -> TokenBook:
     """Read ``name token`` lines; blank lines and lines that start with # are skipped.
 
-    Several tokens may belong to one name. Raises BadTokens.
+    Several tokens may belong to one name. ``waiting``: whoever writes into a pipe is waited for;
+    otherwise a pipe is refused. Raises BadTokens.
     """
     tokens: dict[str, str] = {}
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(_lines(path, waiting), start=1):
         fields = line.split()
         if not fields or fields[0].startswith("#"):
             continue
@@ -99,13 +101,16 @@ def read_tokens(path: Path) -> TokenBook:
     return TokenBook(tokens)
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path, waiting: bool) -> list[str]:
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise BadTokens(f"{path.name} is larger than 1 MB")
-        return path.read_text("utf-8").splitlines()
+        with path.open("rb") if waiting else open_regular(path) as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
         raise BadTokens(f"cannot read the tokens file {path}: {error.strerror}") from error
+    if len(data) > _MAX_FILE_BYTES:
+        raise BadTokens(f"{path.name} is larger than 1 MB")
+    try:
+        return data.decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise BadTokens(f"{path.name} is not text") from error
 

@@ -12,9 +12,12 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from split_client.noise.errors import BudgetExhausted, LedgerBusy, LedgerDamaged, LedgerFailed
+from split_client.noise.floor import Floor, Floors
 from split_client.noise.ledger import Ledger
+from split_client.noise.releases import Releases
 from split_client.noise.spent import Budget, Count, Kind, Spent
 from split_privacy.gaussian import epsilon_of
+from tests.pipes import pipe
 
 KIND = Kind(4.8448, 2.0, 896)
 BUDGET = Budget(10.0, 1e-5)
@@ -173,7 +176,9 @@ def test_another_process_that_holds_the_lock_is_waited_for_and_told(path: Path) 
 _CHARGES = """
 import sys
 from pathlib import Path
+from split_client.noise.floor import Floor, Floors
 from split_client.noise.ledger import Ledger
+from split_client.noise.releases import Releases
 from split_client.noise.spent import Count, Kind
 ledger = Ledger(Path(sys.argv[1]))
 for _ in range(25):
@@ -187,3 +192,42 @@ def test_two_processes_at_once_lose_no_charge(path: Path) -> None:
     assert [process.wait(60) for process in processes] == [0, 0]
     assert Ledger(path).spent("me").rows == 100
     assert Ledger(path).spent_on("me", "a").sendings == 25
+
+
+def test_a_pipe_in_place_of_the_ledger_is_refused_and_not_waited_for(path: Path) -> None:
+    charge(path, 1)
+    content = path.read_bytes()
+    with pipe(path, content), pytest.raises(LedgerFailed, match="not a regular file"):
+        Ledger(path).spent("me")
+
+
+def test_a_pipe_in_place_of_the_lock_is_refused_and_not_waited_for(path: Path) -> None:
+    charge(path, 1)
+    lock = path.with_name("ledger.json.lock")
+    lock.unlink()
+    os.mkfifo(lock)
+    # A writer is let go by a reader, so that a failing test ends.
+    reading = os.open(lock, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(LedgerFailed, match="not a regular file"):
+            charge(path, 1)
+    finally:
+        os.close(reading)
+
+
+def test_a_link_in_place_of_a_floor_leads_to_nothing_that_is_written_over(tmp_path: Path) -> None:
+    floors = Floors({"SPLIT_DATA": str(tmp_path)})
+    floors.raise_to("a", Floor(1, "0" * 64))
+    letter = tmp_path / "letter"
+    letter.write_text("dear somebody, " * 20)
+    (tmp_path / "noise-floors" / "a.floor").unlink()
+    (tmp_path / "noise-floors" / "a.floor").symlink_to(letter)
+    floors.raise_to("a", Floor(2, "0" * 64))
+    assert letter.read_text() == "dear somebody, " * 20
+
+
+def test_a_pipe_in_place_of_releases_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    Releases(tmp_path, b"k" * 32, "me").keep()
+    [file] = tmp_path.iterdir()
+    with pipe(file, b"x" * 16), pytest.raises(LedgerFailed, match="not a regular file"):
+        Releases(tmp_path, b"k" * 32, "me").keep()

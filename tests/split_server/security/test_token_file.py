@@ -9,6 +9,7 @@ import pytest
 from split_server.security.principal import Credential
 from split_server.security.token_file import TokenFile
 from split_server.security.tokens import BadTokens
+from tests.pipes import pipe
 
 _ALICE, _OTHER, _BOB = "alice-has-this-token", "alice-has-another-one", "bob-has-that-token-1"
 
@@ -99,3 +100,22 @@ def test_a_broken_file_ends_the_start(path: Path) -> None:
     path.write_text("nothing\n")
     with pytest.raises(BadTokens):
         TokenFile(path)
+
+
+def test_a_pipe_gives_its_tokens_at_the_start_and_is_not_waited_for_again(path: Path) -> None:
+    with pipe(path, f"bob {_BOB}\n".encode()):
+        book = TokenFile(path)
+    path.touch()
+    book.refresh()
+    book.refresh()
+    assert book.has("bob")
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for_and_lets_nobody_in(path: Path) -> None:
+    book = TokenFile(path)
+    with pipe(path, b"mallory mallory-has-this-one\n"):
+        book.refresh()
+        assert book.has("alice")
+        book.refresh()
+    assert not book.has("alice")
+    assert not book.has("mallory")
