@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,6 +22,8 @@ from split_wire.errors import Overloaded, ShuttingDown
 _MODULE = "split_server.compat.grammars.worker"
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "0"}
 _END_SECONDS = 5.0
+# After a start that failed: those that wait for it are told, and do not each try again.
+_REST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,13 @@ class Words:
 class GrammarProcess:
     """Several threads may use it. Nothing runs before :meth:`start`, which any call may repeat."""
 
-    def __init__(self, words: Words, limits: GrammarLimits) -> None:
-        self._words, self._limits = words, limits
+    def __init__(
+        self, words: Words, limits: GrammarLimits, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._words, self._limits, self._clock = words, limits, clock
+        # What the library says of the tokenizer, which it will say again.
+        self._unreadable: str | None = None
+        self._rest_until = float("-inf")
         self._starting = threading.Lock()
         self._using = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -65,16 +74,25 @@ class GrammarProcess:
             if self.running:
                 return
             self._end()
-            if self._closed:
-                raise ShuttingDown
+            self._require_hope()
             try:
                 self._begin()
             except (OSError, Torn):
                 self._end()
+                self._rest_until = self._clock() + _REST_SECONDS
                 raise Overloaded("the grammars' process does not start") from None
             except BaseException:
                 self._end()
                 raise
+
+    def _require_hope(self) -> None:
+        """Raises ShuttingDown, GrammarInvalid, Overloaded where a start would be in vain."""
+        if self._closed:
+            raise ShuttingDown
+        if self._unreadable is not None:
+            raise GrammarInvalid(self._unreadable)
+        if self._clock() < self._rest_until:
+            raise Overloaded("the grammars' process does not start", _REST_SECONDS)
 
     def open(self) -> socket.socket:
         """A socket to a fresh copy. Raises Overloaded where there is none to be had."""
@@ -118,6 +136,7 @@ class GrammarProcess:
         if "failed" in answer:
             control.close()
             reason = f"the grammar library cannot read this model's tokenizer ({answer['failed']})"
+            self._unreadable = reason
             raise GrammarInvalid(reason)
         # A full queue is told at once: whoever asks may be the event loop.
         control.setblocking(False)

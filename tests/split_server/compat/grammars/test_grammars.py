@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -21,7 +22,7 @@ import pytest
 from split_client.grammar.json import GrammarInvalid, JsonGrammars
 from split_server.compat.grammars.grammars import Grammars, MakeConstraint
 from split_server.compat.grammars.limits import GrammarLimits
-from split_server.compat.grammars.process import Words
+from split_server.compat.grammars.process import GrammarProcess, Words
 from split_wire.errors import Overloaded, ShuttingDown
 from tests.checkpoints import tiny_tokenizer
 from tests.engines import run
@@ -237,6 +238,35 @@ def test_a_tokenizer_that_the_library_cannot_read_is_told(tokenizer: Any) -> Non
         grammars.close()
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [(sys.executable, GrammarInvalid), ("false", Overloaded)],
+    ids=["a tokenizer that cannot be read", "a program that ends"],
+)
+def test_a_start_in_vain_is_not_tried_by_everybody_who_waits(
+    program: str, told: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    starts: list[list[str]] = []
+    whole = subprocess.Popen
+
+    def started(command: list[str], **options: Any) -> Any:
+        starts.append(command)
+        return whole([program, *command[1:]], **options)
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    one = GrammarProcess(Words("{}", ROWS, EOS), PATIENT, lambda: now[0])
+    for _ in range(3):
+        with pytest.raises(told):
+            one.start()
+    assert len(starts) == 1
+    now[0] += 3.0
+    with pytest.raises(told):
+        one.start()
+    assert len(starts) == (1 if told is GrammarInvalid else 2)
+    one.close()
 
 
 def runs(pid: int) -> bool:
