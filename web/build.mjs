@@ -20,10 +20,11 @@ const SCRIPTS = {
   engine: 'src/engine/worker.js',
   ends: 'src/ends/worker.js',
   template: 'src/text/template/worker.js',
+  rendering: 'src/markdown/rendering/worker.js',
   pair: 'src/pairing/page.js',
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
-const STYLES = { app: 'src/ui/app.css', pair: 'src/pairing/pair.css' };
+const STYLES = { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css', pair: 'src/pairing/pair.css' };
 // Before anything else in every script, as the server's policy has Trusted Types on.
 const INJECTED = ['src/common/trusted_types.js'];
 const LICENCES = 'licences.txt';

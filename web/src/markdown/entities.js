@@ -41,3 +41,8 @@ function character(point) {
   const none = point === 0 || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff);
   return none ? '\ufffd' : String.fromCodePoint(point);
 }
+
+/** Control characters are no text. @param {string} source */
+export function withoutControls(source) {
+  return source.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '');
+}

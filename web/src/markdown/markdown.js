@@ -1,4 +1,6 @@
 /** Markdown of a model as a tree of plain objects: nothing in it is HTML. */
+import { masked } from './formulas/masked.js';
+import { restored } from './formulas/restored.js';
 import { tokensOf } from './lexer.js';
 import { blocksOf, codeBlock } from './nodes.js';
 import { segmentsOf } from './segments.js';
@@ -27,7 +29,7 @@ let keptCharacters = 0;
  */
 export function parseMarkdown(text, { streaming = false } = {}) {
   if (text.length > LONGEST_TEXT) return [{ type: 'paragraph', children: [{ type: 'text', text }] }];
-  const runs = runsOf(segmentsOf(text));
+  const runs = runsOf(segmentsOf(text, { streaming }));
   const budget = { work: MOST_WORK };
   return runs.flatMap((run, index) => {
     const last = streaming && index === runs.length - 1;
@@ -57,10 +59,15 @@ function blocksOfRun(run, budget) {
 function tailBlocks(run, lineEnded, budget) {
   const last = run[run.length - 1];
   const settled = settledTail(last, lineEnded);
-  if (settled && settled.text === last.text && settled.lang === last.lang) return blocksOfRun(run, budget);
+  if (settled && isSame(settled, last)) return blocksOfRun(run, budget);
   const before = run.slice(0, -1);
   const blocks = before.map((segment) => blocksOnce(segment, budget));
   return joined(run, settled ? [...blocks, read(settled, budget)] : blocks);
+}
+
+/** @param {Segment} a @param {Segment} b */
+function isSame(a, b) {
+  return a.text === b.text && a.lang === b.lang && a.open === b.open;
 }
 
 /**
@@ -110,7 +117,10 @@ function once(key, make) {
 /** @param {Segment} segment @param {{work: number}} budget @returns {Block[]} */
 function read(segment, budget) {
   if (segment.kind === 'fence') return [codeBlock(segment.lang ?? '', segment.text, segment.open ?? false)];
-  return blocksOf(tokensOf(segment.text, budget));
+  const { text, open = false } = segment;
+  if (segment.kind === 'formula') return [{ type: 'formula', tex: text, display: true, open }];
+  const without = masked(text, { open });
+  return restored(blocksOf(tokensOf(without.text, budget)), without.held);
 }
 
 function forget() {

@@ -1,5 +1,5 @@
 /** Tokens of marked as our tree. What is not known here is shown as the text it was written as. */
-import { resolved } from './entities.js';
+import { resolved, withoutControls as shown } from './entities.js';
 import { safeTarget } from './links.js';
 
 /** @typedef {import('marked').Token} Token */
@@ -129,9 +129,4 @@ function text(source) {
 /** @param {string} source @returns {Token} */
 function textToken(source) {
   return { type: 'text', raw: source, text: source };
-}
-
-/** Control characters are no text. @param {string} source */
-function shown(source) {
-  return source.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '');
 }

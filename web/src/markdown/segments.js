@@ -4,7 +4,11 @@
  * last run, so that all others keep what was made of them.
  */
 
+import { withoutControls } from './entities.js';
+import { LONGEST_FORMULA, closingAt, opened } from './formulas/delimiters.js';
+
 /** @typedef {import('./types').Segment} Segment */
+/** @typedef {import('./formulas/delimiters.js').Delimiters} Delimiters */
 
 const LONGEST = 32_000;
 const FENCE = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
@@ -17,16 +21,19 @@ const ITEM_AFTER_TEXT = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/;
 const OUTER_ITEM = /^(?:([-+*])|\d{1,9}([.)]))(?:[ \t]|$)/;
 const QUOTE = /^ {0,3}>/;
 const BLANK = /^[ \t]*$/;
+// What may stand behind a formula on its last line.
+const END_OF_SENTENCE = /^[ \t]*([.,;:!?]?)[ \t]*$/;
 const INNER_FENCE = /^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})/;
 
 /**
  * @param {string} text
+ * @param {{streaming?: boolean}} [how] streaming: more follows, so that a formula may still end
  * @returns {Segment[]} in order; their texts have no blank lines around them
  */
-export function segmentsOf(text) {
+export function segmentsOf(text, { streaming = false } = {}) {
   const reader = new SegmentReader();
   for (const line of text.replace(/\r\n?/g, '\n').split('\n')) reader.line(line);
-  return reader.end();
+  return reader.end(streaming);
 }
 
 class SegmentReader {
@@ -36,7 +43,7 @@ class SegmentReader {
     /** @type {string[]} */
     this.lines = [];
     this.length = 0;
-    /** What the run is: '' before its first line. @type {''|'fence'|'list'|'quote'|'indented'|'text'} */
+    /** What the run is: '' before its first line. @type {''|'fence'|'formula'|'list'|'quote'|'indented'|'text'} */
     this.kind = '';
     /** The mark that opened a fence, in lists too. */
     this.mark = '';
@@ -47,11 +54,16 @@ class SegmentReader {
     this.bullet = '';
     this.joins = false;
     this.apart = false;
+    /** Those of the formula that goes on. @type {Delimiters | null} */
+    this.delimiters = null;
+    /** Whether a line may begin a formula; not where one was given up. */
+    this.formulas = true;
   }
 
-  /** @param {string} line */
+  /** @param {string} line @returns {void} */
   line(line) {
     if (this.kind === 'fence') return this.#inFence(line);
+    if (this.kind === 'formula') return this.#inFormula(line);
     if (BLANK.test(line)) return this.#blank(line);
     if (this.#isNextItem(line)) this.#nextItem();
     else if (this.kind && !this.#continues(line)) this.#close();
@@ -60,7 +72,9 @@ class SegmentReader {
     this.blank = false;
   }
 
-  end() {
+  /** @param {boolean} streaming */
+  end(streaming) {
+    if (this.kind === 'formula' && !streaming) this.#giveUp();
     this.#close(this.kind === 'fence');
     return this.segments;
   }
@@ -72,6 +86,11 @@ class SegmentReader {
       this.kind = 'fence';
       [this.indent, this.mark, this.lang] = [fence[1].length, fence[2], fence[3].trim()];
       return;
+    }
+    this.delimiters = this.#formulaOf(line);
+    if (this.delimiters) {
+      this.kind = 'formula';
+      return this.#inFormula(line, line.indexOf(this.delimiters.open) + this.delimiters.open.length);
     }
     this.#add(line);
     if (ATX.test(line) || RULE.test(line)) return this.#close();
@@ -91,6 +110,41 @@ class SegmentReader {
     }
     const own = this.indent && /^ */.exec(line)?.[0].length;
     this.lines.push(own ? line.slice(Math.min(own, this.indent)) : line);
+  }
+
+  /**
+   * The delimiters of a display that begins with a line and has its lines for itself.
+   * @param {string} line @returns {Delimiters | null}
+   */
+  #formulaOf(line) {
+    const delimiters = this.formulas ? opened(line) : null;
+    if (!delimiters) return null;
+    const end = closingAt(line, delimiters.close, line.indexOf(delimiters.open) + delimiters.open.length);
+    return end < 0 || END_OF_SENTENCE.test(line.slice(end + delimiters.close.length)) ? delimiters : null;
+  }
+
+  /** @param {string} line @param {number} [from] behind what opens it @returns {void} */
+  #inFormula(line, from = 0) {
+    const { close } = /** @type {Delimiters} */ (this.delimiters);
+    const end = closingAt(line, close, from);
+    this.lines.push(end < 0 ? line : line.slice(0, end + close.length));
+    this.length += line.length + 1;
+    const ends = this.length > LONGEST_FORMULA || (close === '$$' && BLANK.test(line));
+    if (end < 0) return ends ? this.#giveUp() : undefined;
+    const rest = line.slice(end + close.length);
+    const point = END_OF_SENTENCE.exec(rest)?.[1];
+    if (this.length > LONGEST_FORMULA) return this.#giveUp(rest);
+    this.#close(false, point);
+    return point === undefined ? this.line(rest) : undefined;
+  }
+
+  /** What began as a formula is none: its lines are text, and no formula begins in them. @param {string} [rest] @returns {void} */
+  #giveUp(rest = '') {
+    const lines = this.lines;
+    lines[lines.length - 1] += rest;
+    [this.lines, this.length, this.kind, this.formulas] = [[], 0, '', false];
+    for (const line of lines) this.line(line);
+    this.formulas = true;
   }
 
   /** @param {string} line */
@@ -122,12 +176,13 @@ class SegmentReader {
     if (this.kind === 'list') {
       if (this.mark && indented) return true;
       if (indented || (ITEM.test(line) && !RULE.test(line))) return true;
-      return !this.blank && !startsBlock(line);
+      return !this.blank && !startsBlock(line) && !this.#formulaOf(line);
     }
     if (this.kind === 'indented') return /^(?: {4}|\t)/.test(line);
     if (this.kind === 'quote') return QUOTE.test(line) || !(startsBlock(line) || ITEM.test(line));
     // '---' below text makes it a heading.
-    return !(FENCE.test(line) || ATX.test(line) || QUOTE.test(line) || ITEM_AFTER_TEXT.test(line));
+    if (FENCE.test(line) || ATX.test(line) || QUOTE.test(line) || ITEM_AFTER_TEXT.test(line)) return false;
+    return !this.#formulaOf(line);
   }
 
   /** @param {string} line */
@@ -146,8 +201,10 @@ class SegmentReader {
     else if (!/^[ \t]/.test(line)) this.mark = '';
   }
 
-  #close(open = false) {
-    if (this.kind === 'fence') {
+  /** @param {boolean} [open] @param {string} [point] what ends the sentence behind a formula */
+  #close(open = false, point) {
+    if (this.kind === 'formula') this.segments.push(this.#formula(point));
+    else if (this.kind === 'fence') {
       this.segments.push({ kind: 'fence', text: this.lines.join('\n'), lang: this.lang, open });
     } else if (this.lines.length) {
       const text = this.lines.join('\n').replace(/\s+$/, '');
@@ -160,6 +217,21 @@ class SegmentReader {
     this.blank = false;
     this.joins = false;
     this.apart = false;
+  }
+
+  /** @param {string} [point] missing: it has not ended @returns {Segment} */
+  #formula(point) {
+    const source = withoutControls(this.lines.join('\n'));
+    if (point === undefined && !this.#ended(source)) return { kind: 'formula', text: source, open: true };
+    const { open, close, keeps } = /** @type {Delimiters} */ (this.delimiters);
+    const tex = keeps ? source : source.slice(source.indexOf(open) + open.length, -close.length);
+    return { kind: 'formula', text: tex.trim() + (point ?? '') };
+  }
+
+  /** @param {string} source of a formula */
+  #ended(source) {
+    const { open, close } = /** @type {Delimiters} */ (this.delimiters);
+    return source.endsWith(close) && source.trimStart().length >= open.length + close.length;
   }
 
   /** @param {string} text @returns {Segment} */

@@ -2,6 +2,7 @@
  * The end of a text that still grows. Marks that may become something with the next token are held
  * back, and emphasis or code that is open is shown as if it closed here, so that nothing flickers.
  */
+import { masked, sourceOf } from './formulas/masked.js';
 import { closers } from './open_marks.js';
 
 /** @typedef {import('./types').Segment} Segment */
@@ -24,10 +25,11 @@ const FARTHEST = 500;
  */
 export function settledTail(segment, lineEnded) {
   if (segment.kind === 'fence') return settledFence(segment, lineEnded);
+  if (segment.kind === 'formula') return segment;
   if (mayBecomeTable(segment.text, lineEnded)) return null;
   const decided = lineEnded ? segment.text : segment.text.replace(UNDECIDED_LINE, '');
-  const text = closed(decided);
-  return text.trim() ? { ...segment, text } : null;
+  const settled = closed(decided);
+  return settled.text.trim() ? { ...segment, ...settled } : null;
 }
 
 /** Neither half a language nor half a closing fence. @param {Segment} segment @param {boolean} lineEnded */
@@ -45,12 +47,14 @@ function mayBecomeTable(text, lineEnded) {
   return lines === 1 || (lines === 2 && !lineEnded);
 }
 
-/** @param {string} text */
+/** @param {string} text @returns {{text: string, open?: boolean}} open: it ends within a formula */
 function closed(text) {
   const start = beginningOfLast(text);
-  const open = text.slice(start).replace(/[*_~`\\]+$/, '').replace(OPEN_TARGET, '$1').replace(OPEN_LINK, '');
+  const { text: rest, held } = masked(text.slice(start).replace(/[*_~`\\]+$/, ''), { open: true });
+  const open = rest.replace(OPEN_TARGET, '$1').replace(OPEN_LINK, '');
   const line = open.trimEnd();
-  return text.slice(0, start) + line + closers(line);
+  const whole = text.slice(0, start) + sourceOf(line, held) + closers(line);
+  return held.some(({ formula }) => formula?.open) ? { text: whole, open: true } : { text: whole };
 }
 
 /** Where the paragraph, item or cell begins that the text ends in. @param {string} text */

@@ -1,6 +1,16 @@
 // Types of parsed markdown: plain objects that a view can show without trusting anything in them.
 
+/** TeX, which a view may show as MathML; open: its end has not come yet, so that it is the source as it stands. */
+export interface Formula {
+  type: 'formula';
+  tex: string;
+  /** On lines of its own. */
+  display: boolean;
+  open: boolean;
+}
+
 export type Inline =
+  | Formula
   | { type: 'text'; text: string }
   | { type: 'strong' | 'em' | 'strike'; children: Inline[] }
   | { type: 'code'; text: string }
@@ -17,6 +27,7 @@ export interface ListItem {
 export type Align = 'left' | 'center' | 'right' | null;
 
 export type Block =
+  | Formula
   | { type: 'paragraph'; children: Inline[] }
   | { type: 'heading'; level: 1 | 2 | 3 | 4 | 5 | 6; children: Inline[] }
   /** open: its end has not come yet. */
@@ -29,10 +40,12 @@ export type Block =
 
 /** A run of lines that can be read without those around it. */
 export interface Segment {
-  kind: 'fence' | 'list' | 'other';
+  kind: 'fence' | 'formula' | 'list' | 'other';
+  /** Of a formula its TeX; while it is open its source. */
   text: string;
   /** Fences only. */
   lang?: string;
+  /** Its end has not come yet. */
   open?: boolean;
   /** Lists only: an item of the list that the segment before is of too. */
   joins?: boolean;

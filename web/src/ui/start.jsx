@@ -11,7 +11,6 @@ import { matching } from './view/matching.js';
 import { pageStorage } from './view/page_storage.js';
 import { followTheme } from './view/theme.js';
 import { followViewport } from './view/viewport.js';
-import { warmMarkdown } from './view/warm.js';
 
 const WIDE = '(min-width: 900px)';
 
@@ -47,7 +46,6 @@ export function start(spawn, later = () => {}) {
     setTimeout(() => {
       void app.start();
       later(app);
-      warmMarkdown();
     });
   });
 }

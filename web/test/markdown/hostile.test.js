@@ -18,6 +18,7 @@ const KEYS = {
   table: ['align', 'header', 'rows'],
   quote: ['children'],
   rule: [],
+  formula: ['tex', 'display', 'open'],
 };
 
 /** Only the kinds that a view knows, with nothing that it would not expect. @param {any[]} blocks */
@@ -73,7 +74,11 @@ function random(seed) {
 }
 
 const PIECES = [
-  ...'*_`~[]()<>!#-+|>\\&;:"\'\n\n\n  \tab1.',
+  '\\(',
+  '\\)',
+  '\\[\n',
+  '\\]',
+  ...'$$*_`~[]()<>!#-+|>\\&;:"\'\n\n\n  \tab1.',
   '<script>',
   '</script>',
   'javascript:',

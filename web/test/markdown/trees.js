@@ -28,6 +28,7 @@ export function plainText(nodes) {
 /** @param {any} node @returns {string} */
 function textOf(node) {
   if (node.text !== undefined) return node.text;
+  if (node.type === 'formula') return node.tex;
   if (node.type === 'break') return '\n';
   if (node.items) return node.items.map((/** @type {any} */ item) => plainText(item.children)).join('\n');
   if (node.rows) return [node.header, ...node.rows].flat().map(plainText).join('|');

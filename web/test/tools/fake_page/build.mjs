@@ -16,14 +16,16 @@ await build({
   jsxImportSource: 'preact',
   target: ['chrome111'],
   minify: true,
-  entryPoints: { app: 'test/tools/fake_page/page.js' },
+  inject: ['src/common/trusted_types.js'],
+  splitting: true,
+  entryPoints: { app: 'test/tools/fake_page/page.js', rendering: 'src/markdown/rendering/worker.js' },
   outdir: join(out, 'app/test'),
 });
 await build({
   absWorkingDir: web,
   bundle: true,
   minify: true,
-  entryPoints: { app: 'src/ui/app.css' },
+  entryPoints: { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css' },
   outdir: join(out, 'app/test'),
 });
 const page = await readFile(join(web, 'static/index.html'), 'utf8');

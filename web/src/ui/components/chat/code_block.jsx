@@ -1,18 +1,35 @@
+import { useRendered } from '../../view/rendered.js';
 import { CopyButton } from '../controls/copy_button.jsx';
+import { Scroller } from './scroller.jsx';
 
-/** @param {{lang: string | null, text: string}} props */
-export function CodeBlock({ lang, text }) {
+/** @typedef {import('../../../markdown/rendering/types').CodePiece} CodePiece */
+
+/** @param {{lang: string, text: string, open: boolean}} props open: more of it follows */
+export function CodeBlock({ lang, text, open }) {
   const name = lang || 'code';
+  const pieces = /** @type {CodePiece[] | null} */ (
+    useRendered(open || !lang ? null : { kind: 'code', text, lang })
+  );
   return (
     <figure class="code-block" aria-label={name}>
       <figcaption>
         <span>{name}</span>
         <CopyButton text={text} label="Copy code" words />
       </figcaption>
-      {/* A part that scrolls must be reachable without a pointer. */}
-      <pre tabIndex={0} aria-label={name} role="group">
-        <code>{text}</code>
-      </pre>
+      <Scroller as="pre" class="code" label={name}>
+        <code>{pieces ? pieces.map(pieceOf) : text}</code>
+      </Scroller>
     </figure>
+  );
+}
+
+/** @param {CodePiece} piece @param {number} index */
+function pieceOf([kind, text], index) {
+  return kind ? (
+    <span key={index} class={`code-${kind}`}>
+      {text}
+    </span>
+  ) : (
+    text
   );
 }

@@ -1,4 +1,4 @@
-import { parseMarkdown } from '../../../markdown/markdown.js';
+import { useBlocks } from '../../view/blocks.js';
 import { useApp } from '../context.jsx';
 import { LookedButton } from '../attention/button.jsx';
 import { Markdown } from './markdown.jsx';
@@ -8,10 +8,11 @@ export function LiveReply() {
   const app = useApp();
   const live = app.replies.live.value;
   const text = live?.text ?? '';
+  const blocks = useBlocks(text, true);
   return (
     <article class="message from-model" aria-label="Reply" aria-busy="true">
       {text ? (
-        <Markdown blocks={parseMarkdown(text, { streaming: true })} />
+        <Markdown blocks={blocks} />
       ) : (
         <p class="thinking">
           <span class="unseen">Waiting for the first token</span>

@@ -1,5 +1,7 @@
 import { Component } from 'preact';
 import { CodeBlock } from './code_block.jsx';
+import { Formula } from './formula.jsx';
+import { Scroller } from './scroller.jsx';
 
 /** @typedef {import('../../../markdown/types').Block} Block */
 /** @typedef {import('../../../markdown/types').Inline} Inline */
@@ -43,7 +45,9 @@ function blockOf(block, dir) {
     case 'heading':
       return headingOf(block, dir);
     case 'code':
-      return <CodeBlock lang={block.lang} text={block.text} />;
+      return <CodeBlock lang={block.lang} text={block.text} open={block.open} />;
+    case 'formula':
+      return <Formula formula={block} />;
     case 'quote':
       return <blockquote dir={dir}>{blocksOf(block.children)}</blockquote>;
     case 'list':
@@ -103,7 +107,7 @@ function TaskMark({ checked }) {
 function tableOf({ align, header, rows }) {
   const side = (/** @type {number} */ column) => SIDES[align[column] ?? 'left'];
   return (
-    <div class="table-box" tabIndex={0} role="group" aria-label="Table">
+    <Scroller as="div" class="table-box" label="Table">
       <table dir="auto">
         <thead>
           <tr>
@@ -126,7 +130,7 @@ function tableOf({ align, header, rows }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroller>
   );
 }
 
@@ -150,6 +154,8 @@ function inlineOf(inline) {
       return <code>{inline.text}</code>;
     case 'break':
       return <br />;
+    case 'formula':
+      return <Formula formula={inline} />;
     case 'link':
       return (
         <a href={inline.href} target="_blank" rel="noopener noreferrer">

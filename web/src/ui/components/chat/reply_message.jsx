@@ -1,7 +1,6 @@
-import { useMemo } from 'preact/hooks';
-import { parseMarkdown } from '../../../markdown/markdown.js';
 import { duration, rate } from '../../words/format.js';
 import { ELSEWHERE, whyEnded } from '../../words/explain.js';
+import { useBlocks } from '../../view/blocks.js';
 import { Branches } from './branches.jsx';
 import { useApp } from '../context.jsx';
 import { CopyButton } from '../controls/copy_button.jsx';
@@ -14,7 +13,7 @@ import { Markdown } from './markdown.jsx';
 /** @param {{node: ChatNode, last: boolean}} props */
 export function ReplyMessage({ node, last }) {
   const app = useApp();
-  const blocks = useMemo(() => parseMarkdown(node.content, { streaming: false }), [node.content]);
+  const blocks = useBlocks(node.content, false);
   const elsewhere = last && app.elsewhere.writing.value;
   const figures = last ? figuresOf(node.stats) : '';
   return (

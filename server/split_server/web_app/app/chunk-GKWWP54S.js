@@ -1,0 +1,1 @@
+import{c as o}from"./chunk-RWZGFYBB.js";o();

@@ -1,1 +1,0 @@
-function t(r){let{href:o,origin:e}=globalThis.location;if(new URL(r,o).origin!==e)throw new TypeError("a script of another server");return r}var i=globalThis.trustedTypes;i?.createPolicy("default",{createScriptURL:t});

@@ -1,0 +1,1 @@
+import{c as e}from"./chunk-RWZGFYBB.js";e();self.onmessage=({data:t})=>{i(t).then(a=>self.postMessage(a))};async function i(t){try{return t.kind==="formula"?(await import("./mathml-N63F4I6M.js")).mathml(t.text,t.display):(await import("./highlighted-PH7P262A.js")).highlighted(t.text,t.lang)}catch{return null}}
