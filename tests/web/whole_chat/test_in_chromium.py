@@ -115,6 +115,8 @@ def test_regenerating_editing_and_undoing_keep_every_branch(chat: ChatPage) -> N
     expect(chat.message(1).get_by_role("group", name="Version 1 of 2")).to_be_visible()
     assert chat.whole_reply(1) == second
     chat.press("Another reply", chat.page.get_by_role("article", name="Reply").nth(1))
+    expect(chat.page.get_by_text("At temperature 0 another reply is the same one.")).to_be_visible()
+    chat.press("The same again")
     expect(chat.page.get_by_role("group", name="Version 2 of 2").last).to_be_visible()
     assert chat.whole_reply(1) == second
     chat.press("Take back the last exchange")

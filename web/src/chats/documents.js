@@ -10,7 +10,7 @@ import { MAX_CHAT_BYTES, sizeOf } from './size.js';
 import { MAX_CHATS } from './store.js';
 import { isWellFormed } from './text.js';
 import { tidyTitle, titleOf } from './titles.js';
-import { MAX_NODES, messages, newChat } from './tree.js';
+import { MAX_NODES, newChat, turns } from './tree.js';
 import { treeIn, treeOf } from './tree_document.js';
 
 /** @typedef {import('./types').Chat} Chat */
@@ -70,7 +70,8 @@ export function importChats(text, { now = Date.now() } = {}) {
   if (!Array.isArray(document.chats) || document.chats.length > MAX_CHATS) {
     throw new ConversationFileInvalid(`'chats' is not a list of at most ${MAX_CHATS}`);
   }
-  return document.chats.map((each) => chatIn(each, now, newId()));
+  // Those that bear no date stay in the order of the file, of which the first is the newest.
+  return document.chats.map((each, index) => chatIn(each, Math.max(0, now - index), newId()));
 }
 
 /**
@@ -98,7 +99,7 @@ function unlessUnknown(error) {
 /** @param {Chat} chat */
 function documentOf(chat) {
   const { model } = chat;
-  return { format: FORMAT, version: VERSION, model, messages: messages(chat), tree: treeOf(chat) };
+  return { format: FORMAT, version: VERSION, model, messages: turns(chat), tree: treeOf(chat) };
 }
 
 /** @param {string} text @returns {unknown} */

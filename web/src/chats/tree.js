@@ -54,7 +54,7 @@ export function path(chat) {
 }
 
 /**
- * What the model is given: the system message, if there is one, and the path.
+ * The system message, if there is one, and the path.
  * @param {Chat} chat @returns {Message[]}
  */
 export function messages(chat) {
@@ -63,17 +63,29 @@ export function messages(chat) {
 }
 
 /**
- * Adds a message of the user; the first one also names the chat. One that was never answered
- * becomes its sibling, so that no two follow each other.
+ * What the model is given: many templates refuse two messages of the user in a row, so that what was said
+ * after a message without an answer is its next paragraph.
+ * @param {Chat} chat @returns {Message[]}
+ */
+export function turns(chat) {
+  /** @type {Message[]} */
+  const given = [];
+  for (const message of messages(chat)) {
+    const last = given[given.length - 1];
+    if (last?.role === 'user' && message.role === 'user') last.content += `\n\n${message.content}`;
+    else given.push(message);
+  }
+  return given;
+}
+
+/**
+ * Adds a message of the user; the first one also names the chat. One that was never answered stays before it.
  * @param {Chat} chat @param {string} content @param {number} [now]
  * @returns {Chat} throws PromptEmpty, ChatTooLarge
  */
 export function say(chat, content, now = Date.now()) {
   if (!content.trim()) throw new PromptEmpty();
-  const leaf = chat.leaf === null ? null : nodeOf(chat, chat.leaf);
-  const parent = leaf?.role === 'user' ? leaf.parent : chat.leaf;
-  const title = chat.title || titleOf(content);
-  return grown({ ...chat, title }, { parent, role: 'user', content }, now);
+  return grown(named(chat, chat.leaf, content), { parent: chat.leaf, role: 'user', content }, now);
 }
 
 /**
@@ -92,14 +104,15 @@ export function reply(chat, content, { reason, stats } = {}, now = Date.now()) {
 }
 
 /**
- * The same message in other words: a sibling, which becomes the leaf.
+ * The same message in other words: a sibling, which becomes the leaf. A chat that bears the name of its first
+ * message follows that one; a name that a person gave stays.
  * @param {Chat} chat @param {string} nodeId @param {string} content @param {number} [now]
  * @returns {Chat} throws PromptEmpty, ChatStepInvalid, ChatTooLarge
  */
 export function editMessage(chat, nodeId, content, now = Date.now()) {
   if (!content.trim()) throw new PromptEmpty();
   const { parent, role } = nodeOf(chat, nodeId);
-  return grown(chat, { parent, role, content }, now);
+  return grown(named(chat, parent, content), { parent, role, content }, now);
 }
 
 /**
@@ -177,6 +190,13 @@ export function withSettings(chat, about, now = Date.now()) {
 export function copyOf(chat, { id = newId(), title = chat.title, now = Date.now() } = {}) {
   const { revision: _, ...own } = chat;
   return { ...own, id, title: tidyTitle(title), updated: now };
+}
+
+/** The chat with the name that a message gives it. @param {Chat} chat @param {string|null} parent @param {string} content */
+function named(chat, parent, content) {
+  if (parent !== null) return chat.title ? chat : { ...chat, title: titleOf(content) };
+  const own = !chat.title || chat.roots.some((id) => titleOf(chat.nodes[id].content) === chat.title);
+  return own ? { ...chat, title: titleOf(content) || chat.title } : chat;
 }
 
 /** @param {Chat} chat @param {string} id */

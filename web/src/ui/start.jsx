@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { ChatStore } from '../chats/store.js';
-import { loadToken } from '../pairing/pair.js';
+import { forgetToken, loadToken } from '../pairing/pair.js';
 import { InstallPrompt } from '../pwa/install.js';
 import { loadSettings, saveSettings, watchSettings } from '../settings/settings.js';
 import { App } from './components/app.jsx';
@@ -10,6 +10,7 @@ import { attend } from './view/attend.js';
 import { matching } from './view/matching.js';
 import { pageStorage } from './view/page_storage.js';
 import { followTheme } from './view/theme.js';
+import { load as loadBlocks } from './view/blocks.js';
 import { followViewport } from './view/viewport.js';
 
 const WIDE = '(min-width: 900px)';
@@ -26,6 +27,8 @@ export function start(spawn, later = () => {}) {
     openChats: () => ChatStore.open(),
     url: location.origin,
     loadToken,
+    forgetToken,
+    showing: loadBlocks,
     settings: loadSettings(),
     saveSettings,
     memory: pageStorage(),

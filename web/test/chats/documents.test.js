@@ -75,11 +75,31 @@ test('all chats of a store go into one file and come back', async () => {
   await store.saveAll(chats);
   const file = await exportAll(store);
   const back = importChats(await readDocument(file));
-  assert.deepEqual(back.map((chat) => chat.title), ['eins', 'second']);
+  assert.deepEqual(back.map((chat) => chat.title), ['zwei 👍🏽 "\\', 'second']);
   assert.deepEqual(back[0].nodes, chats[0].nodes);
   assert.equal(new Set(back.map((chat) => chat.id)).size, 2);
   const empty = await ChatStore.open({ indexedDB: null, channel: null });
   assert.deepEqual(importChats(await (await exportAll(empty)).text()), []);
+});
+
+test('chats without a date keep the order of their file, and those with one their dates', () => {
+  const plain = (/** @type {string} */ content) => ({
+    format: 'gatelink.conversation', version: 1, model: '', messages: [{ role: 'user', content }],
+  });
+  const chats = [plain('newest'), JSON.parse(exportChat(branched())), plain('oldest')];
+  const file = JSON.stringify({ format: 'gatelink.conversations', version: 1, chats });
+  const back = importChats(file, { now: 1000 });
+  assert.deepEqual(back.map(({ updated }) => updated), [1000, branched().updated, 998]);
+  assert.ok(back.every(({ nodes, updated }) => Object.values(nodes).every(({ created }) => created <= updated)));
+});
+
+test('a message without an answer and the next one come back as they were', () => {
+  const chat = say(say(newChat({ id: 'a', now: 1 }), 'one', 2), 'two', 3);
+  const document = JSON.parse(exportChat(chat));
+  assert.deepEqual(document.messages, [{ role: 'user', content: 'one\n\ntwo' }]);
+  assert.deepEqual(importChat(JSON.stringify(document), { id: 'a' }).nodes, chat.nodes);
+  const asShown = { ...document, messages: messages(chat) };
+  assert.deepEqual(importChat(JSON.stringify(asShown), { id: 'a' }).nodes, chat.nodes);
 });
 
 test('a file of one chat is read where a file of many is', () => {

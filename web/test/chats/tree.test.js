@@ -15,6 +15,7 @@ import {
   say,
   selectSibling,
   siblings,
+  turns,
   undo,
   withSettings,
 } from '../../src/chats/tree.js';
@@ -91,10 +92,25 @@ test('an undone exchange leaves the path and can be reached again', () => {
   assert.equal(redo(chat), chat);
 });
 
-test('a message that was never answered becomes a sibling of the next one', () => {
-  const chat = say(say(newChat({}), 'unanswered'), 'said again');
-  assert.deepEqual(texts(chat), ['said again']);
-  assert.deepEqual(siblings(chat, 'm2'), { ids: ['m1', 'm2'], index: 1 });
+test('a message that was never answered stays before the next one, and the model gets both as one', () => {
+  const chat = say(say(newChat({ system: 'be brief' }), 'unanswered'), 'and more');
+  assert.deepEqual(texts(chat), ['unanswered', 'and more']);
+  assert.deepEqual(siblings(chat, 'm2'), { ids: ['m2'], index: 0 });
+  assert.deepEqual(turns(reply(chat, 'now')), [
+    { role: 'system', content: 'be brief' },
+    { role: 'user', content: 'unanswered\n\nand more' },
+    { role: 'assistant', content: 'now' },
+  ]);
+  assert.deepEqual(texts(undo(chat)), ['unanswered']);
+});
+
+test('the name of a chat follows its first message, and a name that was given stays', () => {
+  const chat = reply(say(newChat({}), 'first question'), 'one');
+  assert.equal(editMessage(chat, 'm1', 'another question').title, 'another question');
+  assert.equal(say(undo(chat), 'a third one').title, 'a third one');
+  assert.equal(editMessage(say(chat, 'second'), 'm3', 'second again').title, 'first question');
+  assert.equal(editMessage(rename(chat, 'Mine'), 'm1', 'another question').title, 'Mine');
+  assert.equal(editMessage(chat, 'm1', '\u200b…').title, '…');
 });
 
 test('saves of one streamed reply are the same node', () => {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import {
-  editMessage, regenerateFrom, say, selectSibling, undo, withSettings,
+  editMessage, nodeOf, regenerateFrom, say, selectSibling, undo, withSettings,
 } from '../../chats/tree.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
@@ -12,6 +12,7 @@ import { Elsewhere } from './tabs/elsewhere.js';
 import { Library } from './chats/library.js';
 import { Notices } from './notices.js';
 import { Readiness } from './readiness.js';
+import { circumstances, isFinal, isSame, varied } from './repeats.js';
 import { Replies } from './replies.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
@@ -21,6 +22,7 @@ import { ALONE } from './tabs/writers.js';
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
+/** @typedef {import('./replies.js').Wishes} Wishes */
 /** @typedef {'chats' | 'settings' | 'seen' | 'attention'} SheetName */
 /** @typedef {import('../../pwa/install.js').InstallState} InstallState */
 /** @typedef {{state: InstallState, words: string, ask: () => void}} Install */
@@ -36,6 +38,8 @@ import { ALONE } from './tabs/writers.js';
  * @property {() => Promise<import('../../chats/store.js').ChatStore>} openChats
  * @property {string} url of the server, without a trailing slash
  * @property {() => string | null} loadToken
+ * @property {() => void} [forgetToken]
+ * @property {() => Promise<void>} [showing] loads what replies are shown with
  * @property {Settings} settings
  * @property {(settings: Settings) => unknown} saveSettings
  * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null} [memory]
@@ -48,7 +52,8 @@ const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
 export class App {
   /** @param {Needs} needs */
-  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, memory = null, clock, writers = ALONE }) {
+  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, forgetToken, memory = null, clock, writers = ALONE,
+    showing }) {
     this._saveSettings = saveSettings;
     this.settings = signal(settings);
     this.toasts = new Toasts();
@@ -60,18 +65,22 @@ export class App {
     this.install = signal({ state: 'none', words: '', ask: () => {} });
     /** The message of the user that is being edited. @type {Signal<string | null>} */
     this.editing = signal(null);
+    /** The reply that another one would equal. @type {Signal<string | null>} */
+    this.repeating = signal(null);
+    /** The toast that brings back what was undone. */
+    this._back = 0;
     const transport = () => this.settings.value.transport;
-    this.connection = new Connection({ spawn, url, token: loadToken, transport, now: clock?.now });
+    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, transport, now: clock?.now });
     const defaults = () => {
       const { system, adapter, noise } = this.settings.value;
       return { system, adapter, noise };
     };
-    this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory });
+    this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory, showing });
     this.draft = new Drafts(() => this.library.chat.value, memory);
     this.replies = new Replies({
       connection: this.connection,
       library: this.library,
-      wishes: () => wishesOf(this.settings.value),
+      wishes: () => this._wishes(),
       announcer: new Announcer((text) => (this.spoken.value = text)),
       writers,
       clock,
@@ -126,11 +135,26 @@ export class App {
     return went;
   }
 
-  /** Another reply to the message before this one. @param {string | null} node null: the last */
-  regenerate(node) {
+  /**
+   * Another reply to the message before this one. Where it would be the same it is not made yet: `repeating` says so.
+   * @param {string | null} node null: the last
+   * @param {'as_set' | 'varied'} [how] what was chosen then; varied: drawn anew, for this reply alone
+   */
+  regenerate(node, how) {
     if (this.hindrance.value !== null) return false;
     const chat = this.library.chat.value;
-    return this._answering(() => regenerateFrom(node ? { ...chat, leaf: node } : chat));
+    if (node && !how && isSame(nodeOf(chat, node), chat, this._wishes(), this._recommended())) {
+      this.repeating.value = this.repeating.value === node ? null : node;
+      return false;
+    }
+    const otherwise = how === 'varied' ? (/** @type {Wishes} */ wishes) => varied(wishes, this._recommended()) : undefined;
+    return this._answering(() => regenerateFrom(node ? { ...chat, leaf: node } : chat), otherwise);
+  }
+
+  /** Whether the message that has no reply would get none again, as nothing is other than when it failed. */
+  unanswerable() {
+    const failure = this.replies.failure.value;
+    return failure !== null && isFinal(failure, circumstances(this.library.chat.value, this._wishes()));
   }
 
   /** @param {string} node @param {number} offset */
@@ -150,7 +174,7 @@ export class App {
       const again = (/** @type {Chat} */ chat) => ({ ...chat, leaf: before.leaf });
       this.library.change(before.id, again).catch((error) => this._tell(error));
     };
-    this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
+    this._back = this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
   }
 
   /** @param {Parameters<typeof withSettings>[1]} about of the shown chat */
@@ -171,6 +195,7 @@ export class App {
   newChat() {
     this.sheet.value = null;
     this.editing.value = null;
+    this.repeating.value = null;
     this.library.fresh();
   }
 
@@ -178,6 +203,7 @@ export class App {
   async openChat(id) {
     this.sheet.value = null;
     this.editing.value = null;
+    this.repeating.value = null;
     await this.library.select(id).catch((error) => this._tell(error));
   }
 
@@ -228,10 +254,21 @@ export class App {
     this.draft.keep();
   }
 
-  /** @param {() => Chat} step */
-  _answering(step) {
+  _wishes() {
+    return wishesOf(this.settings.value);
+  }
+
+  _recommended() {
+    return this.connection.phase.value.server?.manifest.generation;
+  }
+
+  /** @param {() => Chat} step @param {(wishes: Wishes) => Wishes} [otherwise] */
+  _answering(step, otherwise) {
     try {
-      void this.replies.answer(step());
+      void this.replies.answer(step(), otherwise);
+      this.repeating.value = null;
+      // What is said now follows what is shown; what was undone is a branch.
+      this.toasts.dismiss(this._back);
       return true;
     } catch (error) {
       this._tell(error);

@@ -14,14 +14,19 @@ const SHOWN_EVERY_MS = 100;
  */
 export class Connection {
   /**
-   * @param {{spawn: () => Engine, url: string, token: () => string | null,
+   * @param {{spawn: () => Engine, url: string, token: () => string | null, forget?: () => void,
    *   transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry}} needs
-   *   `spawn` starts an engine worker; `now` in milliseconds
+   *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `now` in milliseconds
    */
-  constructor({ spawn, url, token, transport, now = () => performance.now(), retry }) {
+  constructor({ spawn, url, token, forget = () => {}, transport, now = () => performance.now(), retry }) {
     this._spawn = spawn;
     this._url = url;
     this._token = token;
+    this._forget = forget;
+    /** The token that the server was shown last. @type {string | null} */
+    this._shown = null;
+    /** Whether the server refused a token of this browser. */
+    this.refused = false;
     this._transport = transport;
     this._now = now;
     this._round = 0;
@@ -61,10 +66,12 @@ export class Connection {
   /** Asks the server what it serves, and goes as far as it can without asking the user. */
   async connect() {
     await this._attempt({ type: 'connect' }, async (current) => {
-      const where = { url: this._url, token: this._token(), transport: this._transport() };
+      this._shown = this._token();
+      const where = { url: this._url, token: this._shown, transport: this._transport() };
       const server = await this.engine.connect(where);
       if (!current()) return;
       this._retry.succeeded();
+      this.refused = false;
       this._go({ type: 'connected', server });
       if (this.phase.value.name === 'preparing') await this._prepare(current);
     });
@@ -162,8 +169,15 @@ export class Connection {
 
   /** @param {{code: string, message: string}} problem */
   _fail({ code, message }) {
+    if (meaningForPage(code) === 'needs_token') this._refuse();
     this._go({ type: 'failed', problem: { code, message } });
     if (this.phase.value.name === 'offline') this._retry.wait();
+  }
+
+  /** A token that counts no more, as of a device that was revoked, does not stay; one of a newer pairing does. */
+  _refuse() {
+    this.refused ||= this._shown !== null;
+    if (this._shown !== null && this._token() === this._shown) this._forget();
   }
 
   /** A worker that died answers nothing any more; the next try starts another one. */

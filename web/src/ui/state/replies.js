@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
-import { messages, reply } from '../../chats/tree.js';
+import { reply, turns } from '../../chats/tree.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
+import { circumstances, mark } from './repeats.js';
 import { ALONE } from './tabs/writers.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
@@ -14,7 +15,10 @@ import { ALONE } from './tabs/writers.js';
  *   tokensPerSecond: number | null}} Live
  */
 /** @typedef {{chat: string, stop: () => void, stopping: boolean}} Running */
-/** Why a message has no reply. @typedef {{leaf: string, chat: string, message: string}} Missing */
+/**
+ * Why a message has no reply, and how it was asked for one.
+ * @typedef {{leaf: string, chat: string, code: string, message: string, asked: string}} Missing
+ */
 /**
  * @template T
  * @typedef {import('@preact/signals').Signal<T>} Signal
@@ -59,10 +63,13 @@ export class Replies {
     library.keep((id) => this.running.value?.chat === id);
   }
 
-  /** Answers the user's message at the leaf of the chat. @param {Chat} asked */
-  async answer(asked) {
+  /**
+   * Answers the user's message at the leaf of the chat.
+   * @param {Chat} asked @param {(wishes: Wishes) => Wishes} [otherwise] for this reply alone
+   */
+  async answer(asked, otherwise = (wishes) => wishes) {
     if (this.running.value || this._connection.phase.value.name !== 'ready') return;
-    const wishes = this._wishes();
+    const wishes = otherwise(this._wishes());
     const { manifest } = /** @type {import('../../engine/messages.js').Connected} */ (
       this._connection.phase.value.server
     );
@@ -72,9 +79,10 @@ export class Replies {
     this._library.put(chat);
     this.onBegin(chat);
     const writing = this._begin(chat);
+    writing.asked = circumstances(chat, wishes);
     const request = {
       chat: chat.id,
-      messages: messages(chat),
+      messages: turns(chat),
       ...wishes,
       adapter: chat.adapter,
       attention: chat.attention === true,
@@ -123,7 +131,8 @@ export class Replies {
   /** @param {Writing} writing @param {Finished} done */
   _finish(writing, done) {
     this.last.value = done;
-    const { reason, text, ...stats } = done;
+    const { reason, text, ...figures } = done;
+    const stats = { ...figures, made: mark(writing.asked) };
     this._end(writing, text, reason, stats, reason === 'eos' ? '' : 'Reply ended.');
   }
 
@@ -132,7 +141,7 @@ export class Replies {
     const { code, message } = describeError(error);
     const { text } = writing;
     const chat = this._library.get(writing.chat);
-    if (!text && chat?.leaf) this.failure.value = { chat: chat.id, leaf: chat.leaf, message };
+    if (!text && chat?.leaf) this.failure.value = { chat: chat.id, leaf: chat.leaf, code, message, asked: writing.asked };
     this._end(writing, text, code, { message }, message);
     this._connection.replyFailed(error);
   }
@@ -169,6 +178,8 @@ class Writing {
   constructor(chat, clock, show, save) {
     this.chat = chat;
     this.text = '';
+    /** How the reply was asked for. */
+    this.asked = '';
     this._now = clock.now;
     this._save = save;
     this._saved = clock.now();

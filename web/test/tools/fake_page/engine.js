@@ -50,7 +50,10 @@ const SERVER = {
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, no_attention. */
+/**
+ * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, no_attention,
+ * too_long, too_old.
+ */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
     this.kind = kind;
@@ -70,6 +73,7 @@ export class FakeEngine {
     if (this.kind === 'needs_token' && !known) throw new AppError('unauthorized', 'a token is needed');
     if (this.kind === 'revoked') throw new AppError('device_revoked', 'this device was revoked');
     if (this.kind === 'offline') throw new AppError('server_unreachable', 'the server does not answer');
+    if (this.kind === 'too_old') throw new AppError('browser_too_old', 'this browser has WebAssembly without SIMD');
     if (this.kind === 'failed') throw new AppError('manifest_invalid', 'the manifest of this server is damaged');
     const stored = this.kind !== 'needs_download' || this._done === SERVER.manifest.size;
     return { ...SERVER, stored, doneBytes: stored ? SERVER.manifest.size : this._done };
@@ -125,6 +129,7 @@ export class FakeEngine {
     let text = '';
     let index = 0;
     await pause(120);
+    if (this.kind === 'too_long') throw new AppError('context_overflow', 'the chat exceeds the context of 2048');
     const ttft = (performance.now() - start) / 1000;
     for (const piece of pieces) {
       if (isStopped()) break;

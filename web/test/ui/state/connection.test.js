@@ -141,3 +141,41 @@ test('deleting the model that is served asks the server anew', async () => {
   await settled();
   assert.equal(all.connection.phase.value.name, 'needs_download');
 });
+
+for (const code of ['device_revoked', 'unauthorized']) {
+  test(`a token that is refused (${code}) does not stay in the browser, a newer one does`, async () => {
+    const engine = new ScriptedEngine();
+    const kept = { token: /** @type {string | null} */ ('first-token') };
+    const connection = new Connection({
+      spawn: () => /** @type {any} */ (engine), url: 'http://host', token: () => kept.token,
+      forget: () => void (kept.token = null), transport: () => 'auto', now: () => 0,
+    });
+    void connection.connect();
+    engine.last('connect').reject(new AppError(code, 'refused'));
+    await settled();
+    assert.deepEqual([connection.phase.value.name, kept.token, connection.refused], ['needs_token', null, true]);
+    kept.token = 'second-token';
+    void connection.connect();
+    kept.token = 'third-token';
+    engine.last('connect').reject(new AppError(code, 'refused'));
+    await settled();
+    assert.equal(kept.token, 'third-token', 'paired again in another tab meanwhile');
+    void connection.connect();
+    engine.last('connect').resolve(SERVER);
+    await settled();
+    assert.equal(connection.refused, false);
+  });
+}
+
+test('a server that is away takes no token out of the browser', async () => {
+  const engine = new ScriptedEngine();
+  let forgotten = 0;
+  const connection = new Connection({
+    spawn: () => /** @type {any} */ (engine), url: 'http://host', token: () => 'a-token',
+    forget: () => void (forgotten += 1), transport: () => 'auto', now: () => 0,
+  });
+  void connection.connect();
+  engine.last('connect').reject(new AppError('server_unreachable', 'away'));
+  await settled();
+  assert.deepEqual([forgotten, connection.refused], [0, false]);
+});

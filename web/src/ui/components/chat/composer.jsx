@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { directionOf } from '../../view/direction.js';
 import { fit } from '../../view/fit.js';
 import { sends } from '../../view/shortcuts.js';
 import { useApp } from '../context.jsx';
@@ -36,7 +37,7 @@ export function Composer() {
           id="composer"
           rows={1}
           aria-label="Message"
-          dir="auto"
+          dir={directionOf(draft)}
           aria-describedby="status"
           placeholder="Message"
           enterkeyhint={app.settings.value.enterSends ? 'send' : 'enter'}

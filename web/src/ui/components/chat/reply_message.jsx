@@ -7,6 +7,7 @@ import { CopyButton } from '../controls/copy_button.jsx';
 import { IconButton } from '../controls/icon.jsx';
 import { LookedButton } from '../attention/button.jsx';
 import { Markdown } from './markdown.jsx';
+import { Repeating } from './repeating.jsx';
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
 
@@ -40,6 +41,7 @@ export function ReplyMessage({ node, last }) {
         <Branches node={node} />
         {figures && <span class="figures">{figures}</span>}
       </div>
+      <Repeating node={node.id} />
     </article>
   );
 }

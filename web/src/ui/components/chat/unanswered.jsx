@@ -13,6 +13,7 @@ export function Unanswered({ leaf }) {
       </div>
     );
   }
+  const final = why !== null && app.unanswerable();
   return (
     <div class="message">
       {why && <p class="ended failed">No reply: {why}</p>}
@@ -21,9 +22,9 @@ export function Unanswered({ leaf }) {
           type="button"
           class="button"
           disabled={app.hindrance.value !== null}
-          onClick={() => app.regenerate(null)}
+          onClick={() => (final ? (app.editing.value = leaf) : app.regenerate(null))}
         >
-          {why ? 'Try again' : 'Get a reply'}
+          {final ? 'Edit the message' : why ? 'Try again' : 'Get a reply'}
         </button>
       </div>
     </div>

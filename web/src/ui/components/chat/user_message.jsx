@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { directionOf } from '../../view/direction.js';
 import { fit } from '../../view/fit.js';
 import { sends } from '../../view/shortcuts.js';
 import { Branches } from './branches.jsx';
@@ -65,7 +66,7 @@ function Editor({ node }) {
         ref={field}
         class="text-field"
         aria-label="Edit message"
-        dir="auto"
+        dir={directionOf(text)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={pressed}

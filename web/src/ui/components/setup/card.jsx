@@ -37,6 +37,8 @@ export function SetupCard() {
 function Failed({ problem }) {
   const app = useApp();
   const digest = app.connection.phase.value.server?.manifest.digest;
+  // What is missing in a browser is still missing at the next try.
+  const hopeless = problem?.code === 'browser_too_old';
   const damaged = digest && /weights|damaged|checksum|plane|tokenizer/.test(problem?.code ?? '');
   return (
     <section class="card" aria-labelledby="setup">
@@ -44,9 +46,11 @@ function Failed({ problem }) {
       <p>{sentence(problem?.message ?? '')}</p>
       <p class="hint">Code: {problem?.code}</p>
       <div class="row">
-        <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
-          Try again
-        </button>
+        {!hopeless && (
+          <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
+            Try again
+          </button>
+        )}
         {damaged && (
           <button type="button" class="button danger" onClick={() => void app.connection.remove(digest)}>
             Delete the model here

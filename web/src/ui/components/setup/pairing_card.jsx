@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { describeError } from '../../../common/errors.js';
 import { guessName } from '../../../pairing/device_name.js';
-import { isToken, loadToken, redeem, storeToken } from '../../../pairing/pair.js';
+import { isToken, redeem, storeToken } from '../../../pairing/pair.js';
 import { readCredential } from '../../view/credential.js';
 import { sentence, whyPairing } from '../../words/explain.js';
 import { useApp } from '../context.jsx';
@@ -31,7 +31,7 @@ export function PairingCard({ problem }) {
   return (
     <section class="card" aria-labelledby="setup">
       <h2 id="setup">Pair this browser</h2>
-      <p role="status">{whyPairing(problem, loadToken() !== null)}</p>
+      <p role="status">{whyPairing(problem, app.connection.refused)}</p>
       <form onSubmit={(event) => void submit(event)}>
         <div class="field">
           <label for="credential">Pairing code or token</label>

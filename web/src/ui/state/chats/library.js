@@ -18,14 +18,15 @@ export class Library {
   /**
    * @param {{open: () => Promise<ChatStore>, toasts: import('../toasts.js').Toasts,
    *   defaults: () => {system: string, adapter: string | null, noise?: NoiseChoice | null},
-   *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null}} needs
-   *   `defaults` of a new chat; `memory` keeps which chat was open
+   *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, showing?: () => Promise<void>}} needs
+   *   `defaults` of a new chat; `memory` keeps which chat was open; `showing` loads what replies are shown with
    */
-  constructor({ open, toasts, defaults, memory = null }) {
+  constructor({ open, toasts, defaults, memory = null, showing = async () => {} }) {
     this._open = open;
     this._toasts = toasts;
     this._defaults = defaults;
     this._memory = memory;
+    this._showing = showing;
     /** @type {ChatStore | null} */
     this._store = null;
     this._search = new Search(() => this._store, toasts);
@@ -71,7 +72,9 @@ export class Library {
   /** @param {string} id */
   async select(id) {
     const chat = this._here.get(id) ?? (await this._store?.load(id));
-    if (chat) this._show(chat);
+    if (!chat) return;
+    if (chat.leaf !== null) await this._showing();
+    this._show(chat);
   }
 
   /** The newest state of a chat that is in use. @param {string} id @returns {Chat | undefined} */
@@ -165,10 +168,11 @@ export class Library {
   /** Takes in the chats of files of this app or of the terminal. @param {Blob[]} files */
   async take(files) {
     const texts = await Promise.all(files.map(readDocument));
-    const chats = texts.flatMap((text) => importChats(text));
+    const chats = texts.flatMap((text, index) => importChats(text, { now: writtenAt(files[index]) }));
     await this._store?.saveAll(chats);
-    await this.refresh();
-    if (chats.length) this._show(chats[chats.length - 1]);
+    await Promise.all([this.refresh(), this._showing()]);
+    const [newest] = [...chats].sort((a, b) => b.updated - a.updated);
+    if (newest) this._show(newest);
     this._toasts.show(chats.length === 1 ? 'Imported 1 chat' : `Imported ${chats.length} chats`);
   }
 
@@ -249,6 +253,12 @@ export class Library {
     // Nor is a message that was written while the other tab's state was read.
     if (chat && this.chat.value === before) this._show(chat);
   }
+}
+
+/** When a file was changed last, in milliseconds since 1970; now, where it does not say. @param {Blob} file */
+function writtenAt(file) {
+  const at = /** @type {File} */ (file).lastModified;
+  return at > 0 ? Math.min(at, Date.now()) : Date.now();
 }
 
 /** @param {string} title @returns {string} fit for every file system */

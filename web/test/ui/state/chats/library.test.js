@@ -127,6 +127,23 @@ test('a chat survives its file, and one file holds all of them', async () => {
   assert.deepEqual(titles, ['Another', 'Another', 'Carried over', 'Carried over', 'Carried over']);
 });
 
+test('imported chats have the dates of their files, the newest first and shown', async () => {
+  const { library } = await harness();
+  const file = (/** @type {string} */ content, /** @type {number} */ lastModified) => {
+    const messages = [{ role: 'user', content }];
+    return new File([JSON.stringify({ format: 'gatelink.conversation', version: 1, model: '', messages })], 'x.json', {
+      lastModified,
+    });
+  };
+  await library.take([file('middle', 2_000_000), file('newest', 3_000_000), file('oldest', 1_000_000)]);
+  assert.deepEqual(library.list.value.map(({ title, updated }) => [title, updated]), [
+    ['newest', 3_000_000],
+    ['middle', 2_000_000],
+    ['oldest', 1_000_000],
+  ]);
+  assert.equal(library.chat.value.title, 'newest');
+});
+
 test('a file that is no chat takes in nothing', async () => {
   const { library } = await harness();
   const good = new Blob(['{"format":"gatelink.conversation","version":1,"model":"m","messages":[]}']);
