@@ -150,5 +150,12 @@ def test_a_budget_that_is_used_up_is_said_in_words(chat: ChatPage, seen: Seen) -
     closed(chat)
     chat.write(FIRST)
     expect(page.get_by_text("No reply: the noise budget does not allow this")).to_be_visible()
-    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    again = page.get_by_role("button", name="Try again")
+    expect(page.get_by_role("button", name="Edit the message")).to_be_visible()
+    expect(again).to_have_count(0)
     assert seen.steps == []
+    # With another budget it can be answered.
+    chat.press("Settings")
+    page.get_by_label("Budget", exact=True).fill("50000")
+    closed(chat)
+    expect(again).to_be_visible()

@@ -10,7 +10,7 @@ import { MAX_CHAT_BYTES, sizeOf } from './size.js';
 import { MAX_CHATS } from './store.js';
 import { isWellFormed } from './text.js';
 import { tidyTitle, titleOf } from './titles.js';
-import { MAX_NODES, newChat, turns } from './tree.js';
+import { MAX_NODES, messages, newChat } from './tree.js';
 import { treeIn, treeOf } from './tree_document.js';
 
 /** @typedef {import('./types').Chat} Chat */
@@ -99,7 +99,7 @@ function unlessUnknown(error) {
 /** @param {Chat} chat */
 function documentOf(chat) {
   const { model } = chat;
-  return { format: FORMAT, version: VERSION, model, messages: turns(chat), tree: treeOf(chat) };
+  return { format: FORMAT, version: VERSION, model, messages: messages(chat), tree: treeOf(chat) };
 }
 
 /** @param {string} text @returns {unknown} */

@@ -4,7 +4,7 @@ import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
 import { isWellFormed } from './text.js';
 import { tidyTitle } from './titles.js';
-import { MAX_NODES, messages, newChat, turns } from './tree.js';
+import { MAX_NODES, messages, newChat } from './tree.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
@@ -56,8 +56,7 @@ export function treeIn(tree, { id, model, now }, shown) {
     roots,
     leaf: placeIn(tree.leaf, Object.keys(nodes).length, "'leaf'"),
   };
-  const given = system ? shown : shown.filter(({ role }) => role !== 'system');
-  if (!sameMessages(turns(read), given) && !sameMessages(messages(read), given)) {
+  if (!sameMessages(messages(read), system ? shown : shown.filter(({ role }) => role !== 'system'))) {
     throw new ConversationFileInvalid("'tree' does not lead to the same 'messages'");
   }
   return read;

@@ -96,10 +96,8 @@ test('chats without a date keep the order of their file, and those with one thei
 test('a message without an answer and the next one come back as they were', () => {
   const chat = say(say(newChat({ id: 'a', now: 1 }), 'one', 2), 'two', 3);
   const document = JSON.parse(exportChat(chat));
-  assert.deepEqual(document.messages, [{ role: 'user', content: 'one\n\ntwo' }]);
+  assert.deepEqual(document.messages, messages(chat));
   assert.deepEqual(importChat(JSON.stringify(document), { id: 'a' }).nodes, chat.nodes);
-  const asShown = { ...document, messages: messages(chat) };
-  assert.deepEqual(importChat(JSON.stringify(asShown), { id: 'a' }).nodes, chat.nodes);
 });
 
 test('a file of one chat is read where a file of many is', () => {
