@@ -2,6 +2,7 @@
 
     python -m scripts.demonstration.run                      an interactive chat
     python -m scripts.demonstration.run --once "QUESTION"    prints the answer and exits
+    python -m scripts.demonstration.run --model smollm2      with a model of general knowledge
 
 ``scripts/demo`` sets up first what this needs.
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 from types import FrameType
 
 from scripts.demonstration.server import DemoServer, ServerFailed
+from scripts.demonstration.smollm2 import ModelFailed, ready
 
 FOLDER = Path(".demo")
 _START_SECONDS = 300.0
@@ -38,23 +40,27 @@ def main(
     """
     parser = argparse.ArgumentParser(prog="scripts/demo")
     parser.add_argument("--once", metavar="QUESTION", help="print the answer and exit")
-    question = parser.parse_args(arguments).once
+    parser.add_argument(
+        "--model", choices=("smollm2",), help="in place of the embedded one; 93 MB to download"
+    )
+    given = parser.parse_args(arguments)
     with _ended_in_order():
         try:
-            return _demonstrate(question, commands)
-        except ServerFailed as error:
+            model = () if given.model is None else ("--model", str(ready(FOLDER, commands, _tell)))
+            return _demonstrate(given.once, commands, model)
+        except (ServerFailed, ModelFailed) as error:
             _tell(str(error))
             return 1
         except KeyboardInterrupt:
             return 130
 
 
-def _demonstrate(question: str | None, commands: Path) -> int:
+def _demonstrate(question: str | None, commands: Path, model: Sequence[str]) -> int:
     began = time.monotonic()
-    _tell("starting a server with the embedded model; this takes some seconds")
-    server = DemoServer(
-        [str(commands / "split-server"), "serve", "--port", "0"], FOLDER / "server.log"
-    )
+    which = "this model" if model else "the embedded model"
+    _tell(f"starting a server with {which}; this takes some seconds")
+    command = [str(commands / "split-server"), "serve", "--port", "0", *model]
+    server = DemoServer(command, FOLDER / "server.log")
     try:
         url = server.url(_START_SECONDS, lambda waited: _tell(f"still starting after {waited:g} s"))
         _tell(f"the server is ready after {time.monotonic() - began:.0f} s")
