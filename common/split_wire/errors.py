@@ -237,20 +237,28 @@ class CacheFull(SplitError):
     """The step does not fit into memory.
 
     It would hold ``positions`` cached ones and needs ``needed`` more bytes where ``free`` are;
-    ``fits``: the most positions that this session could hold now.
+    ``fits``: the most positions that this session could hold now. ``retry_after`` is given where
+    sessions that are in use at the moment hold what is missing.
     """
 
     code = "cache_full"
     status = 503
     retryable = True
 
-    def __init__(self, positions: int, needed: int, free: int, fits: int) -> None:
+    def __init__(
+        self, positions: int, needed: int, free: int, fits: int, retry_after: float | None = None
+    ) -> None:
         self.positions, self.needed, self.free, self.fits = positions, needed, max(free, 0), fits
+        self.retry_after = retry_after
         super().__init__(
             f"a context of {positions} tokens needs {needed} more bytes of memory and {self.free} "
             f"are free, enough for {fits} tokens; "
             "close a session, shorten the conversation or try again later"
         )
+
+    def later(self, seconds: float) -> CacheFull:
+        """The same, where waiting may help."""
+        return CacheFull(self.positions, self.needed, self.free, self.fits, seconds)
 
 
 class Overloaded(SplitError):

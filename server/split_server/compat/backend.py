@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import TypeVar
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,8 @@ from split_wire.attention import AttentionRequest, weights_of
 from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
 from split_wire.tensor import Tensor, WireDtype
 
-_T = TypeVar("_T")
+# How soon it is noticed that nobody waits any more for a session.
+_LOOK_SECONDS = 0.1
 # Answers with attention that may wait for their reader.
 BUFFERED = 3
 
@@ -100,6 +103,11 @@ class EngineBackend:
             attention=None if result.attention is None else weights_of(result.attention),
         )
 
+    def rest(self) -> None:
+        """Let the session make way at once, if it must. On the event loop."""
+        if self._session is not None:
+            self._sessions.rest(self._session)
+
     def close(self) -> None:
         """End the session; its buffers go to the next one."""
         session, self._session = self._session, None
@@ -112,8 +120,22 @@ class EngineBackend:
 
     def _opened(self) -> Session:
         if self._session is None:
-            self._session = self._on_loop(lambda: self._sessions.open(self._principal))
+            self._session = self._awaited(self._sessions.opened(self._principal))
         return self._session
+
+    def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:
+        """What ``opening`` returns or raises on the event loop. Raises Cancelled."""
+        try:
+            answer = asyncio.run_coroutine_threadsafe(opening, self._loop)
+        except RuntimeError:
+            opening.close()
+            raise ShuttingDown from None
+        while not self.cancelled.is_set():
+            with suppress(FutureTimeout):
+                return answer.result(_LOOK_SECONDS)
+        if not answer.cancel():
+            self._loop.call_soon_threadsafe(self._sessions.close, answer.result())
+        raise Cancelled
 
     def _result(self, session: Session, request: StepRequest) -> EngineResult:
         answer: Future[EngineResult] = Future()
@@ -124,28 +146,16 @@ class EngineBackend:
             else:
                 answer.set_result(outcome)
 
-        def begin() -> None:
+        def begun() -> None:
             try:
-                self._sessions.begin(session, request, done, lambda: not self.cancelled.is_set())
+                waits = self._sessions.waits(session, request)
+                begin = self._sessions.begin_later if waits else self._sessions.begin
+                begin(session, request, done, lambda: not self.cancelled.is_set())
             # Whatever it is belongs to the thread that waits for the answer.
             except Exception as error:  # noqa: BLE001
                 answer.set_exception(error)
 
-        self._call(begin)
-        return answer.result()
-
-    def _on_loop(self, work: Callable[[], _T]) -> _T:
-        """What ``work`` returns or raises on the event loop."""
-        answer: Future[_T] = Future()
-
-        def run() -> None:
-            try:
-                answer.set_result(work())
-            # Whatever it is belongs to the thread that waits for the answer.
-            except Exception as error:  # noqa: BLE001
-                answer.set_exception(error)
-
-        self._call(run)
+        self._call(begun)
         return answer.result()
 
     def _call(self, work: Callable[[], None]) -> None:

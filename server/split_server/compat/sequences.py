@@ -60,6 +60,7 @@ class SequencePool:
         if not sequence.cached:
             sequence.close()
             return
+        sequence.backend.rest()
         self._idle.append(_Kept(principal, sequence))
         while len(self._idle) > self._most:
             self._idle.pop(0).sequence.close()

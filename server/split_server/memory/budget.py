@@ -80,7 +80,7 @@ class ByteBudget:
         """Whether larger buffers are needed, or more for a reply than for the one before."""
         return sum(self._growth(claim)) > 0
 
-    def check(self, claim: Claim, others: Sequence[Holding]) -> None:
+    def check(self, claim: Claim, others: Sequence[Holding], *, told: bool = True) -> None:  # noqa: ARG002
         """Raise CacheFull when the step does not fit even with ``others`` dropped."""
         cache_bytes, reply_bytes = self._growth(claim)
         freed = sum(other.bytes for other in others if self._held[other] == 1)

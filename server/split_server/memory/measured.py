@@ -47,7 +47,7 @@ class MeasuredRoom:
         """Whether the budget has to give more, or memory has to be asked."""
         return self.budget.grows(claim) or self._asks(claim)
 
-    def check(self, claim: Claim, others: Sequence[Holding]) -> None:
+    def check(self, claim: Claim, others: Sequence[Holding], *, told: bool = True) -> None:
         """Raise CacheFull when the step does not fit even with ``others`` dropped."""
         if self._asks(claim):
             forecast = self._forecast(claim)
@@ -56,7 +56,7 @@ class MeasuredRoom:
                 forecast = self._forecast(claim)
             reclaimable = sum(other.cache.allocated_bytes for other in others)
             if forecast.needed > forecast.free + reclaimable:
-                raise self.planner.refusal(*_step(claim), forecast, reclaimable)
+                raise self.planner.refusal(*_step(claim), forecast, reclaimable, told=told)
         self.budget.check(claim, others)
 
     def fits(self, claim: Claim) -> bool:

@@ -98,9 +98,13 @@ class MemoryPlanner:
         rows: int,
         forecast: Forecast,
         reclaimable: int = 0,
+        *,
+        told: bool = True,
     ) -> CacheFull:
-        """The error for a step that does not fit even when ``reclaimable`` bytes are given up."""
-        self._refused += 1
+        """The error for a step that does not fit even when ``reclaimable`` bytes are given up;
+        counted where a client is ``told``.
+        """
+        self._refused += told
         free = forecast.free + reclaimable
         return CacheFull(positions, forecast.needed, free, self.fits(cache, free, rows))
 

@@ -60,8 +60,10 @@ class CacheRoom(Protocol):
     def grows(self, claim: Claim) -> bool:
         """Whether the step needs more space than its holding has."""
 
-    def check(self, claim: Claim, others: Sequence[Holding]) -> None:
-        """Raise CacheFull when the step does not fit even with ``others`` dropped."""
+    def check(self, claim: Claim, others: Sequence[Holding], *, told: bool = True) -> None:
+        """Raise CacheFull when the step does not fit even with ``others`` dropped; ``told``:
+        whether its client is told so, which is counted.
+        """
 
     def fits(self, claim: Claim) -> bool:
         """Whether the step fits as things are."""

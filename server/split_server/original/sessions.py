@@ -72,11 +72,11 @@ class OriginalSessions:
         self._steps.adapter(adapter)
         self._check_shape(embeddings)
         await self._off_loop(embeddings.rows, embeddings.require_finite)
-        session, known = self._named_session(principal, name, embeddings, incremental)
+        session, known = await self._named_session(principal, name, embeddings, incremental)
         cached = session.cache.length
         whole = StepRequest(cached, embeddings, rows="last" if known else "all", adapter=adapter)
         tasks = self._steps.tasks
-        results = await tasks.result(self._begun(session, whole, known))
+        results = await tasks.result(await self._begun(session, whole, known))
         hidden = await self._off_loop(embeddings.rows, lambda: _joined(results))
         compute = sum(result.compute_us for result in results)
         return Appended(
@@ -99,18 +99,21 @@ class OriginalSessions:
         """End its threads; nothing is appended any more."""
         self._threads.close()
 
-    def _named_session(
+    async def _named_session(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> tuple[Session, bool]:
         session = self._steps.store.find_named(principal, name) if incremental else None
         cached = 0 if session is None else session.cache.length
         # Before a session is opened, which may cost another one its place.
         self._steps.require_context(cached + embeddings.rows)
-        if session is None:
+        if session is not None:
+            if session.running or session.claiming:
+                raise Overloaded("a step of this session is under way")
+            return session, True
+        if self._steps.store.has_named(principal, name):
+            # It takes its own place.
             return self._steps.open(principal, "f32", name), False
-        if session.running:
-            raise Overloaded("a step of this session is under way")
-        return session, True
+        return await self._steps.opened(principal, "f32", name=name), False
 
     def _check_shape(self, embeddings: Tensor) -> None:
         if embeddings.width != self.info.hidden_size:
@@ -122,16 +125,19 @@ class OriginalSessions:
         """``work`` on a thread when it goes over more rows than one step has."""
         return await self._threads.run(work) if rows > self._steps.max_rows else work()
 
-    def _begun(
+    async def _begun(
         self, session: Session, whole: StepRequest, known: bool
     ) -> asyncio.Task[list[EngineResult]]:
-        """``whole`` on its way; whatever is raised, it is counted nowhere."""
+        """``whole`` on its way once there is memory; whatever is raised, it is counted nowhere."""
+        session.claiming = True
         try:
-            self._steps.enter(session, whole)
+            await self._steps.entered(session, whole)
         except BaseException:
             if not known:
                 self._steps.store.lose(session)
             raise
+        finally:
+            session.claiming = False
         parts = self._parts(session, whole)
         try:
             return self._steps.tasks.start(parts)

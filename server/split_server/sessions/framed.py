@@ -167,22 +167,21 @@ class FramedSessions:
         async with framing.lock:
             before = framing.state.running
             try:
-                return self._begun(
-                    session, framing, await self._admission(framing.state, message, frame)
-                )
+                admission = await self._admission(framing.state, message, frame)
+                return await self._begun(session, framing, admission)
             except BaseException:
                 run = framing.state.running
                 if run is not None and run is not before:
                     _give_up(session, framing.state, run)
                 raise
 
-    def _begun(
+    async def _begun(
         self, session: Session, framing: Framing, admission: Admission
     ) -> bytes | asyncio.Future[bytes]:
         if isinstance(admission, Replay):
             return admission.reply
         if isinstance(admission, Run):
-            framing.reply = self._begin(session, framing.state, admission)
+            framing.reply = await self._begin(session, framing.state, admission)
         if framing.reply is None:
             raise UnknownSession
         return framing.reply
@@ -192,32 +191,46 @@ class FramedSessions:
             return state.admit(message, fingerprint(frame))
         return await self._threads.run(lambda: state.admit(message, fingerprint(frame)))
 
-    def _begin(self, session: Session, state: SessionState, run: Run) -> asyncio.Future[bytes]:
-        """Queue the admitted step."""
-        reply: asyncio.Future[bytes] = self._steps.tasks.future()
+    async def _begin(
+        self, session: Session, state: SessionState, run: Run
+    ) -> asyncio.Future[bytes]:
+        """Queue the admitted step once there is memory for it."""
+        request = _request(run)
+        await self._steps.entered(session, request)
         try:
-            self._queue(session, state, run, reply)
+            return self._queued(session, state, run, request)
+        except BaseException:
+            self._steps.leave(session)
+            raise
+
+    def _queued(
+        self, session: Session, state: SessionState, run: Run, request: StepRequest
+    ) -> asyncio.Future[bytes]:
+        """The reply of a step that was counted in."""
+        reply: asyncio.Future[bytes] = self._steps.tasks.future()
+
+        def ended(outcome: Outcome) -> None:
+            _book(session, state, run, reply, outcome)
+
+        try:
+            self._steps.begin_entered(session, request, ended, wanted=lambda: not reply.done())
         except BaseException:
             reply.cancel()
             raise
         return reply
 
-    def _queue(
-        self, session: Session, state: SessionState, run: Run, reply: asyncio.Future[bytes]
-    ) -> None:
-        request = StepRequest(
-            run.step.start,
-            run.step.embeddings,
-            rows=run.step.rows,
-            attention=run.step.attention,
-            attention_copies=_ATTENTION_COPIES,
-            adapter=run.step.adapter,
-        )
 
-        def ended(outcome: Outcome) -> None:
-            _book(session, state, run, reply, outcome)
-
-        self._steps.begin(session, request, ended, wanted=lambda: not reply.done())
+def _request(run: Run) -> StepRequest:
+    """The step that was admitted, as the engine gets it."""
+    step = run.step
+    return StepRequest(
+        step.start,
+        step.embeddings,
+        rows=step.rows,
+        attention=step.attention,
+        attention_copies=_ATTENTION_COPIES,
+        adapter=step.adapter,
+    )
 
 
 def _book(

@@ -12,6 +12,10 @@ from split_wire.attention import AttentionRequest
 from split_wire.errors import StartBeyondCache
 from split_wire.tensor import Tensor
 
+# Seconds for which a request waits for a session, or for memory: its client has nothing yet that
+# it could ask for again, and nobody else waits because of it.
+_PATIENCE = 120.0
+
 
 class InProcessSessions:
     """Lives on the event loop, but for :meth:`request`."""
@@ -29,9 +33,16 @@ class InProcessSessions:
         """Rows of one step."""
         return self._steps.max_rows
 
-    def open(self, principal: str) -> Session:
-        """A new session with an empty cache. Raises TooManySessions, ShuttingDown."""
-        return self._steps.open(principal, self.info.dtype)
+    async def opened(self, principal: str) -> Session:
+        """A new session with an empty cache, once there is a place.
+
+        Raises TooManySessions, ShuttingDown.
+        """
+        return await self._steps.opened(principal, self.info.dtype, patience=_PATIENCE)
+
+    def rest(self, session: Session) -> None:
+        """Let ``session`` make way at once: nobody goes on with it for now."""
+        self._steps.store.rest(session)
 
     def close(self, session: Session) -> None:
         """Forget a session; its buffers are free once no step of it runs."""
@@ -70,4 +81,42 @@ class InProcessSessions:
         raises; ``done`` is then never called.
         """
         self._steps.require_serving()
+        self._steps.store.use(session)
         self._steps.begin(session, request, lambda _: None, done=done, wanted=wanted)
+
+    def waits(self, session: Session, request: StepRequest) -> bool:
+        """Whether the step needs memory that it may have to wait for. Raises AttentionTooLarge."""
+        return self._steps.waits(session, request)
+
+    def begin_later(
+        self,
+        session: Session,
+        request: StepRequest,
+        done: Callable[[Outcome], None],
+        wanted: Callable[[], bool],
+    ) -> None:
+        """:meth:`begin` once there is memory; ``done`` is told whatever is raised."""
+        self._steps.store.use(session)
+        self._steps.tasks.start(self._begun_later(session, request, done, wanted))
+
+    async def _begun_later(
+        self,
+        session: Session,
+        request: StepRequest,
+        done: Callable[[Outcome], None],
+        wanted: Callable[[], bool],
+    ) -> None:
+        try:
+            await self._steps.entered(session, request, wanted, _PATIENCE)
+            try:
+                self._steps.begin_entered(session, request, _nobody, done=done, wanted=wanted)
+            except BaseException:
+                self._steps.leave(session)
+                raise
+        except Exception as error:  # noqa: BLE001
+            # Whatever it is belongs to whoever waits for the answer.
+            done(error)
+
+
+def _nobody(_: Outcome) -> None:
+    """Nobody has to be told on the event loop."""

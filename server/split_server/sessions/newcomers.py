@@ -1,23 +1,27 @@
-"""Newcomers: clients that wait for a session while all are in use, principals in turn."""
+"""Newcomers: clients that wait for a session, or for memory, while all is in use; in turn."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from bisect import insort
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 
 from split_server.sessions.session import Session
-from split_wire.errors import TooManySessions
+from split_wire.errors import CacheFull, SplitError, TooManySessions
 
 _MOST_WAITING, _MOST_OF_A_PRINCIPAL = 256, 64
 _LONGEST_PAUSE = 1.0
+_LONGEST_PATIENCE = 300.0
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
     make: Callable[[], Session]
-    refusal: TooManySessions
+    refusal: SplitError
+    rank: int
     session: asyncio.Future[Session] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -25,37 +29,55 @@ class _Waiter:
 
 class Newcomers:
     """Lives on the event loop. ``patience``: seconds after which a newcomer is refused; 0: nobody
-    waits. ``close``: ends a session that was made for somebody who has left.
+    waits. ``close``: takes back what was given to somebody who has left. ``refusal``: what has them
+    wait, if it names a time; ``crowded``: what is told where too many wait.
     """
 
-    def __init__(self, patience: float, close: Callable[[Session], None]) -> None:
+    def __init__(
+        self,
+        patience: float,
+        close: Callable[[Session], None],
+        refusal: type[TooManySessions | CacheFull] = TooManySessions,
+        crowded: Callable[[int], SplitError] = lambda most: TooManySessions(most, _LONGEST_PAUSE),
+    ) -> None:
         self._patience = patience
         self._close = close
-        # The principal whose turn is next comes first.
-        self._waiting: OrderedDict[str, deque[_Waiter]] = OrderedDict()
+        self._refusal, self._crowded = refusal, crowded
+        # The principal whose turn is next comes first, and of each the lowest rank.
+        self._waiting: OrderedDict[str, list[_Waiter]] = OrderedDict()
+        self._arrivals = count()
         self._wake: asyncio.Handle | None = None
+        self._wakes_at = 0.0
 
     def __len__(self) -> int:
         """Newcomers who wait."""
         return sum(map(len, self._waiting.values()))
 
-    async def session(self, principal: str, make: Callable[[], Session]) -> Session:
-        """What ``make`` returns once it no longer raises TooManySessions and it is the principal's
-        turn.
+    async def turn(
+        self,
+        principal: str,
+        make: Callable[[], Session],
+        rank: int | None = None,
+        patience: float | None = None,
+    ) -> Session:
+        """What ``make`` returns once it no longer raises the refusal and it is the turn of the
+        principal, which gives the lowest ``rank`` its turns first; by default whoever came first.
 
-        Raises TooManySessions after ``patience`` or when too many wait, and what ``make`` raises.
+        Raises the refusal after ``patience`` or when too many wait, and what ``make`` raises.
         """
+        refused = self._crowded(len(self))
         if not self._waiting:
             try:
                 return make()
-            except TooManySessions as refusal:
+            except self._refusal as refusal:
+                if refusal.retry_after is None:
+                    raise
                 refused = refusal
-        else:
-            refused = TooManySessions(len(self), _LONGEST_PAUSE)
-        waiter = self._joined(principal, make, refused)
+        waiter = self._joined(principal, make, refused, rank)
         self._serve()
+        patience = self._patience if patience is None else min(patience, _LONGEST_PATIENCE)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(patience):
                 return await waiter.session
         except TimeoutError:
             self._give_back(waiter)
@@ -66,21 +88,21 @@ class Newcomers:
         finally:
             self._left(principal, waiter)
 
-    def wake(self) -> None:
-        """A session may have become free; newcomers are served soon."""
+    def wake(self, seconds: float = 0.0) -> None:
+        """Something may have become free; newcomers are served soon, or within ``seconds``."""
         if self._waiting:
-            self._wake_after(0.0)
+            self._wake_after(seconds)
 
     def _joined(
-        self, principal: str, make: Callable[[], Session], refused: TooManySessions
+        self, principal: str, make: Callable[[], Session], refused: SplitError, rank: int | None
     ) -> _Waiter:
         """Raises ``refused`` where too many wait."""
         mine = len(self._waiting.get(principal, ()))
         full = len(self) >= _MOST_WAITING or mine >= _MOST_OF_A_PRINCIPAL
         if full or not self._patience:
             raise refused
-        waiter = _Waiter(make, refused)
-        self._waiting.setdefault(principal, deque()).append(waiter)
+        waiter = _Waiter(make, refused, next(self._arrivals) if rank is None else rank)
+        insort(self._waiting.setdefault(principal, []), waiter, key=lambda one: one.rank)
         return waiter
 
     def _left(self, principal: str, waiter: _Waiter) -> None:
@@ -122,7 +144,10 @@ class Newcomers:
             return True
         try:
             waiter.session.set_result(waiter.make())
-        except TooManySessions as refusal:
+        except self._refusal as refusal:
+            if refusal.retry_after is None:
+                waiter.session.set_exception(refusal)
+                return True
             waiter.refusal = refusal
             return False
         # Whatever it is belongs to whoever waits.
@@ -131,6 +156,10 @@ class Newcomers:
         return True
 
     def _wake_after(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
         if self._wake is not None:
+            if self._wakes_at <= loop.time() + seconds:
+                return
             self._wake.cancel()
-        self._wake = asyncio.get_running_loop().call_later(seconds, self._serve)
+        self._wakes_at = loop.time() + seconds
+        self._wake = loop.call_later(seconds, self._serve)

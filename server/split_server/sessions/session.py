@@ -34,6 +34,8 @@ class Session:
 
     ``reserved``: bytes of KV cache set aside for it; ``promised``: bytes by which the reply to the
     step under way may exceed the one that is kept; ``running``: steps that are under way;
+    ``since``: the number of the use that goes on, later ones are higher; ``resting``: its client
+    does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames.
     """
 
@@ -46,6 +48,9 @@ class Session:
     promised: int = 0
     running: int = 0
     last_used: float = 0.0
+    since: int = 0
+    resting: bool = False
+    claiming: bool = False
     framing: Framing | None = None
 
     @property

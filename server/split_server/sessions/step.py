@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from split_server.engine.engine import Engine
-from split_server.engine.job import Outcome, StepJob
+from split_server.engine.job import Abandoned, Outcome, StepJob
 from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
@@ -25,9 +25,20 @@ from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
 from split_wire.attention import AttentionRequest, attention_bytes
 from split_wire.digest import PrefixChain
-from split_wire.errors import ContextOverflow, ModelStopped, ShuttingDown, UnknownAdapter
+from split_wire.errors import (
+    CacheFull,
+    ContextOverflow,
+    ModelStopped,
+    Overloaded,
+    ShuttingDown,
+    SplitError,
+    UnknownAdapter,
+)
 from split_wire.messages import DEFAULT_MAX_ROWS, Rows
 from split_wire.tensor import Tensor, WireDtype
+
+# Seconds after the end of a step within which those who wait for memory are looked at.
+_BEAT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +71,18 @@ def _always() -> bool:
     return True
 
 
+def _as_it_is(_: Session) -> None:
+    """A session that needs nothing more."""
+
+
+def _crowded(waiting: int) -> SplitError:
+    return Overloaded(f"{waiting} steps wait for memory")
+
+
 class StepAdmission:
     """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
-    step may name; ``open_within``: seconds that a newcomer waits for a session.
+    step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory.
 
     Lives on the event loop, but for what is said to run on the model thread.
     """
@@ -87,7 +106,8 @@ class StepAdmission:
         self._adapters = dict(adapters)
         self._stopping = False
         self._newcomers = Newcomers(open_within, self._withdraw)
-        store.freed = self._newcomers.wake
+        self._claims = Newcomers(open_within, self.leave, CacheFull, _crowded)
+        store.freed, store.settled = self._freed, lambda: self._claims.wake(_BEAT)
 
     @property
     def info(self) -> ModelInfo:
@@ -110,7 +130,7 @@ class StepAdmission:
     async def stop(self) -> None:
         """Refuse new sessions and steps, answer those that were admitted, end the model thread."""
         self._stopping = True
-        self._newcomers.wake()
+        self._freed()
         await self.tasks.drain()
         await self._engine.stop()
 
@@ -141,14 +161,21 @@ class StepAdmission:
         return self.store.open(principal, PrefixChain(self.manifest), dtype, name)
 
     async def opened(
-        self, principal: str, dtype: WireDtype, prepare: Callable[[Session], None]
+        self,
+        principal: str,
+        dtype: WireDtype,
+        prepare: Callable[[Session], None] = _as_it_is,
+        name: str | None = None,
+        patience: float | None = None,
     ) -> Session:
         """:meth:`open` once there is a place, principals in turn; ``prepare`` is called before
-        anybody else gets one. Raises ShuttingDown, TooManySessions and what ``prepare`` raises.
+        anybody else gets one. ``patience``: seconds, in place of ``open_within``.
+
+        Raises ShuttingDown, TooManySessions and what ``prepare`` raises.
         """
 
         def make() -> Session:
-            session = self.open(principal, dtype)
+            session = self.open(principal, dtype, name)
             try:
                 prepare(session)
             # Nobody would ever know its id.
@@ -157,10 +184,14 @@ class StepAdmission:
                 raise
             return session
 
-        return await self._newcomers.session(principal, make)
+        return await self._newcomers.turn(principal, make, patience=patience)
 
     def _withdraw(self, session: Session) -> None:
-        self.store.close(session.principal, session.key)
+        self.store.lose(session)
+
+    def _freed(self) -> None:
+        self._newcomers.wake()
+        self._claims.wake()
 
     def begin(
         self,
@@ -177,6 +208,24 @@ class StepAdmission:
         anything.
         """
         self.enter(session, request)
+        try:
+            self.begin_entered(session, request, ended, done=done, wanted=wanted)
+        except BaseException:
+            self.leave(session)
+            raise
+
+    def begin_entered(
+        self,
+        session: Session,
+        request: StepRequest,
+        ended: Callable[[Outcome], None],
+        *,
+        done: Callable[[Outcome], None] = _nobody,
+        wanted: Callable[[], bool] = _always,
+    ) -> None:
+        """:meth:`begin` for a step that was counted in; whoever is raised something counts it out,
+        else its end does.
+        """
 
         def left(outcome: Outcome) -> None:
             try:
@@ -184,11 +233,38 @@ class StepAdmission:
             finally:
                 self.leave(session)
 
-        try:
-            self.post(session, request, left, done=done, wanted=wanted)
-        except BaseException:
-            self.leave(session)
-            raise
+        self.post(session, request, left, done=done, wanted=wanted)
+
+    def waits(self, session: Session, request: StepRequest) -> bool:
+        """Whether the step needs memory that it may have to wait for. Raises AttentionTooLarge."""
+        return self.store.grows(session, request.end, self._attention_room(request))
+
+    async def entered(
+        self,
+        session: Session,
+        request: StepRequest,
+        wanted: Callable[[], bool] = _always,
+        patience: float | None = None,
+    ) -> None:
+        """:meth:`enter` once there is memory, principals in turn, and of each the session first
+        that is in use the longest; ``wanted`` and ``patience`` as in :meth:`post` and
+        :meth:`opened`.
+
+        Raises what :meth:`enter` raises, Abandoned for a step that is no longer ``wanted``, and
+        Overloaded where too many wait.
+        """
+
+        def make() -> Session:
+            self.require_serving()
+            if not wanted():
+                raise Abandoned
+            self.enter(session, request)
+            return session
+
+        if self.waits(session, request):
+            await self._claims.turn(session.principal, make, session.since, patience)
+        else:
+            self.enter(session, request)
 
     def enter(self, session: Session, request: StepRequest) -> None:
         """Count ``request`` in, and set memory aside for it.

@@ -1,15 +1,16 @@
 """Sessions by principal: who holds which cache, for how long, and who makes way for whom.
 
 Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted, and
-neither is one of ``split.v1`` whose device has just used it: it is about to send its next token,
-and would come back with its whole conversation. Only where a principal has more than an equal
-share of all sessions is it evicted then, for one that has less: whoever keeps all at work keeps
-nobody out. A session that is removed while busy keeps counting until its step ends, and only then
-are its buffers given to the next one.
+neither is one whose client has just used it, for the place or the memory of one whose use began
+later: it is about to send its next token, and would come back with its whole conversation. Only
+where a principal has more than an equal share of all sessions is it evicted then, for one that has
+less: whoever keeps all at work keeps nobody out. A session that is removed while busy keeps
+counting until its step ends, and only then are its buffers given to the next one.
 """
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import time
 from collections import Counter, OrderedDict
@@ -20,7 +21,7 @@ from split_server.memory.room import CacheRoom, Claim
 from split_server.sessions.lost_names import LostNames
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
-from split_wire.errors import TooManySessions, UnknownSession
+from split_wire.errors import CacheFull, TooManySessions, UnknownSession
 from split_wire.tensor import WireDtype
 
 _SESSION_ID_BYTES = 16
@@ -29,8 +30,8 @@ _SHORTEST_RETRY, _USUAL_RETRY = 0.1, 1.0
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """Counts; seconds of idleness after which a session goes (``ttl``), and until which no other
-    one takes the place of a framed session (``active``).
+    """Counts; seconds of idleness after which a session goes (``ttl``), and until which no newcomer
+    takes its place or its memory (``active``).
     """
 
     max_sessions: int = 64
@@ -57,8 +58,11 @@ class SessionStore:
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._lingering: set[Session] = set()
         self._lost_names = LostNames()
-        # Told whenever a place has become free; it may not open a session before it returns.
+        self._uses = itertools.count()
+        # Told whenever a place has become free, and whenever a step has ended; they may neither
+        # open a session nor reserve before they return.
         self.freed: Callable[[], None] = lambda: None
+        self.settled: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -85,7 +89,7 @@ class SessionStore:
         while self._count_reached(principal):
             self._evict_for(principal)
         session = Session(principal, key, chain, dtype, self._room.new_cache())
-        session.last_used = self._clock()
+        session.last_used, session.since = self._clock(), next(self._uses)
         self._room.hold(session)
         self._sessions[principal, key] = session
         return session
@@ -100,6 +104,23 @@ class SessionStore:
             raise UnknownSession
         return session
 
+    def use(self, session: Session) -> None:
+        """Mark a session as used, after a rest as a new use; nothing happens when it is gone."""
+        if not self._holds(session):
+            return
+        if session.running == 0 and not self._active(session):
+            session.since = next(self._uses)
+        session.resting = False
+        self._touch(session)
+
+    def rest(self, session: Session) -> None:
+        """Let a session make way at once: its client does not go on for now."""
+        session.resting = True
+
+    def grows(self, session: Session, positions: int, reply_bytes: int = 0) -> bool:
+        """Whether :meth:`reserve` needs more space than the session has."""
+        return self._room.grows(Claim(session, positions, reply_bytes))
+
     def find_named(self, principal: str, name: str) -> Session | None:
         """The session under a client's own ``name``, None when that name was never used.
 
@@ -110,13 +131,17 @@ class SessionStore:
             raise UnknownSession
         return session
 
+    def has_named(self, principal: str, name: str) -> bool:
+        """Whether there is a session under a client's own ``name``."""
+        return (principal, _named(name)) in self._sessions
+
     def reserve(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
-        """Set the buffers for ``positions`` cached ones aside, evicting the principal's idle
-        sessions if that helps.
+        """Set the buffers for ``positions`` cached ones aside, evicting idle sessions of the
+        principal if that helps: those that rest, and those whose use began later.
 
         ``reply_bytes``: of a large reply, which is kept like the cache. Raises UnknownSession when
-        the session is gone, and CacheFull when even evicting would not make room; nothing is set
-        aside then.
+        the session is gone, and CacheFull when even evicting would not make room, with a time where
+        the principal's other sessions could; nothing is set aside then.
         """
         if not self._holds(session):
             raise UnknownSession
@@ -132,10 +157,18 @@ class SessionStore:
             raise
 
     def _make_way(self, session: Session, claim: Claim) -> None:
-        """Give up idle sessions, the longest idle first, until ``claim`` fits."""
-        idle = self._spare(session)
-        self._room.check(claim, idle)
-        for other in idle:
+        """Give up sessions until ``claim`` fits."""
+        others = self._others(session)
+        yielding = self._yielding(session, others)
+        try:
+            self._room.check(claim, yielding, told=len(yielding) == len(others))
+        except CacheFull as full:
+            if len(yielding) == len(others):
+                raise
+            # Raises where waiting would not help.
+            self._room.check(claim, others)
+            raise full.later(self._retry_after(others)) from None
+        for other in yielding:
             if self._room.fits(claim):
                 break
             self.lose(other)
@@ -151,6 +184,7 @@ class SessionStore:
                 self._room.drop(session)
                 self.freed()
             self._room.settle(session)
+            self.settled()
         if self._holds(session):
             self._touch(session)
 
@@ -198,24 +232,29 @@ class SessionStore:
         self.sweep()
         session = self._sessions.get((principal, key))
         if session is not None:
-            self._touch(session)
+            self.use(session)
         return session
 
     def _touch(self, session: Session) -> None:
         session.last_used = self._clock()
         self._sessions.move_to_end((session.principal, session.key))
 
-    def _idle(self, principal: str) -> list[Session]:
-        mine = (s for s in self._sessions.values() if s.principal == principal)
-        return [session for session in mine if session.running == 0]
-
-    def _spare(self, session: Session) -> list[Session]:
-        """The principal's idle sessions but this one that hold anything, the longest idle first.
+    def _others(self, session: Session) -> list[Session]:
+        """The principal's sessions but this one that hold anything, the longest idle first.
 
         To give up an empty one frees nothing, and its client may just wait for room.
         """
-        others = self._idle(session.principal)
-        return [other for other in others if other is not session and other.bytes]
+        mine = (s for s in self._sessions.values() if s.principal == session.principal)
+        return [other for other in mine if other is not session and other.bytes]
+
+    def _yielding(self, session: Session, others: list[Session]) -> list[Session]:
+        """Those of ``others`` that make way for ``session``, first those that rest, then those in
+        use since the shortest time: whoever is in use the longest comes to its end.
+        """
+        idle = [other for other in others if other.running == 0]
+        resting = [other for other in idle if not self._active(other)]
+        later = [other for other in idle if self._active(other) and other.since > session.since]
+        return resting + sorted(later, key=lambda other: -other.since)
 
     def _count_reached(self, principal: str) -> bool:
         mine = sum(session.principal == principal for session in self._all())
@@ -246,7 +285,7 @@ class SessionStore:
         self.lose(max(resting, key=lambda session: held[session.principal]))
 
     def _active(self, session: Session) -> bool:
-        return session.framing is not None and self._idle_for(session) < self._limits.active
+        return not session.resting and self._idle_for(session) < self._limits.active
 
     def _idle_for(self, session: Session) -> float:
         return self._clock() - session.last_used

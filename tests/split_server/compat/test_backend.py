@@ -28,6 +28,7 @@ from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, ContextOverflow, ShuttingDown
 from tests import oracle
 from tests.engines import HeldRunner, TinySessions, run, serving, tiny_backbone
+from tests.patience import PATIENCE
 
 PROMPT = list(range(11, 31))
 COUNT = 12
@@ -130,9 +131,12 @@ def test_closing_frees_the_session(tiny_path: Path) -> None:
     def work(backend: EngineBackend, service: TinySessions) -> TinySessions:
         backend.step(0, embed(tiny_path, PROMPT))
         assert len(service.store) == 1
+        closed = threading.Event()
         backend.close()
         # The loop runs what it was given in order.
-        assert backend._on_loop(lambda: len(service.store)) == 0
+        backend._call(closed.set)
+        assert closed.wait(PATIENCE)
+        assert len(service.store) == 0
         return service
 
     beside(tiny_path, work)

@@ -23,6 +23,9 @@ class Positions:
     def step(self, start: int, embeddings: np.ndarray, *_: object) -> StepOutput:
         return StepOutput(np.zeros(1, np.float32), 0, 0)
 
+    def rest(self) -> None:
+        """Nobody else wants its place."""
+
     def close(self) -> None:
         self.closed = True
 

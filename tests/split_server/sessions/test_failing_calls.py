@@ -112,7 +112,7 @@ def test_a_step_in_this_process_is_counted_out_whatever_fails(tiny_path: Path) -
 
     async def scenario() -> None:
         async with serving(tiny_path) as service:
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             request = service.in_process.request(session, 0, rows)
             calls = FailingCalls("begin")
             while True:

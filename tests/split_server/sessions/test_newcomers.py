@@ -33,7 +33,7 @@ class House:
             self.inside.append(name)
             return Session(principal, name, chain(), "f32")
 
-        return await self.newcomers.session(principal, make)
+        return await self.newcomers.turn(principal, make)
 
     def arrive(self, *names: str) -> list[asyncio.Task[Session]]:
         """Newcomers whose names begin with their principal's."""
@@ -140,7 +140,7 @@ def test_another_refusal_reaches_whoever_waits() -> None:
             raise refusals.pop(0)()
 
         with pytest.raises(ShuttingDown):
-            await Newcomers(30.0, lambda _: None).session("ann", make)
+            await Newcomers(30.0, lambda _: None).turn("ann", make)
 
     run(scenario())
 

@@ -87,7 +87,7 @@ def test_the_chain_of_a_framed_session_names_its_cache(tiny_path: Path) -> None:
 def test_the_chain_of_a_session_in_this_process_names_its_cache(tiny_path: Path) -> None:
     async def scenario() -> None:
         async with serving(tiny_path) as service:
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             for start, ids in ((0, PROMPT), (7, [3, 4])):
                 request = service.in_process.request(session, start, rows(tiny_path, ids))
                 assert not isinstance(await in_process(service, session, request), Exception)
@@ -112,7 +112,7 @@ def test_the_chain_of_a_session_of_the_original_protocol_names_its_cache(
 def test_the_chain_is_up_to_date_when_whoever_waits_is_told(tiny_path: Path) -> None:
     async def scenario() -> None:
         async with serving(tiny_path) as service:
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             seen: list[int] = []
             request = service.in_process.request(session, 0, rows(tiny_path, PROMPT))
             loop = asyncio.get_running_loop()
@@ -133,7 +133,7 @@ def test_a_step_that_fails_leaves_a_chain_that_names_what_is_left(tiny_path: Pat
     async def scenario() -> None:
         backbone = tiny_backbone(tiny_path)
         async with serving(tiny_path, backbone=backbone) as service:
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             first = service.in_process.request(session, 0, rows(tiny_path, PROMPT))
             await in_process(service, session, first)
             second = service.in_process.request(session, 5, rows(tiny_path, [3]))
@@ -148,7 +148,7 @@ def test_a_step_that_fails_leaves_a_chain_that_names_what_is_left(tiny_path: Pat
 def test_a_step_that_nobody_wants_any_more_leaves_cache_and_chain(tiny_path: Path) -> None:
     async def scenario() -> None:
         async with serving(tiny_path) as service:
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             first = service.in_process.request(session, 0, rows(tiny_path, PROMPT))
             await in_process(service, session, first)
             second = service.in_process.request(session, 5, rows(tiny_path, [3]))
@@ -162,12 +162,12 @@ def test_a_step_that_nobody_wants_any_more_leaves_cache_and_chain(tiny_path: Pat
 def test_while_it_stops_no_kind_of_session_gets_anything(tiny_path: Path) -> None:
     async def scenario() -> None:
         async with serving(tiny_path) as service:
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             device = await Device(service, tiny_path).open()
             request = service.in_process.request(session, 0, rows(tiny_path, PROMPT))
             service.steps._stopping = True
             with pytest.raises(ShuttingDown):
-                service.in_process.open("local")
+                await service.in_process.opened("local")
             with pytest.raises(ShuttingDown):
                 service.in_process.begin(session, request, lambda _: None, lambda: True)
             with pytest.raises(ShuttingDown):
@@ -186,7 +186,7 @@ def test_the_queue_counts_steps_of_every_kind(tiny_path: Path) -> None:
             device = await Device(service, tiny_path).open()
             under_way = asyncio.create_task(service.handle("local", device.frame(0, PROMPT)))
             await asyncio.to_thread(runner.begun.acquire)
-            session = service.in_process.open("local")
+            session = await service.in_process.opened("local")
             request = service.in_process.request(session, 0, rows(tiny_path, PROMPT))
             with pytest.raises(Overloaded):
                 service.in_process.begin(session, request, lambda _: None, lambda: True)

@@ -114,6 +114,80 @@ def test_a_session_that_was_just_used_is_not_evicted_and_a_newcomer_is_told_when
     assert first not in held(store, "ann")
 
 
+def test_a_session_that_takes_no_frames_is_protected_like_any_other() -> None:
+    clock = Clock()
+    store = store_of(clock, max_sessions=1, active=5.0)
+    store.open("ann", chain(), "f32", "named")
+    with pytest.raises(TooManySessions) as refused:
+        store.open("ann", chain(), "f32")
+    assert refused.value.retry_after == 5.0
+
+
+def test_a_session_whose_client_rests_makes_way_until_it_is_used_again() -> None:
+    store = store_of(max_sessions=2, active=5.0)
+    resting, other = (store.open("ann", chain(), "f32") for _ in range(2))
+    store.rest(resting)
+    store.use(resting)
+    with pytest.raises(TooManySessions):
+        store.open("ann", chain(), "f32")
+    store.rest(resting)
+    assert store.open("ann", chain(), "f32") in held(store, "ann")
+    assert held(store, "ann")[0] is other
+    assert resting not in held(store, "ann")
+
+
+def test_a_session_in_use_is_not_evicted_for_the_memory_of_a_newcomer() -> None:
+    clock = Clock()
+    store = store_of(clock, total=4 * UNIT, active=5.0)
+    chats = [store.open("ann", chain(), "f32") for _ in range(2)]
+    for chat in chats:
+        fill(store, chat, 64)
+    clock.now += 2.0
+    newcomer = store.open("ann", chain(), "f32")
+    with pytest.raises(CacheFull) as refused:
+        store.reserve(newcomer, 32)
+    assert refused.value.retry_after == 3.0
+    assert held(store, "ann") == [*chats, newcomer]
+    store.get("ann", chats[0].key)
+    clock.now += 3.0
+    store.reserve(newcomer, 32)
+    assert held(store, "ann") == [newcomer, chats[0]] or held(store, "ann") == [
+        chats[0],
+        newcomer,
+    ]
+
+
+def test_a_busy_session_is_waited_for_and_a_step_that_can_never_fit_is_not() -> None:
+    store = store_of(total=4 * UNIT, active=5.0)
+    busy, newcomer = (store.open("ann", chain(), "f32") for _ in range(2))
+    store.reserve(busy, 64)
+    busy.running = 1
+    with pytest.raises(CacheFull) as refused:
+        store.reserve(newcomer, 96)
+    assert refused.value.retry_after is not None
+    with pytest.raises(CacheFull) as refused:
+        store.reserve(newcomer, 1000)
+    assert refused.value.retry_after is None
+
+
+def test_who_is_in_use_the_longest_takes_the_memory_of_who_came_last() -> None:
+    clock = Clock()
+    store = store_of(clock, total=6 * UNIT, active=5.0)
+    first, second, third = (store.open("ann", chain(), "f32") for _ in range(3))
+    for session in (third, second, first):
+        fill(store, session, 64)
+    with pytest.raises(CacheFull):
+        store.reserve(third, 96)
+    store.reserve(first, 96)
+    assert third not in held(store, "ann")
+    # After a rest a session is the last one that came.
+    clock.now += 6.0
+    store.get("ann", second.key)
+    store.get("ann", first.key)
+    fill(store, second, 128)
+    assert held(store, "ann") == [second]
+
+
 def test_a_principals_own_limit_holds_below_the_total() -> None:
     store = store_of(max_sessions=10, max_sessions_per_principal=2)
     first = store.open("ann", chain(), "f32")

@@ -126,6 +126,8 @@ def kobold_error(error: SplitError | ClientError, used: Callable[[], int]) -> Ko
     match error:
         case KoboldError():
             return error
+        case CacheFull(retry_after=float()):
+            return _overloaded(error)
         case CacheFull():
             return _out_of_memory(error, used())
         case PromptTooLong():

@@ -118,6 +118,9 @@ def api_error(error: OpenAIError | SplitError | ClientError, prompt_tokens: int)
             return _too_large(message, _sizes(tokens, limit))
         case TextTooCostly():
             return ApiError(413, message, _INVALID, error.code, "prompt")
+        case CacheFull(retry_after=float(seconds)):
+            # Others hold what is missing, for now.
+            return ApiError(error.status, message, _FAILED, error.code, retry_after=seconds)
         case CacheFull():
             # What the reply needed beyond its prompt counts like a longer prompt.
             tokens = prompt_tokens or error.positions
