@@ -58,11 +58,28 @@ async function buildInto(out) {
     outdir: join(out, 'app'),
     metafile: true,
   });
+  await dropEmptyChunks(join(out, 'app'));
   await writeFile(join(out, LICENCES), await licences(Object.keys(metafile.inputs)));
   await build({ ...bundling, entryPoints: STYLES, outdir: join(out, 'app') });
   await build({ ...bundling, format: 'iife', entryPoints: SERVICE_WORKER, outdir: out });
   for (const name of KERNEL_NAMES) await compileKernel(name, join(out, 'app', name));
   await compressInto(join(out, 'app'));
+}
+
+/**
+ * Where two scripts share nothing but constants, which are written out in each, esbuild leaves an empty file
+ * that both import: a request for nothing.
+ * @param {string} folder
+ */
+async function dropEmptyChunks(folder) {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.js'));
+  const texts = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')])));
+  const empty = names.filter((name) => !texts.get(name).trim());
+  for (const name of empty) await rm(join(folder, name));
+  for (const [name, text] of texts) {
+    const without = empty.reduce((left, gone) => left.replace(`import"./${gone}";`, ''), text);
+    if (without !== text) await writeFile(join(folder, name), without);
+  }
 }
 
 /** Writes NAME.br beside every file of `folder`; the server has no encoder of its own. @param {string} folder */

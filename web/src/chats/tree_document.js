@@ -1,5 +1,5 @@
 /** The branches of a chat in its document: `tree`, whose nodes are a list in the order they grew. */
-import { noiseIn } from '../settings/noise.js';
+import { noiseIn } from '../settings/noise_check.js';
 import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
 import { isWellFormed } from './text.js';

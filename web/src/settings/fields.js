@@ -1,6 +1,6 @@
 /** Checks of each setting; the ranges of sampling fields are those of split_client.generation. */
 
-import { isNoise } from './noise.js';
+import { isNoise } from './noise_check.js';
 
 /** @typedef {import('./types').Settings} Settings */
 /** @typedef {(value: unknown) => boolean} Check */

@@ -47,3 +47,14 @@ test('after the end nothing is told', () => {
   document.dispatchEvent(new Event('visibilitychange'));
   assert.deepEqual(told, []);
 });
+
+test('a page that goes for good is told apart from one that is hidden', () => {
+  const window = new EventTarget();
+  const document = Object.assign(new EventTarget(), { visibilityState: 'hidden' });
+  /** @type {string[]} */
+  const told = [];
+  watchAwake(() => {}, { window, document, onHidden: () => told.push('hidden'), onLeaving: () => told.push('leaving') });
+  document.dispatchEvent(new Event('visibilitychange'));
+  window.dispatchEvent(new Event('pagehide'));
+  assert.deepEqual(told, ['hidden', 'leaving']);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIRST_NOISE, isNoise, noiseIn, noiseWish } from '../../src/settings/noise.js';
+import { FIRST_NOISE, noiseWish } from '../../src/settings/noise.js';
+import { isNoise, noiseIn } from '../../src/settings/noise_check.js';
 import { checkedSettings } from '../../src/settings/settings.js';
 
 test('noise has one of epsilon and sigma, and numbers that noise can be made of', () => {

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { sentence } from '../words/explain.js';
+import { saveFile } from '../view/download.js';
 import { isExposed } from '../view/origin.js';
 import { useApp } from './context.jsx';
 
-/** What is wrong with the connection, and what plain http loses, above the messages. */
+/** What is wrong with the connection or the storage, and what plain http loses, above the messages. */
 export function Banners() {
   const app = useApp();
   const [hidden, setHidden] = useState(false);
@@ -11,6 +12,7 @@ export function Banners() {
   const notice = app.notice.value;
   return (
     <div role="status">
+      <NotSaved />
       {notice && (
         <div class="banner">
           <p>{notice}</p>
@@ -37,6 +39,32 @@ export function Banners() {
           </button>
         </div>
       )}
+    </div>
+  );
+}
+
+/** The shown chat, or else another one, that the disk did not take: it stands here until it is saved. */
+function NotSaved() {
+  const app = useApp();
+  const failed = app.library.failed.value;
+  const { id: shown } = app.library.chat.value;
+  const id = failed.has(shown) ? shown : failed.keys().next().value;
+  if (id === undefined) return null;
+  const title = app.library.list.value.find((chat) => chat.id === id)?.title ?? '';
+  return (
+    <div class="banner">
+      <p>
+        {id === shown ? 'This chat' : `“${title}”`} is not saved, and may be gone when the page is closed.{' '}
+        {sentence(failed.get(id) ?? '')}
+      </p>
+      <div class="row">
+        <button type="button" class="button" onClick={() => void app.exportChats(id, saveFile)}>
+          Export {id === shown ? 'this' : 'that'} chat
+        </button>
+        <button type="button" class="button" onClick={() => void app.library.saveAgain()}>
+          Save again
+        </button>
+      </div>
     </div>
   );
 }

@@ -262,6 +262,12 @@ export class App {
     return this.connection.phase.value.server?.manifest.generation;
   }
 
+  /** The page goes. What began to be saved just now need not get there. */
+  leave() {
+    this.hide();
+    this.library.leave();
+  }
+
   /** @param {() => Chat} step @param {(wishes: Wishes) => Wishes} [otherwise] */
   _answering(step, otherwise) {
     try {

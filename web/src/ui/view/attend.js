@@ -11,7 +11,9 @@ export function attend(app) {
   const busy = () => app.replies.running.value !== null || app.connection.phase.value.name === 'downloading';
   effect(() => void (busy() ? lock.hold() : lock.release()));
   effect(() => app.traffic.watch(app.replies.running.value !== null || app.sheet.value === 'seen'));
-  watchAwake(() => app.wake(), { onHidden: () => app.hide() });
+  // What a tab that is gone has left can be put back here.
+  effect(() => void (app.elsewhere.writing.value || app.library.recover()));
+  watchAwake(() => app.wake(), { onHidden: () => app.hide(), onLeaving: () => app.leave() });
   document.addEventListener('keydown', (event) => pressed(app, event));
 }
 

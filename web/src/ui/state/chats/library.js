@@ -1,9 +1,8 @@
 import { signal } from '@preact/signals';
-import { describeError } from '../../../common/errors.js';
-import { exportAll, exportChat, importChats, readDocument } from '../../../chats/documents.js';
 import { copyOf, newChat, rename } from '../../../chats/tree.js';
+import { PartMissing } from '../../../engine/errors.js';
 import { sentence } from '../../words/explain.js';
-import { Saver } from './saver.js';
+import { Disk } from './disk.js';
 import { Search } from './search.js';
 
 /** @typedef {import('../../../../types/gatelink').NoiseChoice} NoiseChoice */
@@ -19,7 +18,8 @@ export class Library {
    * @param {{open: () => Promise<ChatStore>, toasts: import('../toasts.js').Toasts,
    *   defaults: () => {system: string, adapter: string | null, noise?: NoiseChoice | null},
    *   memory?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, showing?: () => Promise<void>}} needs
-   *   `defaults` of a new chat; `memory` keeps which chat was open; `showing` loads what replies are shown with
+   *   `defaults` of a new chat; `memory` keeps which chat was open, and what was not saved when the page went;
+   *   `showing` loads what replies are shown with
    */
   constructor({ open, toasts, defaults, memory = null, showing = async () => {} }) {
     this._open = open;
@@ -27,9 +27,13 @@ export class Library {
     this._defaults = defaults;
     this._memory = memory;
     this._showing = showing;
-    /** @type {ChatStore | null} */
-    this._store = null;
-    this._search = new Search(() => this._store, toasts);
+    this._disk = new Disk(memory, {
+      onWritten: () => this.refresh(),
+      onConflict: (message, chat) => this._conflict(message, chat),
+    });
+    /** Why chats could not be saved, by id. */
+    this.failed = this._disk.failed;
+    this._search = new Search(() => this._disk.store, toasts);
     /** @type {(id: string) => boolean} */
     this._kept = () => false;
     /** Chats that are newer here than on the disk may be: the shown one, and one that is replied to. */
@@ -37,10 +41,6 @@ export class Library {
     this._here = new Map();
     /** Chats that are being deleted: nothing is written for them. @type {Set<string>} */
     this._leaving = new Set();
-    this._saver = new Saver(
-      (chat) => this._write(chat),
-      (error, chat) => this._notSaved(error, chat),
-    );
     /** @type {import('@preact/signals').Signal<ChatSummary[]>} */
     this.list = signal([]);
     /** @type {import('@preact/signals').Signal<Chat>} */
@@ -52,16 +52,20 @@ export class Library {
 
   /** Reads the list, and the chat that was open last. */
   async start() {
-    this._store = await this._open();
-    this._store.onChange = (ids) => void this._changedElsewhere(ids);
-    this.kind.value = this._store.kind;
+    const store = await this._open();
+    this._disk.store = store;
+    store.onChange = (ids) => void this._changedElsewhere(ids);
+    this.kind.value = store.kind;
+    await this.recover();
+    // What was said before the store was open.
+    void this._disk.saveAgain();
     await this.refresh();
     const last = this._memory?.getItem(LAST_OPEN);
     if (last && !this.chat.value.roots.length) await this.select(last).catch(() => {});
   }
 
   async refresh() {
-    if (this._store) this.list.value = await this._store.list();
+    this.list.value = await this._disk.list();
   }
 
   /** A new chat, which is saved with its first message. */
@@ -71,10 +75,12 @@ export class Library {
 
   /** @param {string} id */
   async select(id) {
-    const chat = this._here.get(id) ?? (await this._store?.load(id));
+    const saved = this._here.has(id) ? null : await this._disk.load(id);
+    // One that changed while it was read is newer here.
+    const chat = this._here.get(id) ?? saved;
     if (!chat) return;
     if (chat.leaf !== null) await this._showing();
-    this._show(chat);
+    this._show(this.get(id) ?? chat);
   }
 
   /** The newest state of a chat that is in use. @param {string} id @returns {Chat | undefined} */
@@ -93,12 +99,31 @@ export class Library {
     if (shown) this.chat.value = chat;
     if (!chat.roots.length) return;
     if (shown) this._opened(chat.id);
-    void this._saver.put(chat);
+    this._disk.put(chat);
   }
 
   /** Saves a state that is not shown: a reply that is not over. @param {Chat} chat */
   snapshot(chat) {
-    if (!this._leaving.has(chat.id)) void this._saver.put(chat);
+    if (!this._leaving.has(chat.id)) this._disk.put(chat);
+  }
+
+  /** Saves once more what could not be saved. */
+  saveAgain() {
+    return this._disk.saveAgain();
+  }
+
+  /** Puts back what pages that are gone could not save. */
+  recover() {
+    const put = (/** @type {Chat} */ chat) => {
+      if (this._disk.isUnsaved(chat.id)) this._here.set(chat.id, chat);
+      if (this.chat.value.id === chat.id) this._show(chat);
+    };
+    return this._disk.recover((id) => this._kept(id), put);
+  }
+
+  /** The page goes: what is not saved is left behind at once. */
+  leave() {
+    this._disk.leave();
   }
 
   /** @param {string} id @param {string} title */
@@ -111,7 +136,7 @@ export class Library {
    * @param {string} id @param {(chat: Chat) => Chat} step
    */
   async change(id, step) {
-    const chat = this.get(id) ?? (await this._store?.load(id));
+    const chat = this.get(id) ?? (await this._disk.load(id));
     if (!chat) return;
     this.put(step(chat));
     void this.release(id);
@@ -122,7 +147,7 @@ export class Library {
    * @param {string} id @returns {Promise<Chat | undefined>} the chat, if there was one
    */
   async remove(id) {
-    const chat = this.get(id) ?? (await this._store?.load(id));
+    const chat = this.get(id) ?? (await this._disk.load(id));
     if (!chat) return undefined;
     await this._erase(id);
     const shown = this.chat.value.id === id;
@@ -137,9 +162,7 @@ export class Library {
   async _erase(id) {
     this._leaving.add(id);
     try {
-      this._saver.forget(id);
-      await this._saver.idle();
-      await this._store?.remove(id);
+      await this._disk.remove(id);
       this._here.delete(id);
     } finally {
       this._leaving.delete(id);
@@ -153,23 +176,21 @@ export class Library {
 
   /** One chat as a file. @param {string} id @returns {Promise<{name: string, blob: Blob} | null>} */
   async document(id) {
-    const chat = this.get(id) ?? (await this._store?.load(id));
-    if (!chat) return null;
-    const blob = new Blob([exportChat(chat)], { type: 'application/json' });
-    return { name: fileName(chat.title), blob };
+    const chat = this.get(id) ?? (await this._disk.load(id));
+    return chat ? (await files()).fileOf(chat) : null;
   }
 
   /** All chats as one file. @returns {Promise<{name: string, blob: Blob} | null>} */
   async allDocuments() {
-    await this._saver.idle();
-    return this._store ? { name: 'gatelink-chats.json', blob: await exportAll(this._store) } : null;
+    const { fileOfAll } = await files();
+    await this._disk.idle();
+    return this._disk.store && fileOfAll(this._disk.store, this._disk.unsaved());
   }
 
-  /** Takes in the chats of files of this app or of the terminal. @param {Blob[]} files */
-  async take(files) {
-    const texts = await Promise.all(files.map(readDocument));
-    const chats = texts.flatMap((text, index) => importChats(text, { now: writtenAt(files[index]) }));
-    await this._store?.saveAll(chats);
+  /** Takes in the chats of files of this app or of the terminal. @param {Blob[]} chosen */
+  async take(chosen) {
+    const chats = await (await files()).chatsIn(chosen);
+    await this._disk.store?.saveAll(chats);
     await Promise.all([this.refresh(), this._showing()]);
     const [newest] = [...chats].sort((a, b) => b.updated - a.updated);
     if (newest) this._show(newest);
@@ -181,14 +202,15 @@ export class Library {
    * that has noise there would be sent plain here.
    */
   async wake() {
+    this._disk.back();
     const { id } = this.chat.value;
-    await this._saver.idle();
-    if (await this._store?.isChangedElsewhere(id)) await this._changedElsewhere([id]);
+    await this._disk.idle();
+    if (await this._disk.store?.isChangedElsewhere(id)) await this._changedElsewhere([id]);
   }
 
   /** When everything is written. */
   idle() {
-    return this._saver.idle();
+    return this._disk.idle();
   }
 
   /**
@@ -196,8 +218,10 @@ export class Library {
    * @param {string} id
    */
   async release(id) {
-    await this._saver.idle();
-    if (this.chat.value.id !== id && !this._kept(id)) this._here.delete(id);
+    await this._disk.idle();
+    if (this.chat.value.id === id || this._kept(id) || this._disk.isUnsaved(id)) return;
+    this._here.delete(id);
+    this._disk.release(id);
   }
 
   /** @param {Chat} chat */
@@ -223,17 +247,10 @@ export class Library {
     this._kept = kept;
   }
 
-  /** @param {Chat} chat */
-  async _write(chat) {
-    await this._store?.save(chat);
-    await this.refresh();
-  }
-
-  /** @param {unknown} error @param {Chat} chat */
-  _notSaved(error, chat) {
-    const { code, message } = describeError(error);
-    const copy = () => this._restore(copyOf(this.get(chat.id) ?? chat));
-    this._toasts.show(sentence(message), code === 'chat_changed' ? { label: 'Keep as a copy', run: copy } : undefined);
+  /** @param {string} message @param {Chat} chat */
+  _conflict(message, chat) {
+    const run = () => this._restore(copyOf(this.get(chat.id) ?? chat));
+    this._toasts.show(sentence(message), { label: 'Keep as a copy', run });
   }
 
   /** @param {Chat} chat */
@@ -247,22 +264,17 @@ export class Library {
     await this.refresh();
     const before = this.chat.value;
     const { id } = before;
-    // A reply that is made here is not thrown away for what another tab did; its save tells of it.
-    if (!ids.includes(id) || this._kept(id)) return;
-    const chat = await this._store?.load(id).catch(() => null);
+    // What is newer here is not thrown away for what another tab did; its save tells of it.
+    if (!ids.includes(id) || this._kept(id) || this._disk.isUnsaved(id)) return;
+    const chat = await this._disk.load(id).catch(() => null);
     // Nor is a message that was written while the other tab's state was read.
     if (chat && this.chat.value === before) this._show(chat);
   }
 }
 
-/** When a file was changed last, in milliseconds since 1970; now, where it does not say. @param {Blob} file */
-function writtenAt(file) {
-  const at = /** @type {File} */ (file).lastModified;
-  return at > 0 ? Math.min(at, Date.now()) : Date.now();
-}
-
-/** @param {string} title @returns {string} fit for every file system */
-export function fileName(title) {
-  const letters = title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '');
-  return `${letters.slice(0, 60) || 'chat'}.json`;
+/** @returns {Promise<typeof import('./later.js')>} */
+function files() {
+  return import('./later.js').catch((error) => {
+    throw new PartMissing(error);
+  });
 }

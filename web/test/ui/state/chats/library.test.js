@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MemoryRecords } from '../../../../src/chats/records.js';
 import { reply, say } from '../../../../src/chats/tree.js';
-import { Library, fileName } from '../../../../src/ui/state/chats/library.js';
+import { fileName } from '../../../../src/ui/state/chats/files.js';
+import { Library } from '../../../../src/ui/state/chats/library.js';
 import { Toasts } from '../../../../src/ui/state/toasts.js';
 import { memoryChats, settled } from '../../scripted.js';
 
@@ -19,7 +20,7 @@ async function harness() {
   const make = () => new Library({ open, toasts, defaults, memory });
   const library = make();
   await library.start();
-  return { library, records, toasts, make };
+  return { library, records, store, toasts, make };
 }
 
 /** @param {Library} library @param {string} text */
@@ -90,9 +91,9 @@ test('a page that was away shows what another tab made of its chat meanwhile, wi
 });
 
 test('a message that is written while the state of another tab is read stays on the page', async () => {
-  const { library } = await harness();
+  const { library, store: opened } = await harness();
   const id = await begun(library, 'Shared');
-  const store = /** @type {any} */ (library._store);
+  const store = /** @type {any} */ (opened);
   const theirs = { ...(await store.load(id)), title: 'Theirs' };
   /** @type {(chat: any) => void} */
   let loaded = () => {};

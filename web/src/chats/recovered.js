@@ -1,0 +1,119 @@
+/** What a page that went away could not save any more, put back into its chat. */
+import { noiseIn } from '../settings/noise_check.js';
+import { isRecord, plainRecord } from './plain.js';
+import { wellFormed } from './text.js';
+import { MAX_NODES, newChat } from './tree.js';
+
+/** @typedef {import('./types').Chat} Chat */
+/** @typedef {import('./types').ChatNode} ChatNode */
+/** @typedef {import('./unsaved.js').Unsaved} Unsaved */
+
+/**
+ * The chat with what was not saved of it. A reply that was saved half is completed; what another tab has
+ * said meanwhile stays, as a branch beside it.
+ * @param {Chat | null} stored null: the disk has no such chat
+ * @param {Unsaved} unsaved
+ * @returns {Chat | null} null: nothing to save. It is all there, or the chat was deleted since.
+ */
+export function recovered(stored, { about, known }) {
+  if (!stored && known) return null;
+  const base = stored ?? { ...about, nodes: {}, roots: [], leaf: null };
+  const grown = new Grown(base);
+  const ids = Object.keys(about.nodes).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  for (const id of ids) grown.take(about.nodes[id]);
+  const newer = !stored || about.updated > stored.updated;
+  const { nodes, roots } = grown;
+  if (!roots.length || (!grown.changed && !newer)) return null;
+  const leaf = grown.placeOf(about.leaf);
+  const { revision } = base;
+  return { ...(newer ? about : base), nodes, roots, leaf: leaf === undefined ? base.leaf : leaf, revision };
+}
+
+/** A tree that messages are added to; the one it came from stays as it is. */
+class Grown {
+  /** @param {Chat} chat */
+  constructor(chat) {
+    this.nodes = { ...chat.nodes };
+    this.roots = [...chat.roots];
+    this.changed = false;
+    /** The ids that messages have here. @type {Map<string, string>} */
+    this._ids = new Map();
+  }
+
+  /** The id that a message has here; undefined: it is not here. @param {string | null} id */
+  placeOf(id) {
+    if (id === null) return null;
+    return this._ids.get(id) ?? (Object.hasOwn(this.nodes, id) ? id : undefined);
+  }
+
+  /** @param {ChatNode} node whose parent comes before it */
+  take(node) {
+    const parent = this.placeOf(node.parent);
+    if (parent === undefined) return;
+    const here = Object.hasOwn(this.nodes, node.id) ? this.nodes[node.id] : null;
+    if (here && isSame(here, node, parent)) this._complete(here, node);
+    else this._add(node, parent);
+  }
+
+  /** @param {ChatNode} here @param {ChatNode} node the same message, perhaps with more of it */
+  _complete(here, node) {
+    this._ids.set(node.id, here.id);
+    const more = node.content.length > here.content.length || node.reason !== here.reason;
+    if (here.reason !== 'interrupted' || !more || !node.content.startsWith(here.content)) return;
+    this.nodes[here.id] = { ...node, children: here.children };
+    this.changed = true;
+  }
+
+  /** @param {ChatNode} node @param {string | null} parent its id here */
+  _add(node, parent) {
+    const count = Object.keys(this.nodes).length;
+    if (count >= MAX_NODES) return;
+    const id = `m${count + 1}`;
+    this._ids.set(node.id, id);
+    this.nodes[id] = { ...node, id, parent, children: [] };
+    this.changed = true;
+    if (parent === null) return void this.roots.push(id);
+    const above = this.nodes[parent];
+    this.nodes[parent] = { ...above, children: [...above.children, id] };
+  }
+}
+
+/** @param {ChatNode} here @param {ChatNode} node @param {string | null} parent of `node`, its id here */
+function isSame(here, node, parent) {
+  if (here.role !== node.role || here.parent !== parent) return false;
+  const grows = here.reason === 'interrupted' && node.content.startsWith(here.content);
+  const grew = node.reason === 'interrupted' && here.content.startsWith(node.content);
+  return here.content === node.content || grows || grew;
+}
+
+/**
+ * Reads what was kept; what is not as it was written is left out.
+ * @param {unknown} kept
+ * @returns {Unsaved | null}
+ */
+export function readUnsaved(kept) {
+  if (!isRecord(kept) || typeof kept.known !== 'boolean' || !isRecord(kept.about)) return null;
+  const about = /** @type {Record<string, any>} */ (kept.about);
+  const whole = typeof about.id === 'string' && typeof about.updated === 'number' && isRecord(about.nodes);
+  if (!whole || !Object.entries(about.nodes).every(([id, node]) => isNode(id, node))) return null;
+  const params = plainRecord(about.params);
+  const words = [about.title, about.system, about.model, about.adapter ?? ''];
+  if (!params || !words.every((word) => typeof word === 'string')) return null;
+  // Without its noise what is said next would be sent plain.
+  const noise = noiseIn(about.noise);
+  if (!noise && about.noise) return null;
+  return { about: /** @type {Chat} */ ({ ...newChat({ id: about.id }), ...about, params, noise }), known: kept.known };
+}
+
+/** @param {string} id @param {any} node */
+function isNode(id, node) {
+  return (
+    /^m\d{1,6}$/.test(id) &&
+    isRecord(node) &&
+    node.id === id &&
+    (node.parent === null || typeof node.parent === 'string') &&
+    (node.role === 'user' || node.role === 'assistant') &&
+    typeof node.content === 'string' &&
+    node.content === wellFormed(node.content)
+  );
+}
