@@ -173,3 +173,25 @@ def test_a_server_that_falls_silent_is_asked_again(
     server.resume()
     assert tab.ended()["retried"][0] == "connection_lost"
     assert server.sent <= MODEL.size + 2 * CHUNK
+
+
+def test_bytes_count_as_they_come_and_a_paused_piece_goes_on_where_it_stopped(
+    context: BrowserContext, server: WeightsServer
+) -> None:
+    tab = StorePage(context.new_page(), server.url)
+    half = CHUNK + CHUNK // 2
+    server.hold_after(half)
+    tab.start("pull")
+    server.wait_until_held()
+    tab.page.wait_for_function(
+        "(half) => call('progress').then(({ value }) => value?.done === half)", arg=half
+    )
+    tab.call("pause")
+    with pytest.raises(StoreFailure) as caught:
+        tab.ended()
+    assert caught.value.code == "paused"
+    asked = len(server.requests)
+    server.resume()
+    tab.call("pull")
+    assert server.requests[asked] == ("embedding.bin", f"bytes={half}-{2 * CHUNK - 1}")
+    check_whole(tab, server)

@@ -50,7 +50,7 @@ export class EngineClient {
 
   /**
    * Downloads what is missing of the model's ends; rejects with `paused` after pause().
-   * @param {{onProgress?: (progress: {done: number, total: number}) => void}} [options]
+   * @param {{onProgress?: (progress: import('../weights/download/pull.js').Progress) => void}} [options]
    * @returns {Promise<void>}
    */
   pull({ onProgress = () => {} } = {}) {

@@ -2,7 +2,6 @@ import { listAdapters } from '../adapters/listing.js';
 import { AppError } from '../common/errors.js';
 import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
-import { httpReader } from '../weights/download/http_reader.js';
 import { ModelStore } from '../weights/store.js';
 import { LatestAttention } from './attention/latest.js';
 import { Download, shardCount } from './download.js';
@@ -77,14 +76,14 @@ export class Engine {
     return { manifest: manifestTold(manifest), ...kept, adapters };
   }
 
-  /** @param {null} _ @param {(progress: {done: number, total: number}) => void} event */
+  /** @param {null} _ @param {(progress: import('../weights/download/pull.js').Progress) => void} event */
   async pull(_, event) {
     const { server, offered } = this._connected();
     const { digest, hiddenSize, head } = parseManifest(offered);
     // Files that are gone may still be held open.
     await this._letGo(digest);
     const options = {
-      read: httpReader({ url: server.url, token: server.token }),
+      read: server.weights,
       shards: shardCount(head.rows * hiddenSize, this._cores),
       onProgress: event,
     };

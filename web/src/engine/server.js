@@ -1,5 +1,6 @@
 import { ask, requireOk } from '../common/asking.js';
 import { AppError } from '../common/errors.js';
+import { httpReader } from '../weights/download/http_reader.js';
 import { parseManifest } from '../weights/manifest.js';
 
 const MAX_MANIFEST_BYTES = 4 << 20;
@@ -18,6 +19,8 @@ export class Server {
     this.token = token;
     this._fetch = fetch;
     this._seconds = seconds;
+    /** Reads its weights; a piece that was paused goes on where it stopped. */
+    this.weights = httpReader({ url, token, fetch });
   }
 
   /**

@@ -87,8 +87,12 @@ export class Offer {
     this.read = this.read.bind(this);
   }
 
-  /** @param {string} name @param {number} first @param {number} last */
-  async read(name, first, last) {
+  /**
+   * @param {string} name @param {number} first @param {number} last @param {AbortSignal} [_]
+   * @param {(received: number) => void} [onReceived]
+   */
+  async read(name, first, last, _, onReceived = () => {}) {
+    onReceived(0);
     const request = { name, first, last };
     this.requests.push(request);
     const bytes = await this.spoil(request, this.files[name].slice(first, last + 1));

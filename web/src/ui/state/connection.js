@@ -5,9 +5,19 @@ import { Retry } from '../machine/retry.js';
 import { Speed } from '../words/speed.js';
 
 /** @typedef {import('../../engine/client.js').EngineClient} Engine */
-/** @typedef {{done: number, total: number, perSecond: number | null}} Progress */
+/**
+ * `perSecond`: bytes, null where nothing comes; `retrying`: the connection was lost, and is tried again.
+ * @typedef {{done: number, total: number, perSecond: number | null, retrying: boolean}} Progress
+ */
 
-const SHOWN_EVERY_MS = 100;
+// How often the rate is looked at where nothing comes.
+const LOOK_MS = 1000;
+
+/** @param {() => void} run @param {number} ms */
+function repeatedly(run, ms) {
+  const timer = setInterval(run, ms);
+  return () => clearInterval(timer);
+}
 
 /**
  * The way to a model that can answer: connect, download, prepare; and back when something fails.
@@ -15,10 +25,14 @@ const SHOWN_EVERY_MS = 100;
 export class Connection {
   /**
    * @param {{spawn: () => Engine, url: string, token: () => string | null, forget?: () => void,
-   *   transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry}} needs
-   *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `now` in milliseconds
+   *   transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry,
+   *   every?: (run: () => void, ms: number) => () => void}} needs
+   *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `now` in milliseconds;
+   *   `every` until what it returns is called
    */
-  constructor({ spawn, url, token, forget = () => {}, transport, now = () => performance.now(), retry }) {
+  constructor({
+    spawn, url, token, forget = () => {}, transport, now = () => performance.now(), retry, every = repeatedly,
+  }) {
     this._spawn = spawn;
     this._url = url;
     this._token = token;
@@ -29,6 +43,7 @@ export class Connection {
     this.refused = false;
     this._transport = transport;
     this._now = now;
+    this._every = every;
     this._round = 0;
     /** @type {Engine | null} */
     this._engine = null;
@@ -80,20 +95,30 @@ export class Connection {
   /** Downloads the model's ends, or what is missing of them, and prepares them. */
   async download() {
     await this._attempt({ type: 'download' }, async (current) => {
-      const speed = new Speed();
-      let shown = -Infinity;
-      const onProgress = (/** @type {{done: number, total: number}} */ { done, total }) => {
-        const now = this._now();
-        speed.add(done, now);
-        if (!current() || (now - shown < SHOWN_EVERY_MS && done < total)) return;
-        shown = now;
-        this.progress.value = { done, total, perSecond: speed.perSecond() };
-      };
-      await this.engine.pull({ onProgress });
+      await this._pull(current);
       if (!current()) return;
       this._go({ type: 'downloaded' });
       await this._prepare(current);
     });
+  }
+
+  /** @param {() => boolean} current */
+  async _pull(current) {
+    const speed = new Speed();
+    this.progress.value = null;
+    const show = (/** @type {Omit<Progress, 'perSecond'>} */ { done, total, retrying }) => {
+      if (current()) this.progress.value = { done, total, retrying, perSecond: speed.perSecond(this._now()) };
+    };
+    const onProgress = (/** @type {import('../../weights/download/pull.js').Progress} */ progress) => {
+      speed.add(progress.done, this._now());
+      show({ ...progress, retrying: Boolean(progress.retrying) });
+    };
+    const stop = this._every(() => this.progress.value && show(this.progress.value), LOOK_MS);
+    try {
+      await this.engine.pull({ onProgress });
+    } finally {
+      stop();
+    }
   }
 
   /** Stops the download; what is here stays. */

@@ -9,15 +9,17 @@ const PARTIAL = 206;
 const WHOLE = 200;
 
 /**
- * @typedef {(name: string, first: number, last: number, signal?: AbortSignal) => Promise<Uint8Array>}
- *   ReadBytes
+ * `onReceived` is told how many bytes of the range are here: before any is asked for, then over and over.
+ * @typedef {(name: string, first: number, last: number, signal?: AbortSignal,
+ *   onReceived?: (bytes: number) => void) => Promise<Uint8Array>} ReadBytes
  */
 
 /**
  * Reads byte ranges of the server's weights over HTTP (docs/protocol.md, Files).
  *
  * The bytes that a read returns lie in one buffer that the next read uses again: one read at a time. `last`
- * is included. A read that brings nothing for `stallSeconds` is given up.
+ * is included. A read that brings nothing for `stallSeconds` is given up. What a read that was paused or cut
+ * has received is kept: where the next read asks for the same range, only the rest is fetched.
  * @param {{url: string, token: string|null, fetch?: typeof globalThis.fetch, stallSeconds?: number}} options
  * @returns {ReadBytes} throws ConnectionLost (retryable), DownloadFailed, ServerRefused, Paused; AppError
  *   'unauthorized'
@@ -29,14 +31,14 @@ export function httpReader({
   stallSeconds = STALL_SECONDS,
 }) {
   const base = `${url.replace(/\/+$/, '')}/weights/`;
-  let buffer = new Uint8Array(0);
-  return async (name, first, last, signal) => {
-    const length = last - first + 1;
-    if (buffer.length < length) buffer = new Uint8Array(length);
+  const piece = new Piece();
+  return async (name, first, last, signal, onReceived = () => {}) => {
+    piece.begin(name, first, last);
     const watch = new Watch(stallSeconds, signal);
     try {
+      onReceived(piece.done);
       const headers = {
-        Range: `bytes=${first}-${last}`,
+        Range: `bytes=${first + piece.done}-${last}`,
         ...(token ? { Authorization: `Bearer ${token}` } : {}),
       };
       const response = await fetch(base + name, {
@@ -46,15 +48,53 @@ export function httpReader({
         redirect: 'error',
       });
       watch.progressed();
-      await checkAnswer(response, name, first, last);
-      await fill(response, buffer.subarray(0, length), name, watch);
-      return buffer.subarray(0, length);
+      await checkAnswer(response, name, piece, last);
+      await fill(response, piece, name, (done) => {
+        watch.progressed();
+        onReceived(done);
+      });
+      return piece.taken();
     } catch (error) {
-      throw signal?.aborted ? new Paused() : asLost(error, watch);
+      const failed = signal?.aborted ? new Paused() : asLost(error, watch);
+      if (!(failed instanceof Paused || failed instanceof ConnectionLost)) piece.drop();
+      throw failed;
     } finally {
       watch.end();
     }
   };
+}
+
+/** The range that is being read: its bytes, and how many of them are here. */
+class Piece {
+  #range = '';
+  #buffer = new Uint8Array(0);
+  done = 0;
+  first = 0;
+  bytes = this.#buffer;
+
+  /** @param {string} name @param {number} first @param {number} last */
+  begin(name, first, last) {
+    const range = `${name} ${first} ${last}`;
+    if (range === this.#range) return;
+    const length = last - first + 1;
+    if (this.#buffer.length < length) this.#buffer = new Uint8Array(length);
+    this.#range = range;
+    this.first = first;
+    this.bytes = this.#buffer.subarray(0, length);
+    this.done = 0;
+  }
+
+  /** What is here is not to be gone on with. */
+  drop() {
+    this.#range = '';
+    this.done = 0;
+  }
+
+  /** All of it; it is not kept any longer. */
+  taken() {
+    this.drop();
+    return this.bytes;
+  }
 }
 
 /** Aborts a request that stalls or that its caller gives up. */
@@ -101,40 +141,38 @@ function asLost(error, watch) {
   return new ConnectionLost('the server cannot be reached or the answer broke off', null, error);
 }
 
-/** @param {Response} response @param {string} name @param {number} first @param {number} last */
-async function checkAnswer(response, name, first, last) {
+/** @param {Response} response @param {string} name @param {Piece} piece @param {number} last */
+async function checkAnswer(response, name, piece, last) {
   if (response.status !== PARTIAL && response.status !== WHOLE) throw await refusal(response, name);
   if ((response.headers.get('Content-Encoding') ?? 'identity') !== 'identity') {
     throw new DownloadFailed(name, 'something on the way compresses it');
   }
   if (response.status === WHOLE) {
-    const whole = first === 0 && response.headers.get('Content-Length') === String(last + 1);
+    const whole = piece.first === 0 && response.headers.get('Content-Length') === String(last + 1);
     if (!whole) throw new DownloadFailed(name, 'something on the way takes byte ranges away');
+    piece.done = 0;
     return;
   }
   const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('Content-Range') ?? '');
-  if (!range || Number(range[1]) !== first || Number(range[2]) !== last) {
+  if (!range || Number(range[1]) !== piece.first + piece.done || Number(range[2]) !== last) {
     throw new DownloadFailed(name, 'the server answered with another range');
   }
 }
 
 /**
- * The body into `into`, to its exact length.
- * @param {Response} response
- * @param {Uint8Array} into
- * @param {string} name
- * @param {Watch} watch
+ * The body into what is missing of the piece, to its exact length.
+ * @param {Response} response @param {Piece} piece @param {string} name @param {(done: number) => void} onReceived
  */
-async function fill(response, into, name, watch) {
+async function fill(response, piece, name, onReceived) {
   const next = partsOf(response);
-  let done = 0;
+  const { bytes } = piece;
   for (let part = await next(); part; part = await next()) {
-    watch.progressed();
-    if (done + part.length > into.length) throw new DownloadFailed(name, 'the answer is longer than it says');
-    into.set(part, done);
-    done += part.length;
+    if (piece.done + part.length > bytes.length) throw new DownloadFailed(name, 'the answer is longer than it says');
+    bytes.set(part, piece.done);
+    piece.done += part.length;
+    onReceived(piece.done);
   }
-  if (done !== into.length) throw new ConnectionLost('the answer ended early');
+  if (piece.done !== bytes.length) throw new ConnectionLost('the answer ended early');
 }
 
 /**

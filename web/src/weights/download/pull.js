@@ -5,6 +5,7 @@
 import { AppError } from '../../common/errors.js';
 import { ConnectionLost, DownloadDamaged, DownloadFailed, Paused } from '../errors.js';
 import { Journal as Marks } from './journal.js';
+import { Told } from './told.js';
 import { piecesOf } from '../layout.js';
 import { chunkSpan } from '../manifest.js';
 import { sha256 } from '../sha256.js';
@@ -16,8 +17,8 @@ const LONGEST_DELAY = 10;
 const LONGEST_RETRY_AFTER = 60;
 
 /**
- * `done`, `total`, `resumed` (what was there before) count bytes over all files; `retrying` says why and for
- * how many seconds the download waits, if it does.
+ * `done`, `total`, `resumed` (what was there before) count bytes over all files, those of a chunk that is on
+ * its way among them; `retrying` says why and for how many seconds the download waits, if it does.
  * @typedef {{done: number, total: number, resumed: number, retrying: {code: string, delay: number}|null}}
  *   Progress
  */
@@ -30,6 +31,7 @@ const LONGEST_RETRY_AFTER = 60;
  * @property {(seconds: number, signal?: AbortSignal) => Promise<void>} [pause] ends early when the signal
  *   aborts
  * @property {() => number} [chance] uniform in [0, 1)
+ * @property {ConstructorParameters<typeof Told>[1]} [clock]
  */
 
 /** Fetches what a journal says is missing: one chunk at a time, verified, kept, and only then the next. */
@@ -46,7 +48,7 @@ export class Puller {
     layout,
     journal,
     writer,
-    { read, signal, onProgress, pause = wait, chance = Math.random },
+    { read, signal, onProgress, pause = wait, chance = Math.random, clock },
   ) {
     this.writer = writer;
     this.layout = layout;
@@ -55,6 +57,9 @@ export class Puller {
     this.onProgress = onProgress ?? (() => {});
     this.pause = pause;
     this.chance = chance;
+    this.told = new Told(() => this.#report(null), clock);
+    /** Bytes of the chunk that is on its way. */
+    this.received = 0;
     this.missing = missingChunks(manifest, layout, journal);
     this.total = manifest.size;
     this.resumed = manifest.size - missingBytes(manifest, layout, journal);
@@ -65,8 +70,12 @@ export class Puller {
    * Raises Paused, DownloadDamaged, DownloadFailed, what `read` throws for good, and the store's own errors.
    */
   async run() {
-    this.#report(null);
-    for (const [entry, chunk] of this.missing) await this.#fetch(entry, chunk);
+    if (!this.missing.length) this.told.now();
+    try {
+      for (const [entry, chunk] of this.missing) await this.#fetch(entry, chunk);
+    } finally {
+      this.told.end();
+    }
     await this.writer.seal(Marks.SEAL);
   }
 
@@ -88,13 +97,17 @@ export class Puller {
   /** False where the bytes are not the manifest's. @param {FileEntry} entry @param {number} chunk */
   async #fetchOnce(entry, chunk) {
     const { start, length } = chunkSpan(entry, chunk);
-    const bytes = await this.read(entry.name, start, start + length - 1, this.signal);
+    const bytes = await this.read(entry.name, start, start + length - 1, this.signal, (received) => {
+      this.received = received;
+      this.told.soon();
+    });
+    this.received = 0;
     if (bytes.length !== length) throw new ConnectionLost('the answer ended early');
     if ((await sha256(bytes)) !== entry.chunks[chunk]) return false;
     const first = this.layout.firstChunk.get(entry.name) ?? 0;
     await this.writer.keep(piecesOf(this.layout, entry, chunk, bytes), Marks.at(first + chunk));
     this.done += length;
-    this.#report(null);
+    this.told.now();
     return true;
   }
 
@@ -105,13 +118,15 @@ export class Puller {
     const asked = Number(/** @type {{retryAfter?: number|null}} */ (error).retryAfter ?? 0);
     const backoff = Math.min(LONGEST_DELAY, 0.25 * 2 ** failures) * (0.5 + this.chance() / 2);
     const delay = Math.max(backoff, Math.min(asked, LONGEST_RETRY_AFTER));
+    this.told.end();
     this.#report({ code: error.code, delay });
     await this.pause(delay, this.signal);
   }
 
   /** @param {Progress['retrying']} retrying */
   #report(retrying) {
-    this.onProgress({ done: this.done, total: this.total, resumed: this.resumed, retrying });
+    const done = this.done + this.received;
+    this.onProgress({ done, total: this.total, resumed: this.resumed, retrying });
   }
 }
 

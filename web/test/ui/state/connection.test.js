@@ -5,7 +5,8 @@ import { Retry } from '../../../src/ui/machine/retry.js';
 import { Connection } from '../../../src/ui/state/connection.js';
 import { SERVER, ScriptedEngine, settled } from '../scripted.js';
 
-function harness() {
+/** @param {object} [needs] */
+function harness(needs = {}) {
   /** @type {ScriptedEngine[]} */
   const engines = [];
   const spawn = () => /** @type {any} */ (engines[engines.push(new ScriptedEngine()) - 1]);
@@ -18,7 +19,7 @@ function harness() {
   /** @type {Connection} */
   const connection = new Connection({
     spawn, url: 'http://host', token: () => 'secret-token', transport: () => 'auto', now: () => 0,
-    retry: new Retry(() => void connection.connect(), timers),
+    retry: new Retry(() => void connection.connect(), timers), ...needs,
   });
   return { engines, connection, timer };
 }
@@ -53,7 +54,7 @@ test('a download shows its progress, pauses and goes on', async () => {
   await ready(all, { stored: false, doneBytes: 0 });
   void connection.download();
   engines[0].last('pull').args[0].onProgress({ done: 40, total: 100 });
-  assert.deepEqual(connection.progress.value, { done: 40, total: 100, perSecond: null });
+  assert.deepEqual(connection.progress.value, { done: 40, total: 100, perSecond: null, retrying: false });
   engines[0].last('pull').reject(new AppError('paused', 'paused'));
   await settled();
   assert.deepEqual([connection.phase.value.name, connection.phase.value.doneBytes], ['needs_download', 40]);
@@ -178,4 +179,27 @@ test('a server that is away takes no token out of the browser', async () => {
   engine.last('connect').reject(new AppError('server_unreachable', 'away'));
   await settled();
   assert.deepEqual([forgotten, connection.refused], [0, false]);
+});
+
+test('a download that brings nothing for a while says so, and that a lost connection is tried again', async () => {
+  const world = { now: 0, look: () => {}, looking: false };
+  const every = (/** @type {() => void} */ run) => {
+    Object.assign(world, { look: run, looking: true });
+    return () => void (world.looking = false);
+  };
+  const all = harness({ now: () => world.now, every });
+  const { connection, engines } = all;
+  await ready(all, { stored: false, doneBytes: 0 });
+  void connection.download();
+  const { onProgress } = engines[0].last('pull').args[0];
+  for (; world.now <= 2000; world.now += 500) onProgress({ done: world.now, total: 9000, retrying: null });
+  assert.equal(connection.progress.value?.perSecond, 1000);
+  world.now = 20_000;
+  world.look();
+  assert.deepEqual(connection.progress.value, { done: 2000, total: 9000, perSecond: null, retrying: false });
+  onProgress({ done: 2000, total: 9000, retrying: { code: 'connection_lost', delay: 2 } });
+  assert.equal(connection.progress.value?.retrying, true);
+  engines[0].last('pull').reject(new AppError('paused', 'paused'));
+  await settled();
+  assert.equal(world.looking, false);
 });

@@ -22,3 +22,17 @@ test('before there is anything to measure, nothing is said', () => {
   speed.add(1000, 200);
   assert.equal(speed.perSecond(), null);
 });
+
+test('a burst counts to its last byte', () => {
+  const speed = new Speed();
+  speed.add(0, 0);
+  for (let at = 10; at <= 100; at += 10) speed.add(at * 1000, at);
+  assert.equal(speed.perSecond(1000), 100_000);
+});
+
+test('where nothing comes any more the speed falls, and then nothing is said', () => {
+  const speed = new Speed();
+  for (let at = 0; at <= 4000; at += 200) speed.add(at * 1000, at);
+  assert.equal(speed.perSecond(8000), 500_000);
+  assert.equal(speed.perSecond(20_000), null);
+});

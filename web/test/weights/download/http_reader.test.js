@@ -172,3 +172,62 @@ test('a network that fails is a lost connection, an aborted read a pause', async
   await assert.rejects(started, { code: 'paused' });
   await assert.rejects(slow('x.bin', 10, 15, pausing.signal), { code: 'paused' });
 });
+
+test('it is told what has come, from before the first byte on', async () => {
+  const { read } = reading([{ headers: RANGE, parts: ['ab', 'cde', 'f'] }]);
+  /** @type {number[]} */
+  const told = [];
+  await read('x.bin', 10, 15, undefined, (done) => told.push(done));
+  assert.deepEqual(told, [0, 2, 5, 6]);
+});
+
+const rest = (/** @type {number} */ first) => ({ 'Content-Range': `bytes ${first}-15/100` });
+
+test('what was cut goes on where it stopped, and is whole then', async () => {
+  const { read, requests } = reading([
+    { headers: RANGE, parts: ['ab'] },
+    { headers: rest(12), parts: ['cd'] },
+    { headers: rest(14), parts: ['ef'] },
+  ]);
+  for (const _ of [1, 2]) await assert.rejects(read('x.bin', 10, 15), { code: 'connection_lost' });
+  /** @type {number[]} */
+  const told = [];
+  assert.deepEqual(await read('x.bin', 10, 15, undefined, (done) => told.push(done)), encode('abcdef'));
+  assert.deepEqual(requests.map(({ init }) => init.headers.Range), ['bytes=10-15', 'bytes=12-15', 'bytes=14-15']);
+  assert.deepEqual(told, [4, 6]);
+});
+
+test('what was paused goes on where it stopped', async () => {
+  const { read, requests } = reading([
+    { headers: RANGE, parts: ['abcd'], endless: true },
+    { headers: rest(14), parts: ['ef'] },
+  ]);
+  const pausing = new AbortController();
+  const paused = read('x.bin', 10, 15, pausing.signal, (done) => done === 4 && pausing.abort());
+  await assert.rejects(paused, { code: 'paused' });
+  assert.deepEqual(await read('x.bin', 10, 15), encode('abcdef'));
+  assert.equal(requests[1].init.headers.Range, 'bytes=14-15');
+});
+
+test('another range, a refusal and a whole one begin anew', async () => {
+  const other = { headers: { 'Content-Range': 'bytes 16-21/100' }, parts: ['ghijkl'] };
+  const cut = { headers: RANGE, parts: ['ab'] };
+  const whole = { headers: RANGE, parts: ['abcdef'] };
+  const { read, requests } = reading([cut, other, cut, { status: 416 }, whole, whole]);
+  await assert.rejects(read('x.bin', 10, 15), { code: 'connection_lost' });
+  assert.deepEqual(await read('x.bin', 16, 21), encode('ghijkl'));
+  await assert.rejects(read('x.bin', 10, 15), { code: 'connection_lost' });
+  await assert.rejects(read('x.bin', 10, 15), { code: 'weights_changed' });
+  for (const _ of [1, 2]) assert.deepEqual(await read('x.bin', 10, 15), encode('abcdef'));
+  assert.deepEqual(requests.map(({ init }) => init.headers.Range.slice(6)),
+    ['10-15', '16-21', '10-15', '12-15', '10-15', '10-15']);
+});
+
+test('a proxy that takes the rest for the whole brings the whole again', async () => {
+  const { read } = reading([
+    { headers: { 'Content-Range': 'bytes 0-5/6' }, parts: ['xx'] },
+    { status: 200, headers: { 'Content-Length': '6' }, parts: ['abcdef'] },
+  ]);
+  await assert.rejects(read('x.bin', 0, 5), { code: 'connection_lost' });
+  assert.deepEqual(await read('x.bin', 0, 5), encode('abcdef'));
+});

@@ -11,6 +11,10 @@ import { ModelStore } from '../../../src/weights/store.js';
 let store;
 /** @type {AbortController} */
 let pausing;
+/** As the engine has it: one for all pulls. @type {ReturnType<typeof httpReader> | undefined} */
+let read;
+/** @type {unknown} */
+let told = null;
 /** @type {ShardReader[]} */
 let readers = [];
 
@@ -26,7 +30,7 @@ const ACTIONS = {
     const manifest = new Uint8Array(
       await (await fetch('/weights/manifest.json', { cache: 'no-store' })).arrayBuffer(),
     );
-    const read = httpReader({ url, token, stallSeconds });
+    read ??= httpReader({ url, token, stallSeconds });
     /** @type {string[]} */
     const retried = [];
     let last = null;
@@ -35,7 +39,7 @@ const ACTIONS = {
       shards,
       signal: pausing.signal,
       onProgress: (progress) => {
-        last = progress;
+        last = told = progress;
         if (progress.retrying) retried.push(progress.retrying.code);
       },
       pause: async () => {},
@@ -48,6 +52,7 @@ const ACTIONS = {
     };
   },
   pause: () => pausing.abort(),
+  progress: () => told,
   list: () => store.list(),
   free: () => store.free(),
   doneBytes: ({ digest }) => store.doneBytes(digest),

@@ -61,8 +61,10 @@ export function DownloadCard() {
 
 function Progress() {
   const app = useApp();
-  const { done, total, perSecond } = app.connection.progress.value ?? { done: 0, total: 0, perSecond: null };
-  const left = perSecond ? (total - done) / perSecond : null;
+  const { doneBytes, server } = app.connection.phase.value;
+  const begun = { done: doneBytes, total: server?.manifest.size ?? 0, perSecond: null, retrying: false };
+  const progress = app.connection.progress.value ?? begun;
+  const { done, total } = progress;
   return (
     <>
       <progress class="bar" aria-label="Downloaded" value={done} max={total || 1} />
@@ -70,10 +72,7 @@ function Progress() {
         <span>
           {size(done)} of {size(total)}
         </span>
-        <span>
-          {perSecond !== null && `${size(perSecond)}/s`}
-          {left !== null && `, ${duration(Math.max(1, left))} left`}
-        </span>
+        <span>{howFast(progress)}</span>
       </div>
       <div class="row">
         <button type="button" class="button" onClick={() => void app.connection.pause()}>
@@ -82,6 +81,14 @@ function Progress() {
       </div>
     </>
   );
+}
+
+/** @param {import('../../state/connection.js').Progress} progress */
+function howFast({ done, total, perSecond, retrying }) {
+  if (retrying) return 'Connection lost, trying again…';
+  if (perSecond === null) return 'Waiting for the server…';
+  const left = Math.max(1, Math.ceil((total - done) / perSecond));
+  return `${size(perSecond)}/s, ${left < 100 ? `${left} s` : duration(left)} left`;
 }
 
 /** @param {{done: number, digest: string, missing: number}} props */
