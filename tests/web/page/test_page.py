@@ -269,6 +269,20 @@ def test_a_download_is_paused_goes_on_and_is_deleted(chromium: Browser, url: str
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
+def test_a_full_server_is_said_while_the_chat_waits_for_its_place(
+    chromium: Browser, url: str
+) -> None:
+    size = PHONE | {"viewport": {"width": 390, "height": 844}}
+    with opened(chromium, f"{url}?engine=full", **size) as chat:
+        expect(chat.page.locator("#status")).to_contain_text("recover")
+        chat.write("Hello")
+        words = chat.page.get_by_text("All places on the server are taken. Waiting for one")
+        expect(words).to_be_visible()
+        chat.picture("full-server")
+        expect(chat.page.get_by_role("button", name="Copy reply")).to_have_count(1)
+        expect(words).to_have_count(0)
+
+
 def test_a_lost_connection_is_said_and_the_reply_goes_on(chromium: Browser, url: str) -> None:
     with opened(chromium, f"{url}?engine=lost", **PHONE) as chat:
         expect(chat.page.locator("#status")).to_contain_text("recover")

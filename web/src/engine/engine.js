@@ -58,7 +58,8 @@ export class Engine {
   }
 
   /**
-   * Of several calls the latest counts; a download that is under way is paused.
+   * Of several calls the latest counts; a download that is under way is paused. Where it is the same server with
+   * the same model the chats keep their sessions: after a connection that was away nothing is sent anew.
    * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http'}} where
    * @returns {Promise<Connected>}
    */
@@ -70,8 +71,12 @@ export class Engine {
     const manifest = parseManifest(bytes);
     const adapters = await listAdapters({ url, token });
     if (turn !== this._connects) throw new ConnectSuperseded();
-    const next = { _server: server, _offered: bytes, _adapters: adapters, _transport: transport };
-    await this._switch(next, manifest.digest);
+    const offered = { _offered: bytes, _adapters: adapters };
+    if (this._isSame(server, manifest.digest, transport)) {
+      this._reply.requireNone();
+      this.pause();
+      Object.assign(this, offered);
+    } else await this._switch({ _server: server, ...offered, _transport: transport }, manifest.digest);
     const kept = await this._models.kept(manifest.digest);
     return { manifest: manifestTold(manifest), ...kept, adapters };
   }
@@ -218,6 +223,13 @@ export class Engine {
     const model = await open(stored, event);
     model.tokenizer.watch = (busy) => this._notify({ type: 'tokenizing', busy });
     return model;
+  }
+
+  /** Whether what is open goes on. @param {Server} server @param {string} digest @param {string} transport */
+  _isSame({ url, token }, digest, transport) {
+    if (this._server === null || this._offered === null || this._channel?.revoked) return false;
+    const same = this._server.url === url && this._server.token === token && this._transport === transport;
+    return same && parseManifest(this._offered).digest === digest;
   }
 
   /**

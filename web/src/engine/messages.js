@@ -99,6 +99,7 @@
 /**
  * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
  *   | {type: 'reconnected'} | {type: 'resent'}
+ *   | {type: 'waiting', code: string, delay: number} | {type: 'waited'}
  *   | {type: 'tokenizing', busy: boolean}
  *   | {type: 'no_attention', code: string}
  *   | {type: 'calibrating', done: number}} Notice

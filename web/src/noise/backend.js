@@ -29,15 +29,17 @@ export class OneDtypeBackend extends RemoteBackend {
   /**
    * As of RemoteBackend.
    * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<boolean | null>}
    * @throws {AppError} as RemoteBackend, and `otherDtype`
    */
   async open(options) {
     try {
-      await super.open(options);
+      return await super.open(options);
     } catch (error) {
       const cause = error instanceof AnswerInvalid ? error.cause : null;
       throw cause instanceof OtherDtype ? this._otherDtype(cause.asked, cause.given) : error;
+    } finally {
+      if (this.dtype) this._protocol.askFor(this.dtype);
     }
-    this._protocol.askFor(this.dtype);
   }
 }

@@ -8,6 +8,7 @@ import { refusal } from '../transport/refusal.js';
 import { NEVER } from '../transport/signals.js';
 import { after, pause as realPause } from '../transport/timer.js';
 import { AnswerInvalid, CacheLost } from './errors.js';
+import { Waiting } from './waiting.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('../transport/channel.js').Channel} Channel */
@@ -24,7 +25,20 @@ import { AnswerInvalid, CacheLost } from './errors.js';
 const CACHE_LOST = new Set(['unknown_session', 'prefix_mismatch', 'start_beyond_cache', 'step_conflict']);
 const MAX_STALE_ANSWERS = 3;
 const BUSY_PATIENCE = 60;
+// Of that: a chat ends later than a queue is served.
+const PLACE_PATIENCE = 5;
+// Seconds: a server keeps a newcomer waiting in silence, and its place in the queue goes with its connection.
+const OPENING_QUIET = 30;
+// Seconds: a session that is lost so soon made way for somebody else's.
+const SOON = 10;
 const CLOSE_WITHIN = 2;
+
+/** The step that was sent again was refused, and is not made once more. */
+class NotDone extends Error {}
+
+const nothingElse = () => {
+  throw new NotDone();
+};
 
 /** One session at a time over a channel. */
 export class RemoteBackend {
@@ -35,18 +49,26 @@ export class RemoteBackend {
    * @param {number} options.hiddenSize
    * @param {DType | null} [options.dtype] null: the server's own
    * @param {number} [options.maxContext] positions that the model was made for
-   * @param {number} [options.busyPatience] seconds to wait for a server that is full
+   * @param {number} [options.busyPatience] seconds to wait for a server that is full, and five times as long
+   *   for one whose sessions are all in use
    * @param {() => number} [options.clock] seconds
    * @param {(seconds: number, signal: AbortSignal) => Promise<void>} [options.pause]
+   * @param {() => number} [options.chance] 0 to 1
+   * @param {import('../transport/timer.js').After} [options.later]
    */
-  constructor(channel, { manifest, hiddenSize, dtype = null, maxContext, busyPatience, clock, pause }) {
+  constructor(channel, { manifest, hiddenSize, dtype = null, maxContext, busyPatience, clock, pause, chance, later }) {
     this._channel = channel;
     this._protocol = new ClientProtocol(hiddenSize, manifest, dtype);
     this._manifestContext = maxContext ?? Infinity;
     this._busyPatience = busyPatience ?? BUSY_PATIENCE;
     this._clock = clock ?? (() => performance.now() / 1000);
     this._pause = pause ?? realPause;
+    this._chance = chance ?? Math.random;
+    this._waiting = new Waiting((notice) => channel.tell(notice), later ?? after);
     this._waited = 0;
+    this._openedAt = -Infinity;
+    /** Sessions in a row that were lost so soon. */
+    this._lostSoon = 0;
     this.sessionsOpened = 0;
     channel.accept(frameLimit(hiddenSize, DEFAULT_MAX_ROWS));
   }
@@ -76,7 +98,7 @@ export class RemoteBackend {
     return this._channel.connected;
   }
 
-  /** Whether a step was interrupted: `open` will finish it, or begin a new session. */
+  /** Whether a step was broken off: `open` will send it again first. */
   get unfinished() {
     return this._protocol.stepping;
   }
@@ -87,17 +109,23 @@ export class RemoteBackend {
   }
 
   /**
-   * Opens a session unless there is one. A step that was interrupted is finished first: its bytes are
-   * sent again, so that it is known what the server holds.
+   * Opens a session unless there is one. A step that was broken off is sent again first, so that it is known
+   * what the server holds: it answers the same bytes once, and from memory when it has answered them before.
    * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<boolean | null>} whether that step went through; null: there was none, or its session is lost
    * @throws {import('../common/errors.js').AppError} server's refusals, model_changed, answer_invalid,
    *   cancelled, and the channel's errors
    */
   async open({ signal = NEVER } = {}) {
-    if (this._protocol.outstanding !== null) await this._finish(signal);
-    if (this._protocol.opened !== null) return;
-    await this._ask(() => this._protocol.open(), signal);
+    const wentThrough = this._protocol.stepping ? await this._resumed(signal) : null;
+    // Nobody knows the session that an unanswered request for one may have made.
+    if (this._protocol.outstanding !== null) this._protocol.forget();
+    if (this._protocol.opened !== null) return wentThrough;
+    await this._backOff(signal);
+    await this._waiting.during(() => this._ask(() => this._protocol.open(), signal, OPENING_QUIET));
+    this._openedAt = this._clock();
     this.sessionsOpened += 1;
+    return null;
   }
 
   /**
@@ -142,45 +170,57 @@ export class RemoteBackend {
     return this._protocol.opened;
   }
 
-  /** @param {AbortSignal} signal */
-  async _finish(signal) {
-    const { outstanding, stepping } = this._protocol;
-    if (outstanding === null || !stepping) return this._protocol.forget();
+  /** Whether the step that was broken off goes through. @param {AbortSignal} signal */
+  async _resumed(signal) {
     try {
-      await this._exchange(outstanding, signal);
+      return (await this._ask(nothingElse, signal)).type === 'completed';
     } catch (error) {
-      if (!(error instanceof ServerRefused || error instanceof AnswerInvalid)) throw error;
-      // A new session is the way on; what else is wrong with the server shows there.
-      await this.close();
+      // Without the session a new one is the way on; what else is wrong with the server shows there.
+      if (error instanceof NotDone || error instanceof CacheLost || error instanceof AnswerInvalid) return false;
+      // A refusal in a frame answers the step: the session holds what it held before.
+      if (error instanceof ServerRefused && !this._protocol.stepping) return false;
+      throw error;
     }
   }
 
   /**
+   * Waits before a session takes the place of one that was lost soon after it was opened: where more devices
+   * talk than there are sessions, coming back at once costs another one its own.
+   * @param {AbortSignal} signal
+   */
+  async _backOff(signal) {
+    if (this._lostSoon) await this._pause(delayOf(this._channel.patience, this._lostSoon, this._chance()), signal);
+  }
+
+  /**
    * Sends what `encode` makes; a server that is full is asked again for a while.
-   * @param {() => Uint8Array} encode @param {AbortSignal} signal
+   * @param {() => Uint8Array} encode @param {AbortSignal} signal @param {number} [quiet] see Channel.exchange
    * @returns {Promise<Event>}
    */
-  async _ask(encode, signal) {
+  async _ask(encode, signal, quiet) {
     let deadline = null;
     for (let attempt = 0; ; attempt++) {
       try {
         // A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it made again.
-        return await this._exchange(this._protocol.outstanding ?? encode(), signal);
+        const event = await this._exchange(this._protocol.outstanding ?? encode(), signal, quiet);
+        this._waiting.over();
+        return event;
       } catch (error) {
         if (!(error instanceof ServerRefused)) throw error;
         await this._raiseFinal(error);
-        deadline ??= this._clock() + this._busyPatience;
+        const patience = this._busyPatience * (error.code === 'too_many_sessions' ? PLACE_PATIENCE : 1);
+        deadline ??= this._clock() + patience;
         await this._wait(error, attempt, deadline, signal);
       }
     }
   }
 
-  /** @param {Uint8Array} frame @param {AbortSignal} signal @returns {Promise<Event>} */
-  async _exchange(frame, signal) {
+  /** @param {Uint8Array} frame @param {AbortSignal} signal @param {number} [quiet] @returns {Promise<Event>} */
+  async _exchange(frame, signal, quiet) {
     for (let i = 0; i < MAX_STALE_ANSWERS; i++) {
       // Behind the sending: the digests of a long prefill take as long as its way to the server.
       after(0, () => this._protocol.digests());
-      const answer = await this._timed(() => this._channel.exchange(frame, { signal }));
+      const answer = await this._timed(() => this._channel.exchange(frame, { signal, quiet }));
       const event = this._received(answer);
       if (event.type === 'failed') {
         const { code, message, retryable, retryAfter } = event.failure;
@@ -211,6 +251,7 @@ export class RemoteBackend {
   /** @param {ServerRefused} refused */
   async _raiseFinal(refused) {
     if (CACHE_LOST.has(refused.code)) {
+      this._lostSoon = this._clock() - this._openedAt < SOON ? this._lostSoon + 1 : 0;
       // What the server may still hold would count against its limits until it expires.
       await this.close();
       throw new CacheLost(refused);
@@ -227,6 +268,7 @@ export class RemoteBackend {
   async _wait(refused, attempt, deadline, signal) {
     const delay = Math.max(refused.retryAfter ?? 0, delayOf(this._channel.patience, attempt, 1));
     if (this._clock() + delay > deadline) throw refused;
+    this._waiting.told(refused.code, delay);
     await this._timed(() => this._pause(delay, signal));
   }
 

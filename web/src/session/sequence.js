@@ -11,12 +11,13 @@ const MAX_RESENDS = 3;
 /**
  * What a sequence needs of a backend: `RemoteBackend` is one.
  * @typedef {object} Backend
- * @property {(options: {signal?: AbortSignal}) => Promise<void>} open
+ * @property {(options: {signal?: AbortSignal}) => Promise<boolean | null | void>} open whether a step that was
+ *   broken off went through after all; null: there was none, or its session is lost
  * @property {number} maxRows
  * @property {number} maxContext
  * @property {number} [cached] positions held
- * @property {boolean} [unfinished] whether `open` will first finish a step that was interrupted, or
- *   else hold nothing; without it an interrupted step is taken for lost
+ * @property {boolean} [unfinished] whether `open` will first send a step again that was broken off; without it
+ *   such a step is taken for lost
  * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
  *   attention?: boolean, signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
  * @property {(positions: number) => void} [attend] throws where no attention can be asked for
@@ -42,8 +43,11 @@ export class Sequence {
     this._rows = rows;
     /** @type {number[]} */
     this._cached = [];
-    /** What is cached if a step that was interrupted is finished. @type {number[] | null} */
-    this._unsettled = null;
+    /**
+     * What is cached at least if the step that was broken off did not go through, and if it did.
+     * @type {{kept: number[], next: number[]} | null}
+     */
+    this._brokenOff = null;
     /**
      * The name of one that the server applies, sent with every step from now on. It comes after the
      * layers, so what is cached does not depend on it.
@@ -110,17 +114,16 @@ export class Sequence {
   /** Ends the session. */
   async close() {
     this._cached = [];
-    this._unsettled = null;
+    this._brokenOff = null;
     await this._backend.close();
   }
 
   /** @param {AbortSignal | undefined} signal */
   async _open(signal) {
-    await this._backend.open({ signal });
-    const finished = this._unsettled;
-    if (finished === null) return;
-    this._unsettled = null;
-    if (this._backend.cached === finished.length) this._cached = finished;
+    const wentThrough = (await this._backend.open({ signal })) ?? null;
+    const brokenOff = this._brokenOff;
+    this._brokenOff = null;
+    if (brokenOff !== null && wentThrough !== null) this._cached = wentThrough ? brokenOff.next : brokenOff.kept;
   }
 
   /**
@@ -157,10 +160,11 @@ export class Sequence {
     const embeddings = await this._rows(tokens, start, stop);
     // Nothing was sent yet, so the belief stays.
     if (signal?.aborted) throw new Cancelled();
-    const next = this._cached.slice(0, start).concat(tokens.slice(start, stop));
+    const kept = this._cached.slice(0, start);
+    const next = kept.concat(tokens.slice(start, stop));
     // Until the answer is here it is unknown what the backend holds.
     this._cached = [];
-    const output = await this._settling(next, () =>
+    const output = await this._settling({ kept, next }, () =>
       this._backend.step(start, embeddings, { adapter: this.adapter, attention, signal }),
     );
     this._cached = next;
@@ -171,14 +175,14 @@ export class Sequence {
 
   /**
    * @template T
-   * @param {number[]} next what is cached once `run` is done @param {() => Promise<T>} run
+   * @param {{kept: number[], next: number[]}} step what is cached before and after `run` @param {() => Promise<T>} run
    * @returns {Promise<T>}
    */
-  async _settling(next, run) {
+  async _settling(step, run) {
     try {
       return await run();
     } catch (error) {
-      this._unsettled = this._backend.unfinished ? next : null;
+      this._brokenOff = this._backend.unfinished ? step : null;
       throw error;
     }
   }

@@ -22,7 +22,9 @@ import { Wakeable, Woken } from './wakeable.js';
  * again. The first loss of a frame is not told unless it took long: a connection that idled until
  * somebody closed it is replaced without a word.
  * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
- *   | {type: 'reconnected'}} ChannelNotice
+ *   | {type: 'reconnected'}
+ *   | {type: 'waiting', code: string, delay: number} | {type: 'waited'}} ChannelNotice
+ *   waiting: the server lets this device wait, `delay` seconds until it is asked again (0: its answer is awaited)
  */
 
 const PING = encodeMessage({ type: 'ping' });
@@ -85,19 +87,30 @@ export class Channel {
   /**
    * Sends `frame`, again if need be, and returns the answer.
    * @param {Uint8Array} frame the very same bytes are sent each time; leave them alone meanwhile
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, quiet?: number}} [options] quiet: seconds for which the server may be silent
+   *   in any case
    * @returns {Promise<Uint8Array>}
    * @throws {import('../common/errors.js').AppError} cancelled at once; server_unreachable,
    *   connection_lost or upgrade_refused after `patience.total`; what the server refuses at once:
    *   unauthorized, device_revoked and every other code of docs/protocol.md
    */
-  async exchange(frame, { signal = NEVER } = {}) {
+  async exchange(frame, { signal = NEVER, quiet = 0 } = {}) {
     const stop = linked([signal, this._closing.signal]);
     try {
-      return await this._inTurn(stop.signal, () => this._deliver(frame, stop.signal));
+      return await this._inTurn(stop.signal, () => this._deliver(frame, stop.signal, quiet));
     } finally {
       stop.release();
     }
+  }
+
+  /** Whether the server's owner has taken this device's access away over it. */
+  get revoked() {
+    return this._transport?.end instanceof DeviceRevoked;
+  }
+
+  /** Tells whoever shows the connection. @param {ChannelNotice} notice */
+  tell(notice) {
+    this._notify(notice);
   }
 
   /**
@@ -150,10 +163,10 @@ export class Channel {
     this._transport = null;
   }
 
-  /** @param {Uint8Array} frame @param {AbortSignal} signal */
-  async _deliver(frame, signal) {
+  /** @param {Uint8Array} frame @param {AbortSignal} signal @param {number} least seconds of silence */
+  async _deliver(frame, signal, least) {
     this._endurance.renew();
-    let quiet = quietFor(this.patience, frame.length);
+    let quiet = Math.max(least, quietFor(this.patience, frame.length));
     const latest = this._clock() + this.patience.exchange;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
       const began = this._clock();

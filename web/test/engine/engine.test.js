@@ -189,6 +189,35 @@ test('what was asked of a connection while another is left goes to the new one',
   assert.equal(engine._open(), opened);
 });
 
+for (const [what, where, isKept] of /** @type {[string, object, boolean][]} */ ([
+  ['the same server', {}, true],
+  ['another token', { token: 'new' }, false],
+  ['another way', { transport: 'http' }, false],
+])) {
+  test(`a connection to ${what} ${isKept ? 'keeps' : 'closes'} the sessions of the chats`, async () => {
+    const { engine } = engineOf({ models: [modelOf(() => [])] });
+    await engine.connect(WHERE);
+    const channel = engine._open();
+    let closed = 0;
+    engine._chats.set('c', /** @type {any} */ ({ close: async () => void (closed += 1) }));
+    await engine.connect({ ...WHERE, ...where });
+    assert.deepEqual([closed, engine._chats.size, engine._open() === channel], isKept ? [0, 1, true] : [1, 0, false]);
+  });
+}
+
+test('another model at the same server, and a device that was revoked over it, begin anew', async () => {
+  for (const change of [() => serve(WHERE.url, otherManifest()), (/** @type {any} */ channel) => {
+    Object.defineProperty(channel, 'revoked', { value: true });
+  }]) {
+    const { engine } = engineOf({ models: [modelOf(() => [])] });
+    await engine.connect(WHERE);
+    const channel = engine._open();
+    change(channel);
+    await engine.connect(WHERE);
+    assert.notEqual(engine._open(), channel);
+  }
+});
+
 test('a store is opened once, however many ask for it', async () => {
   let opened = 0;
   const openStore = async () => {

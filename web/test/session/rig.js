@@ -12,12 +12,14 @@ import { MANIFEST, Peer, WIDTH, rowsOf } from './peer.js';
  */
 
 export class Rig {
-  /** @param {{dtype?: any, maxContext?: number}} [options] */
+  /** @param {{dtype?: any, maxContext?: number, busyPatience?: number, later?: any}} [options] */
   constructor(options = {}) {
     this.peer = new Peer();
     this.now = 0;
     /** @type {number[]} */
     this.waits = [];
+    /** How long each frame may have no answer. @type {number[]} */
+    this.timeouts = [];
     /** @type {() => Fate} */
     this.fate = () => 'works';
     /** Called with each frame once it is on its way. @type {(frame: Uint8Array) => void} */
@@ -27,10 +29,14 @@ export class Rig {
       this.now += seconds;
     };
     const clock = () => this.now;
+    /** What was told of the connection and the server. @type {any[]} */
+    this.told = [];
     this.channel = new Channel({
       url: 'http://peer', token: null, clock, pause, chance: () => 1, connect: async () => this._transport(),
+      onNotice: (notice) => this.told.push(notice),
     });
-    const about = { manifest: MANIFEST, hiddenSize: WIDTH, clock, pause, ...options };
+    const later = () => () => {};
+    const about = { manifest: MANIFEST, hiddenSize: WIDTH, clock, pause, chance: () => 1, later, ...options };
     this.backend = new RemoteBackend(this.channel, about);
     this.sequence = new Sequence(this.backend, async (tokens, start, stop) => rowsOf(tokens.slice(start, stop)));
   }
@@ -43,7 +49,10 @@ export class Rig {
       end: null,
       accept: () => {},
       close: () => (transport.open = false),
-      exchange: (/** @type {Uint8Array} */ frame, /** @type {any} */ { signal }) => this._carry(frame, signal),
+      exchange: (/** @type {Uint8Array} */ frame, /** @type {any} */ { signal, timeout }) => {
+        this.timeouts.push(timeout);
+        return this._carry(frame, signal);
+      },
     };
     return transport;
   }

@@ -24,7 +24,7 @@ export class Notices {
     if (notice.type === 'no_attention') return this._noAttention(notice.code);
     const words = whatHappened(notice);
     const lost = this.lasting.value !== null;
-    const lasting = notice.type === 'reconnecting' || notice.type === 'calibrating';
+    const lasting = ['reconnecting', 'waiting', 'calibrating'].includes(notice.type);
     this.lasting.value = lasting ? words : null;
     if (notice.type === 'reconnected' && lost) this._toasts.show('Connected again; the reply goes on');
     else if (notice.type === 'resent' && words) this._toasts.show(words);

@@ -57,6 +57,13 @@ export function cannotSend(phase) {
   }
 }
 
+/** @type {Record<string, string>} */
+const WAITING = {
+  opening: 'Waiting for a place on the server',
+  too_many_sessions: 'All places on the server are taken. Waiting for one',
+  cache_full: 'The server’s memory is full. Waiting for room',
+};
+
 /**
  * @param {import('../../engine/messages.js').Notice} notice
  * @returns {string | null} null: nothing that needs words
@@ -69,6 +76,10 @@ export function whatHappened(notice) {
   if (notice.type === 'calibrating') {
     const percent = Math.floor(100 * notice.done);
     return notice.done < 1 ? `Looking at the model’s table for its noise, once: ${percent}%` : null;
+  }
+  if (notice.type === 'waiting') {
+    const next = notice.delay >= 1 ? `; next try in ${Math.round(notice.delay)} s` : '';
+    return `${WAITING[notice.code] ?? 'The server is busy. Waiting for it'}${next}.`;
   }
   return notice.type === 'resent' ? 'The server had lost this chat’s cache; it was sent again.' : null;
 }

@@ -51,8 +51,8 @@ const SERVER = {
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, no_attention,
- * too_long, too_old.
+ * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, full,
+ * no_attention, too_long, too_old.
  */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
@@ -128,6 +128,7 @@ export class FakeEngine {
     if (request.attention && !this._attention) this.onNotice({ type: 'no_attention', code: 'unsupported' });
     let text = '';
     let index = 0;
+    if (this.kind === 'full') await this._wait(isStopped);
     await pause(120);
     if (this.kind === 'too_long') throw new AppError('context_overflow', 'the chat exceeds the context of 2048');
     const ttft = (performance.now() - start) / 1000;
@@ -147,6 +148,13 @@ export class FakeEngine {
     return { reason: isStopped() ? 'cancelled' : 'eos', text, tokens: index, promptTokens: 20, promptSent: 20,
       seed: '11', adapter: request.adapter, ttft,
       tokensPerSecond: (index - 1) / ((performance.now() - start) / 1000 - ttft) };
+  }
+
+  /** @param {() => boolean} isStopped */
+  async _wait(isStopped) {
+    this.onNotice({ type: 'waiting', code: 'too_many_sessions', delay: 4 });
+    for (let i = 0; i < 15 && !isStopped(); i++) await pause(100);
+    this.onNotice({ type: 'waited' });
   }
 
   async _lose() {

@@ -182,6 +182,19 @@ test('a lost and regained connection is told in words', async () => {
   assert.match(app.toasts.shown.value[0].text, /goes on/);
 });
 
+test('that the server lets this chat wait stands there until it has its turn, or is stopped', async () => {
+  const { app, engine, finish } = await harness();
+  const waiting = { type: 'waiting', code: 'too_many_sessions', delay: 4 };
+  app.send('Hello');
+  engine.onNotice(waiting);
+  assert.match(app.notice.value ?? '', /All places on the server are taken/);
+  engine.onNotice({ type: 'waited' });
+  assert.deepEqual([app.notice.value, app.toasts.shown.value], [null, []]);
+  engine.onNotice(waiting);
+  await finish('', { reason: 'cancelled' });
+  assert.equal(app.notice.value, null);
+});
+
 test('a reply that ends while its chat is being deleted does not bring it back', async () => {
   const { app, engine, store } = await harness();
   app.send('Hello');

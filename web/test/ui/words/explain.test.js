@@ -23,6 +23,15 @@ test('only a ready page can send; every other one says why not', () => {
   assert.equal(cannotSend({ ...START, name: 'ready' }), null);
 });
 
+test('a server that lets this device wait is told with what is awaited and the next try', () => {
+  const words = ['opening', 'too_many_sessions', 'cache_full', 'overloaded'].map((code) =>
+    whatHappened({ type: 'waiting', code, delay: 3.6 }));
+  assert.equal(words[1], 'All places on the server are taken. Waiting for one; next try in 4 s.');
+  assert.equal(new Set(words).size, words.length);
+  assert.equal(whatHappened({ type: 'waiting', code: 'opening', delay: 0 }), 'Waiting for a place on the server.');
+  assert.equal(whatHappened({ type: 'waited' }), null);
+});
+
 test('a lost connection is told with its reason and the next try', () => {
   const words = whatHappened({ type: 'reconnecting', reason: 'closed', attempt: 3, delay: 4.2 });
   assert.equal(words, 'Connection lost (closed). Reconnecting, try 3; next try in 4 s.');
