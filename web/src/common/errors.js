@@ -31,6 +31,14 @@ export class PromptEmpty extends AppError {
   }
 }
 
+/** A part of the app that is loaded when it is needed cannot be had: offline, or the app is another one by now. */
+export class PartMissing extends AppError {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    super('part_missing', 'a part of this page cannot be loaded; reload the page', { retryable: true, cause });
+  }
+}
+
 /**
  * What crosses from a worker to a page.
  * @param {unknown} error

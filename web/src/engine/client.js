@@ -1,5 +1,5 @@
 import { AppError } from '../common/errors.js';
-import { EngineFailed, TextTooCostly } from './errors.js';
+import { EngineFailed, TextTooCostly } from './client_errors.js';
 
 /** @typedef {import('./messages.js').Connected} Connected */
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */

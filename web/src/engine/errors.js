@@ -1,19 +1,5 @@
 import { AppError } from '../common/errors.js';
 
-/** The engine worker cannot be started or has died, as when the browser runs out of memory. */
-export class EngineFailed extends AppError {
-  constructor() {
-    super('engine_failed', 'the part that runs the model stopped, perhaps for want of memory; reload the page');
-  }
-}
-
-/** The tokenizer took too long for a text; its patterns came with the model. */
-export class TextTooCostly extends AppError {
-  constructor() {
-    super('text_too_costly', "the model's tokenizer was stopped at this text; reload the page and shorten it");
-  }
-}
-
 /** A reply is being made; one at a time is. */
 export class ReplyInProgress extends AppError {
   constructor() {
@@ -63,13 +49,5 @@ export class UnknownAdapter extends AppError {
   constructor(name, known) {
     const there = known.length ? `there are: ${known.join(', ')}` : 'this server has none';
     super('unknown_adapter', `no adapter is called ${name}; ${there}`);
-  }
-}
-
-/** A part of the app that is loaded when it is needed cannot be had: offline, or the app is another one by now. */
-export class PartMissing extends AppError {
-  /** @param {unknown} cause */
-  constructor(cause) {
-    super('part_missing', 'a part of this page cannot be loaded; reload the page', { retryable: true, cause });
   }
 }

@@ -1,6 +1,6 @@
 // Noised modes of the engine. What makes noise is loaded when a chat first wants it.
+import { PartMissing } from '../common/errors.js';
 import { Cancelled } from '../transport/errors.js';
-import { PartMissing } from './errors.js';
 
 /** @typedef {import('../noise/mode.js').NoiseMode} NoiseMode */
 /** @typedef {{NoiseMode: typeof import('../noise/mode.js').NoiseMode,

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { copyOf, newChat, rename } from '../../../chats/tree.js';
-import { PartMissing } from '../../../engine/errors.js';
+import { PartMissing } from '../../../common/errors.js';
 import { sentence } from '../../words/explain.js';
 import { Disk } from './disk.js';
 import { Search } from './search.js';
