@@ -10,18 +10,25 @@ import { parseArgs } from 'node:util';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { TARGET } from './floor.mjs';
 import { KERNEL_NAMES, compileKernel } from './kernels.mjs';
+import { sharedParts } from './shared_parts.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const COMMITTED = join(HERE, '../server/split_server/web_app');
 
-// A worker is a file of its own: pages and workers load it by its name beside theirs.
-const SCRIPTS = {
-  app: 'src/ui/main.jsx',
-  engine: 'src/engine/worker.js',
-  ends: 'src/ends/worker.js',
-  template: 'src/text/template/worker.js',
-  rendering: 'src/markdown/rendering/worker.js',
-  pair: 'src/pairing/page.js',
+// A worker is a file of its own: pages and workers load it by its name beside theirs. Those of one group fetch what
+// they share once; where that is little, a file of its own would cost more.
+const GROUPS = [
+  { app: 'src/ui/main.jsx' },
+  { engine: 'src/engine/worker.js', ends: 'src/ends/worker.js' },
+  { template: 'src/text/template/worker.js' },
+  { rendering: 'src/markdown/rendering/worker.js' },
+  { pair: 'src/pairing/page.js' },
+];
+const ROOTS = {
+  'src/ui/': 'src/ui/start.jsx',
+  'src/engine/': 'src/engine/engine.js',
+  'src/generation/': 'src/engine/engine.js',
+  'src/ends/': 'src/ends/shard_server.js',
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
 const STYLES = { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css', pair: 'src/pairing/pair.css' };
@@ -49,17 +56,9 @@ async function buildInto(out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, 'app'), { recursive: true });
   await cp(join(HERE, 'static'), out, { recursive: true });
-  const { metafile } = await build({
-    ...bundling,
-    inject: INJECTED,
-    // What several of them hold is fetched once.
-    splitting: true,
-    entryPoints: SCRIPTS,
-    outdir: join(out, 'app'),
-    metafile: true,
-  });
+  const inputs = await buildScripts(join(out, 'app'));
   await dropEmptyChunks(join(out, 'app'));
-  await writeFile(join(out, LICENCES), await licences(Object.keys(metafile.inputs)));
+  await writeFile(join(out, LICENCES), await licences(inputs));
   await build({ ...bundling, entryPoints: STYLES, outdir: join(out, 'app') });
   await build({ ...bundling, format: 'iife', entryPoints: SERVICE_WORKER, outdir: out });
   for (const name of KERNEL_NAMES) await compileKernel(name, join(out, 'app', name));
@@ -80,6 +79,29 @@ async function dropEmptyChunks(folder) {
     const without = empty.reduce((left, gone) => left.replace(`import"./${gone}";`, ''), text);
     if (without !== text) await writeFile(join(folder, name), without);
   }
+}
+
+/** @param {string} outdir @returns {Promise<string[]>} paths of the source files that the scripts hold */
+async function buildScripts(outdir) {
+  const inputs = [];
+  /** @type {Record<string, string | false>} */
+  let mangleCache = {};
+  for (const entryPoints of GROUPS) {
+    const built = await build({
+      ...bundling,
+      inject: INJECTED,
+      splitting: true,
+      plugins: [sharedParts(HERE, ROOTS)],
+      entryPoints,
+      outdir,
+      metafile: true,
+      // A name that two groups share stays one name.
+      mangleCache,
+    });
+    mangleCache = built.mangleCache ?? {};
+    inputs.push(...Object.keys(built.metafile.inputs));
+  }
+  return inputs;
 }
 
 /** Writes NAME.br beside every file of `folder`; the server has no encoder of its own. @param {string} folder */

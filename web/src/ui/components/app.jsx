@@ -5,8 +5,6 @@ import { Header } from './header.jsx';
 import { Lazy } from './lazy.jsx';
 import { MessageList } from './chat/message_list.jsx';
 import { Modal } from './sheet.jsx';
-import { SeenSheet } from './seen_sheet.jsx';
-import { SettingsSheet } from './settings/sheet.jsx';
 import { Toasts } from './toasts.jsx';
 
 /** @typedef {import('../state/app.js').App} AppState */
@@ -41,23 +39,22 @@ export function App({ app, wide }) {
   );
 }
 
+// The first message needs none of them.
+const LATER = {
+  settings: () => import('./settings/sheet.jsx'),
+  attention: () => import('./attention/sheet.jsx'),
+  seen: () => import('./seen_sheet.jsx'),
+};
+
 /** @param {{app: AppState, wide: import('@preact/signals').ReadonlySignal<boolean>}} props */
 function Sheets({ app, wide }) {
+  const name = app.sheet.value;
   const close = () => (app.sheet.value = null);
-  switch (app.sheet.value) {
-    case 'settings':
-      return <SettingsSheet />;
-    case 'attention':
-      return <Lazy load={() => import('./attention/sheet.jsx')} onMissing={() => app.missing()} />;
-    case 'seen':
-      return <SeenSheet />;
-    case 'chats':
-      return wide.value ? null : (
-        <Modal label="Chats" class="drawer" onClose={close}>
-          <Chats onClose={close} />
-        </Modal>
-      );
-    default:
-      return null;
-  }
+  if (name === null) return null;
+  if (name !== 'chats') return <Lazy key={name} load={LATER[name]} onMissing={() => app.missing()} />;
+  return wide.value ? null : (
+    <Modal label="Chats" class="drawer" onClose={close}>
+      <Chats onClose={close} />
+    </Modal>
+  );
 }

@@ -10,7 +10,7 @@ import { Sheet } from './sheet.jsx';
 const noiseSeen = () => import('./noise/panel.jsx').then(({ NoiseSeen }) => ({ default: NoiseSeen }));
 
 /** What the server sees of the chats, in words that claim no more than is so (docs/privacy.md). */
-export function SeenSheet() {
+export default function SeenSheet() {
   const app = useApp();
   return (
     <Sheet title="What the server sees" onClose={() => (app.sheet.value = null)}>

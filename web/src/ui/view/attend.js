@@ -24,6 +24,8 @@ function pressed(app, event) {
   if (command === 'stop') {
     // With a dialog open Escape closes that first.
     if (app.sheet.value === null) app.replies.stop();
+    // One that is still being loaded has no dialog that would close itself.
+    else if (!document.querySelector('dialog')) app.sheet.value = null;
     return;
   }
   event.preventDefault();

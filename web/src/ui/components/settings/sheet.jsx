@@ -9,7 +9,7 @@ import { ThisChat } from './this_chat.jsx';
 const THEMES = /** @type {const} */ ([['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']]);
 const TRANSPORTS = /** @type {const} */ ([['auto', 'Auto'], ['websocket', 'WebSocket'], ['http', 'HTTP']]);
 
-export function SettingsSheet() {
+export default function SettingsSheet() {
   const app = useApp();
   return (
     <Sheet title="Settings" onClose={() => (app.sheet.value = null)}>
