@@ -48,11 +48,13 @@ const SERVER = {
   ],
 };
 
+const WORDY = { ...SERVER.adapters[0], name: 'chemistry', description: `Names like ${'methylpropyl'.repeat(9)}.` };
+
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, full,
- * no_attention, too_long, too_old.
+ * no_attention, too_long, too_old, wordy.
  */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
@@ -76,7 +78,8 @@ export class FakeEngine {
     if (this.kind === 'too_old') throw new AppError('browser_too_old', 'this browser has WebAssembly without SIMD');
     if (this.kind === 'failed') throw new AppError('manifest_invalid', 'the manifest of this server is damaged');
     const stored = this.kind !== 'needs_download' || this._done === SERVER.manifest.size;
-    return { ...SERVER, stored, doneBytes: stored ? SERVER.manifest.size : this._done };
+    const adapters = this.kind === 'wordy' ? [...SERVER.adapters, WORDY] : SERVER.adapters;
+    return { ...SERVER, adapters, stored, doneBytes: stored ? SERVER.manifest.size : this._done };
   }
 
   /** @param {any} options */
