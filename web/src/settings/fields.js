@@ -65,7 +65,7 @@ export const CHECKS = {
   adapter: orNull(text(LONGEST_NAME, 1)),
   noise: orNull(isNoise),
   transport: oneOf('auto', 'websocket', 'http'),
-  enterSends: oneOf(true, false),
+  enter: oneOf('auto', 'sends', 'breaks'),
 };
 
 /** @type {Readonly<Settings>} */
@@ -86,5 +86,5 @@ export const DEFAULTS = Object.freeze({
   adapter: null,
   noise: null,
   transport: 'auto',
-  enterSends: true,
+  enter: 'auto',
 });

@@ -70,12 +70,20 @@ export function watchSettings(callback, page = window) {
 
 /** @param {unknown} value @returns {Settings} */
 export function checkedSettings(value) {
-  const given = typeof value === 'object' && value !== null ? value : {};
+  const given = typeof value === 'object' && value !== null ? named(value) : {};
   const pairs = Object.entries(DEFAULTS).map(([name, initial]) => {
     const own = Object.hasOwn(given, name) ? /** @type {Record<string, unknown>} */ (given)[name] : undefined;
     return [name, isSetting(name, own) ? own : initial];
   });
   return Object.fromEntries(pairs);
+}
+
+/**
+ * Version 0.1 kept `enterSends`, of which only false was a choice for certain.
+ * @param {object} given
+ */
+function named(given) {
+  return 'enterSends' in given && given.enterSends === false ? { enter: 'breaks', ...given } : given;
 }
 
 /** @param {string|null} text @returns {unknown} */

@@ -23,6 +23,6 @@ export interface Settings {
   /** Noise of new chats; null: none was ever chosen. */
   noise: NoiseChoice | null;
   transport: 'auto' | 'websocket' | 'http';
-  /** Enter sends and Shift+Enter breaks the line; else the other way round. */
-  enterSends: boolean;
+  /** What Enter does in the message field; auto: it sends, and from a touch keyboard begins a new line. */
+  enter: 'auto' | 'sends' | 'breaks';
 }

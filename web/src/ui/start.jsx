@@ -7,6 +7,7 @@ import { App } from './components/app.jsx';
 import { App as AppState } from './state/app.js';
 import { writersHere } from './state/tabs/writers.js';
 import { attend } from './view/attend.js';
+import { closeOnBack } from './view/back.js';
 import { matching } from './view/matching.js';
 import { pageStorage } from './view/page_storage.js';
 import { followTheme } from './view/theme.js';
@@ -43,8 +44,10 @@ export function start(spawn, later = () => {}) {
   followViewport();
   attend(app);
   watchSettings((settings) => (app.settings.value = settings));
+  const wide = matching(WIDE);
+  closeOnBack(app.sheet, { beside: () => wide.value && app.sheet.value === 'chats' });
   const place = /** @type {HTMLElement} */ (document.getElementById('app'));
-  render(<App app={app} wide={matching(WIDE)} />, place);
+  render(<App app={app} wide={wide} />, place);
   requestAnimationFrame(() => {
     setTimeout(() => {
       void app.start();

@@ -82,14 +82,15 @@ const INVALID = [
   ['system', 'x'.repeat(100_001)],
   ['adapter', ''],
   ['transport', 'tcp'],
-  ['enterSends', 1],
+  ['enter', 1],
+  ['enter', true],
 ];
 
 for (const [name, value] of INVALID) {
   const shown = JSON.stringify(value)?.slice(0, 30);
   test(`an invalid ${name} is the default and the rest is kept: ${shown}`, () => {
-    const given = { ...DEFAULTS, theme: 'dark', enterSends: false, [name]: value };
-    const expected = { ...DEFAULTS, theme: 'dark', enterSends: false, [name]: DEFAULTS[name] };
+    const given = { ...DEFAULTS, theme: 'dark', enter: 'sends', [name]: value };
+    const expected = { ...DEFAULTS, theme: 'dark', enter: 'sends', [name]: DEFAULTS[name] };
     assert.deepEqual(checkedSettings(given), expected);
     assert.equal(isSetting(name, value), false);
   });
@@ -169,4 +170,10 @@ test('settings of another tab are told, checked', () => {
   stop();
   change(KEY, '{"theme": "dark"}');
   assert.deepEqual(themes, ['dark', 'auto']);
+});
+
+test('that Enter breaks the line, as version 0.1 kept it, is still chosen; that it sends was only the default', () => {
+  assert.equal(loaded({ enterSends: false }).enter, 'breaks');
+  assert.equal(loaded({ enterSends: true }).enter, 'auto');
+  assert.equal(loaded({ enterSends: false, enter: 'sends' }).enter, 'sends');
 });

@@ -14,6 +14,19 @@ export function commandOf(event) {
   return key === ',' ? 'settings' : null;
 }
 
+// Else it is drawn on the screen, where Shift+Enter is out of reach.
+const WITH_KEYBOARD = '(hover: hover) and (pointer: fine)';
+
+/** @returns {boolean} whether whoever types has keys */
+export function hasKeyboard() {
+  return matchMedia(WITH_KEYBOARD).matches;
+}
+
+/** @param {import('../../settings/types').Settings['enter']} enter @returns {boolean} whether Enter sends */
+export function enterSends(enter, keyboard = hasKeyboard) {
+  return enter === 'auto' ? keyboard() : enter === 'sends';
+}
+
 /**
  * Whether a key in the composer sends what stands there.
  * @param {{key: string, ctrlKey: boolean, metaKey: boolean, shiftKey: boolean, isComposing?: boolean}} event

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandOf, sends } from '../../../src/ui/view/shortcuts.js';
+import { commandOf, enterSends, sends } from '../../../src/ui/view/shortcuts.js';
 
 /** @param {string} key @param {object} [held] @returns {any} */
 const press = (key, held = {}) => {
@@ -30,4 +30,11 @@ test('Enter sends and Shift+Enter does not, or the other way round with Ctrl', (
 
 test('the Enter that ends a composed word sends nothing', () => {
   assert.equal(sends(press('Enter', { isComposing: true }), true), false);
+});
+
+test('Enter sends from keys and not from a screen, unless it is chosen', () => {
+  assert.equal(enterSends('auto', () => true), true);
+  assert.equal(enterSends('auto', () => false), false);
+  assert.equal(enterSends('sends', () => false), true);
+  assert.equal(enterSends('breaks', () => true), false);
 });

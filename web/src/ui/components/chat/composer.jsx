@@ -1,12 +1,10 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { directionOf } from '../../view/direction.js';
 import { fit } from '../../view/fit.js';
-import { sends } from '../../view/shortcuts.js';
+import { enterSends, hasKeyboard, sends } from '../../view/shortcuts.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
 import { StatusLine } from './status_line.jsx';
-
-const WITH_KEYBOARD = '(hover: hover) and (pointer: fine)';
 
 /** Where a message is written; it grows with it. */
 export function Composer() {
@@ -18,14 +16,14 @@ export function Composer() {
   useLayoutEffect(() => fit(field.current), [draft]);
   useLayoutEffect(() => {
     // On a phone the keyboard would cover half of the page that was just opened.
-    if (matchMedia(WITH_KEYBOARD).matches) field.current?.focus({ preventScroll: true });
+    if (hasKeyboard()) field.current?.focus({ preventScroll: true });
   }, [id]);
   const send = () => {
     app.send(draft);
     field.current?.focus({ preventScroll: true });
   };
   const pressed = (/** @type {KeyboardEvent} */ event) => {
-    if (!sends(event, app.settings.value.enterSends)) return;
+    if (!sends(event, enterSends(app.settings.value.enter))) return;
     event.preventDefault();
     send();
   };
@@ -40,7 +38,7 @@ export function Composer() {
           dir={directionOf(draft)}
           aria-describedby="status"
           placeholder="Message"
-          enterkeyhint={app.settings.value.enterSends ? 'send' : 'enter'}
+          enterkeyhint={enterSends(app.settings.value.enter) ? 'send' : 'enter'}
           autocomplete="off"
           value={draft}
           onInput={(event) => (app.draft.value = event.currentTarget.value)}

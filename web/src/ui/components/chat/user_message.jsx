@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { directionOf } from '../../view/direction.js';
 import { fit } from '../../view/fit.js';
-import { sends } from '../../view/shortcuts.js';
+import { enterSends, sends } from '../../view/shortcuts.js';
 import { Branches } from './branches.jsx';
 import { useApp } from '../context.jsx';
 import { CopyButton } from '../controls/copy_button.jsx';
@@ -55,7 +55,7 @@ function Editor({ node }) {
     if (event.key === 'Escape') {
       event.stopPropagation();
       close();
-    } else if (sends(event, app.settings.value.enterSends)) {
+    } else if (sends(event, enterSends(app.settings.value.enter))) {
       event.preventDefault();
       send();
     }

@@ -8,6 +8,7 @@ import { ThisChat } from './this_chat.jsx';
 
 const THEMES = /** @type {const} */ ([['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']]);
 const TRANSPORTS = /** @type {const} */ ([['auto', 'Auto'], ['websocket', 'WebSocket'], ['http', 'HTTP']]);
+const ENTER = /** @type {const} */ ([['auto', 'Auto'], ['sends', 'Sends'], ['breaks', 'New line']]);
 
 export default function SettingsSheet() {
   const app = useApp();
@@ -24,7 +25,7 @@ export default function SettingsSheet() {
 
 function Page() {
   const app = useApp();
-  const { theme, transport, enterSends } = app.settings.value;
+  const { theme, transport, enter } = app.settings.value;
   return (
     <section class="section" aria-labelledby="page">
       <h3 id="page">This page</h3>
@@ -45,14 +46,14 @@ function Page() {
           if (!app.replies.running.value) void app.connection.connect();
         }}
       />
-      <label class="switch">
-        <input
-          type="checkbox"
-          checked={enterSends}
-          onChange={(event) => app.change({ enterSends: event.currentTarget.checked })}
-        />
-        Enter sends; Shift+Enter begins a new line
-      </label>
+      <Choice
+        name="enter"
+        label="Enter"
+        options={ENTER}
+        value={enter}
+        onChange={(value) => app.change({ enter: value })}
+      />
+      <p class="hint">Auto: a new line from a touch keyboard, else it sends. Ctrl+Enter always sends.</p>
       <Install />
     </section>
   );
