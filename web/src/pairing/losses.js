@@ -5,7 +5,7 @@
 /** @type {Record<Loss, {title: string, words: string[]}>} */
 const LOSSES = {
   plain: {
-    title: 'This connection is not encrypted',
+    title: 'This connection is not encrypted.',
     words: [
       'Everybody on the way can read and change what travels, your token and your chats included.',
       'The browser keeps its fast storage, offline use, installing, and the wake lock from this page.',
@@ -13,15 +13,16 @@ const LOSSES = {
     ],
   },
   untrusted: {
-    title: 'The warning was only clicked away',
+    title: 'This server is not trusted yet.',
     words: [
-      'The connection is encrypted, but your browser cannot tell this server from another machine in between.',
+      'The warning was only clicked away. The connection is encrypted, but your browser cannot tell this server ' +
+        'from another machine in between.',
       'The app does not open offline, cannot be installed, and some phones refuse its WebSocket: it then takes HTTP.',
       'Trust the certificate as shown below, and all of that works.',
     ],
   },
   no_worker: {
-    title: 'The app will not open offline here',
+    title: 'The app will not open offline here.',
     words: [
       'This browser gives the page no service worker, as in a private window or after a certificate warning ' +
         'was clicked away. The chat works all the same.',

@@ -117,6 +117,12 @@ async function tellAuthority() {
   element('trust').hidden = location.protocol !== 'https:' || (await isMissing('/ca.crt'));
 }
 
+/** Who follows a link has nothing to type: what is to be pressed comes first, then what is lost. */
+function pressFirst() {
+  const button = /** @type {HTMLButtonElement} */ (form.querySelector('button'));
+  form.prepend(button, element('loss'));
+}
+
 code.value = link?.code ?? '';
 name.value = guessName(navigator);
 onSubmit(form, pair);
@@ -124,6 +130,7 @@ onSubmit(tokenForm, useToken);
 element('no-script').remove();
 element('actions').hidden = false;
 if (link === null) code.focus();
+else pressFirst();
 void tellWhetherPaired();
 void tellLoss();
 void tellAuthority();

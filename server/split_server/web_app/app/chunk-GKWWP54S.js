@@ -1,1 +1,0 @@
-import{c as o}from"./chunk-RWZGFYBB.js";o();
