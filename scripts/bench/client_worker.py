@@ -1,16 +1,18 @@
 """A device client as a worker process: ``python -m scripts.bench.client_worker URL CACHE``.
 
 Requests: ``prepare`` (ids of a prompt), ``generate`` (greedy continuation with timings), ``turns``
-(one turn of a chat after another, each also from nothing), ``memory``.
+(one turn of a chat after another, each also from nothing), ``chat`` (a reply and where its time
+went), ``memory``.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.report import private_bytes
+from scripts.bench.report import median, private_bytes
 from scripts.bench.workers import Operations, serve
 from split_client.api import ChatSession, Reply, SamplingParams, SplitClient
 
@@ -40,6 +42,21 @@ class ClientWorker(Operations):
             "engine_ms": [1e3 * timing.engine for timing in later],
             "device_ms": [1e3 * timing.device for timing in later],
             "bytes_per_step": (frames[-1] - frames[0]) / len(later),
+        }
+
+    def chat(self, prompt: str, tokens: int, bias: list[tuple[int, float]]) -> dict[str, Any]:
+        """The reply to one message; seconds after its first token, and of each token (medians)."""
+        params = replace(_GREEDY, logit_bias=dict(bias))
+        messages = [{"role": "user", "content": prompt}]
+        reply = self._client.chat(messages, params, max_tokens=tokens)
+        text = reply.read()
+        later = reply.stats.timings[1:]
+        names = ("engine", "queue", "wire", "device")
+        return {
+            "text": text,
+            "tokens": len(reply.token_ids),
+            "seconds": sum(timing.total for timing in later),
+            **{name: median([getattr(timing, name) for timing in later]) for name in names},
         }
 
     def turn(self, text: str, tokens: int) -> dict[str, Any]:

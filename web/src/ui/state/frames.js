@@ -1,15 +1,27 @@
 /**
- * Runs a task at most once a frame, and less often where the task is slow: it may take a quarter of the time.
+ * Milliseconds from one run to the next: whoever reads sees no more than twenty texts a second, and each costs the
+ * browser layout and paint, on the processor that makes the next tokens.
+ */
+const EVERY_MS = 50;
+
+/**
+ * @typedef {object} Clock
+ * @property {(run: () => void) => unknown} [frame] runs with the next frame
+ * @property {(run: () => void, milliseconds: number) => unknown} [wait]
+ * @property {() => number} [now] in milliseconds
+ */
+
+/**
+ * Runs a task with a frame, twenty times a second at most, and less often where the task is slow: it may take a
+ * quarter of the time.
  */
 export class Frames {
-  /**
-   * @param {() => void} task
-   * @param {{frame?: (run: () => void) => unknown, now?: () => number}} [clock] now in milliseconds
-   */
-  constructor(task, { frame = (run) => requestAnimationFrame(run), now = () => performance.now() } = {}) {
+  /** @param {() => void} task @param {Clock} [clock] */
+  constructor(task, clock = {}) {
     this._task = task;
-    this._frame = frame;
-    this._now = now;
+    this._frame = clock.frame ?? ((run) => requestAnimationFrame(run));
+    this._wait = clock.wait ?? ((run, milliseconds) => setTimeout(run, milliseconds));
+    this._now = clock.now ?? (() => performance.now());
     this._asked = false;
     this._notBefore = -Infinity;
     this._ended = false;
@@ -19,7 +31,11 @@ export class Frames {
   ask() {
     if (this._asked || this._ended) return;
     this._asked = true;
-    this._frame(() => this._turn());
+    const left = this._notBefore - this._now();
+    const run = () => void this._frame(() => this._turn());
+    // A frame that is asked for costs something also where nothing is drawn.
+    if (left > 0) this._wait(run, left);
+    else run();
   }
 
   /** No further run, also not of one that was asked for. */
@@ -30,12 +46,9 @@ export class Frames {
   _turn() {
     if (this._ended) return;
     const start = this._now();
-    if (start < this._notBefore) {
-      this._frame(() => this._turn());
-      return;
-    }
     this._asked = false;
     this._task();
-    this._notBefore = this._now() + 3 * (this._now() - start);
+    const end = this._now();
+    this._notBefore = Math.max(start + EVERY_MS, end + 3 * (end - start));
   }
 }

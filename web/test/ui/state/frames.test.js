@@ -10,9 +10,17 @@ function harness(cost = 0) {
     state.runs += 1;
     state.now += cost;
   };
-  const frames = new Frames(task, { frame: (run) => asked.push(run), now: () => state.now });
+  /** @type {{run: () => void, at: number}[]} */
+  const waiting = [];
+  const frames = new Frames(task, {
+    frame: (run) => asked.push(run),
+    wait: (run, milliseconds) => waiting.push({ run, at: state.now + milliseconds }),
+    now: () => state.now,
+  });
   const frame = () => {
     state.now += 16;
+    for (const { run } of waiting.filter(({ at }) => at <= state.now)) run();
+    waiting.splice(0, Infinity, ...waiting.filter(({ at }) => at > state.now));
     for (const run of asked.splice(0)) run();
   };
   return { state, frames, frame, asked };
@@ -43,4 +51,25 @@ test('after its end nothing runs any more', () => {
   frame();
   frames.ask();
   assert.deepEqual([state.runs, asked.length], [0, 0]);
+});
+
+test('the first text is drawn at once, later ones twenty times a second', () => {
+  const { state, frames, frame } = harness();
+  frames.ask();
+  frame();
+  assert.equal(state.runs, 1);
+  for (let count = 0; count < 600; count += 1) {
+    frames.ask();
+    frame();
+  }
+  const most = state.now / 50 + 1;
+  assert.ok(state.runs <= most && state.runs > most / 2, `${state.runs} runs in ${state.now} ms`);
+});
+
+test('no frame is asked for while nothing may be drawn', () => {
+  const { frames, frame, asked } = harness();
+  frames.ask();
+  frame();
+  frames.ask();
+  assert.equal(asked.length, 0);
 });
