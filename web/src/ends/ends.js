@@ -22,7 +22,8 @@ const SESSION = { gpuLost: false };
  * @property {{embedding: ShardDescriptor[], head: ShardDescriptor[]}} shards of the two tables, in the order
  *   of their rows; a tied table has the same descriptors twice
  * @property {Spec} spec
- * @property {() => Worker} [spawn] a new worker of worker.js
+ * @property {() => Worker} [spawn] a new worker of worker.js; given, there are workers whatever the size
+ * @property {() => Promise<{Here: new () => import('./here.js').Here}>} [here] what does without one
  * @property {(fraction: number) => void} [onPrepare] how much of the planes is derived, 0..1
  * @property {KernelChoice} [kernel]
  * @property {number} [patience] seconds that a worker may be silent
@@ -67,7 +68,7 @@ export class Ends {
     checkSpec(spec, manifest.head.rows);
     checkCover(shards.head, manifest.head.rows);
     checkCover(shards.embedding, manifest.embedding.rows);
-    const ends = new Ends(options);
+    const ends = new Ends({ ...options, spawn: options.spawn ?? (await placeOf(options)) });
     try {
       await ends._open(options);
     } catch (error) {
@@ -189,6 +190,22 @@ function checkCover(shards, rows) {
     next += shard.rows;
   }
   if (next !== rows) throw weightsSizeMismatch(`${next} of ${rows} rows are stored`);
+}
+
+/**
+ * Where the shares are held: one of a small head in this thread.
+ * @param {EndsOptions} options @returns {Promise<() => Worker>}
+ */
+async function placeOf({ manifest, shards, compactFrom = COMPACT_FROM, here = () => import('./here.js') }) {
+  const small = manifest.head.rows * manifest.hiddenSize < compactFrom;
+  if (!small || shards.head.length > 1 || shards.embedding.length > 1) return spawnBesideBundle;
+  try {
+    const { Here } = await here();
+    return () => /** @type {Worker} */ (/** @type {unknown} */ (new Here()));
+  } catch {
+    // The file is not there; a worker does the same.
+    return spawnBesideBundle;
+  }
 }
 
 /** @returns {Worker} */
