@@ -22,7 +22,7 @@ FAREWELL_SECONDS = 2.0
 ARRIVING_EXTENSION = "split.arriving"
 # Where it finds the pace that all sockets of its principal keep together, in small frames.
 PACE_EXTENSION = "split.pace"
-PRINCIPAL_PER_SECOND, PRINCIPAL_AT_ONCE = 8192.0, 1024.0
+PRINCIPAL_PER_SECOND, PRINCIPAL_AT_ONCE = 4096.0, 1024.0
 
 
 class TrackedSocket(WebSocket):
