@@ -47,7 +47,7 @@ class FailingCalls:
         name = argument.__name__ if event == "c_call" else frame.f_code.co_name
         # Resuming a coroutine looks like a call of it.
         resumed = event == "call" and frame.f_code.co_flags & inspect.CO_COROUTINE
-        if name in _NOT_FAILING or resumed:
+        if name in _NOT_FAILING or resumed or _is_of_the_tests(frame):
             return
         place = (caller.f_code.co_filename, caller.f_lineno, name)
         if place not in self.tried:
@@ -64,3 +64,8 @@ class FailingCalls:
                 return True
             frame = frame.f_back
         return False
+
+
+def _is_of_the_tests(called: FrameType) -> bool:
+    """Whether the garbage collector came by and told hypothesis, which listens to it."""
+    return str(called.f_globals.get("__name__", "")).startswith("hypothesis")
