@@ -18,7 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.head.onnx_graph import Element, external, model, node, value
-from split_client.generation.head.onnx_session import open_session, session_options
+from split_client.generation.head.onnx_session import (
+    onnxruntime,
+    open_session,
+    session_options,
+)
 
 STREAMED_TILE: Final = 128
 MAX_HIDDEN: Final = 2**17
@@ -71,11 +75,9 @@ class _Packed:
     """The matrix is a constant that onnxruntime packs for its kernel when the session starts."""
 
     def __init__(self, matrix: NDArray[np.int8], threads: int) -> None:
-        import onnxruntime
-
         _, hidden, columns = matrix.shape
         options = session_options(threads)
-        mapped = onnxruntime.OrtValue.ortvalue_from_numpy(matrix[0])
+        mapped = onnxruntime().OrtValue.ortvalue_from_numpy(matrix[0])
         options.add_external_initializers(["matrix"], [mapped])
         self._session = open_session(
             model(

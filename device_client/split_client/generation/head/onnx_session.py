@@ -4,10 +4,22 @@ import os
 from typing import Any
 
 
+def onnxruntime() -> Any:
+    """The package, imported so that it reports nothing to its makers; only here is it imported.
+
+    Unless this variable is set before, its builds keep an identifier of the device and send events
+    about the process, from the import on. Raises ImportError.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime as package
+
+    return package
+
+
 def onnxruntime_available() -> bool:
     """Whether onnxruntime can be imported here."""
     try:
-        import onnxruntime  # noqa: F401
+        onnxruntime()
     except ImportError:
         return False
     return True
@@ -20,9 +32,7 @@ def default_threads() -> int:
 
 def session_options(threads: int) -> Any:
     """Options of a session that shares the machine: few threads, nothing kept between runs."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
+    options = onnxruntime().SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False
@@ -34,6 +44,4 @@ def session_options(threads: int) -> Any:
 
 def open_session(graph: bytes, options: Any) -> Any:
     """A session of the serialised ``graph`` on the CPU."""
-    import onnxruntime
-
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return onnxruntime().InferenceSession(graph, options, providers=["CPUExecutionProvider"])

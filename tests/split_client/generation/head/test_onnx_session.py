@@ -1,4 +1,8 @@
+import os
+import re
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,3 +23,22 @@ def test_a_machine_without_onnxruntime_is_told_from_one_with_it(
     assert onnxruntime_available()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert not onnxruntime_available()
+
+
+def test_onnxruntime_keeps_and_reports_nothing_about_the_device(tmp_path: Path) -> None:
+    program = (
+        "from split_client.generation.head.onnx_session import session_options; session_options(1)"
+    )
+    environ = {name: value for name, value in os.environ.items() if "ORT_" not in name}
+    environ |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", program], env=environ, check=True, timeout=120)
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_onnxruntime_is_imported_in_one_place() -> None:
+    root = Path(__file__).parents[4]
+    importing = re.compile(r"^\s*(import|from) onnxruntime", re.MULTILINE)
+    places = ("common", "device_client", "relay", "scripts", "server")
+    files = [file for place in places for file in (root / place).rglob("*.py")]
+    found = [file.name for file in files if importing.search(file.read_text(encoding="utf-8"))]
+    assert found == ["onnx_session.py"]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from split_client.generation.head.compact.file import BLOCK, Plane
 from split_client.generation.head.onnx_graph import MICROSOFT, Element, external, model, node, value
 from split_client.generation.head.onnx_session import (
+    onnxruntime,
     onnxruntime_available,
     open_session,
     session_options,
@@ -71,12 +72,10 @@ class OnnxProducts:
     """One MatMulNBits over the mapped plane."""
 
     def __init__(self, plane: Plane, threads: int) -> None:
-        import onnxruntime
-
         shape = plane.shape
         options = session_options(threads)
         parts = {"levels": plane.levels, "scale": plane.scale.reshape(-1)}
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(part) for part in parts.values()]
+        values = [onnxruntime().OrtValue.ortvalue_from_numpy(part) for part in parts.values()]
         options.add_external_initializers(list(parts), values)
         self._kept = values
         self._session: Any = open_session(_graph(shape.rows, shape.blocks), options)
