@@ -139,7 +139,10 @@ def _weight_files(path: Path, name: str) -> list[Path]:
             f"{name} has its weights only as pickle files, which can run code; "
             "convert them to safetensors"
         )
-    raise CheckpointNotFound(f"{name}: weights file missing: {', '.join(missing) or 'safetensors'}")
+    raise CheckpointNotFound(
+        f"{name}: weights file missing: {', '.join(missing) or 'safetensors'}; "
+        "fetch the checkpoint again"
+    )
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
@@ -172,6 +175,12 @@ def _licence(path: Path) -> str | None:
     return None
 
 
+def _offline() -> str:
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+
+    return " (HF_HUB_OFFLINE is set)" if HF_HUB_OFFLINE else ""
+
+
 def _download(model: str) -> Path:
     # Importing the hub client takes a second that a local checkpoint need not spend.
     from huggingface_hub import snapshot_download
@@ -190,7 +199,8 @@ def _download(model: str) -> Path:
     except LocalEntryNotFoundError as error:
         raise CheckpointNotFound(
             f"{model!r} is no folder here, was not downloaded before, and the hub cannot be "
-            "reached; check the network, or name a folder with the checkpoint"
+            f"reached{_offline()}; check the network, or name a folder or GGUF file with a model; "
+            "without --model the embedded one is served"
         ) from error
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise CheckpointNotFound(

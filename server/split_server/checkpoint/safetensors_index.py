@@ -68,7 +68,9 @@ def _slice(path: Path, name: str, entry: dict[str, Any], start: int, end: int) -
     size = last - first
     wanted = math.prod(shape) * _ITEM_BYTES[entry["dtype"]]
     if first < 0 or size != wanted or start + last > end:
-        raise MalformedCheckpoint(f"{path.name} is cut short or describes {name} badly")
+        raise MalformedCheckpoint(
+            f"{path.name} is cut short or describes {name} badly; fetch it again"
+        )
     return TensorSlice(path, start + first, size, _WIRE_NAMES[entry["dtype"]], shape)
 
 

@@ -64,7 +64,9 @@ def reason_against(config: Mapping[str, Any]) -> str:
         return reason
     if any(isinstance(config.get(name), Mapping) for name in _ENCODER_CONFIGS):
         return _MULTIMODAL
-    return _ENCODER if config.get("is_encoder_decoder") is True else ""
+    if config.get("is_encoder_decoder") is True:
+        return _ENCODER
+    return "" if "model_type" in config else "its config.json names no model_type"
 
 
 def ruling_option(config: Mapping[str, Any]) -> Option | None:

@@ -71,7 +71,7 @@ def test_a_checkpoint_that_wants_its_own_code_is_refused(copy: Path) -> None:
 @pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
 def test_a_missing_file_is_named(copy: Path, missing: str) -> None:
     (copy / missing).unlink()
-    with pytest.raises(CheckpointNotFound, match=missing):
+    with pytest.raises(CheckpointNotFound, match=f"{missing}.*; (a model's folder|fetch)"):
         read_checkpoint(copy, "incomplete")
 
 
@@ -146,7 +146,13 @@ def test_a_hub_that_cannot_be_reached_is_told_in_a_line_that_says_what_to_do(
         raise LocalEntryNotFoundError("an error happened while trying to locate the files")
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with pytest.raises(CheckpointNotFound, match=r"cannot be reached; check the network, or name"):
+        open_checkpoint("org/other")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        CheckpointNotFound, match=r"reached \(HF_HUB_OFFLINE is set\); check .*--model"
+    ):
         open_checkpoint("org/other")
 
 

@@ -50,7 +50,9 @@ def read_index(source: Source) -> Index:
         )
     tensors, keys = cursor.unpack(U64), cursor.unpack(U64)
     if tensors > _MAX_TENSORS:
-        raise MalformedCheckpoint(f"{source.name} has {tensors:,} tensors")
+        raise MalformedCheckpoint(
+            f"{source.name} says that it has {tensors:,} tensors; fetch it again"
+        )
     metadata = read_metadata(cursor, source, keys)
     described = _described(cursor, source, tensors)
     alignment = metadata.integer("general.alignment", 32)
@@ -101,6 +103,8 @@ def _placed(
             raise MalformedCheckpoint(f"{source.name}: {name} overlaps another tensor")
         end = place.offset + place.size
         if start + end > source.size:
-            raise MalformedCheckpoint(f"{source.name} is cut short: {name} is not all there")
+            raise MalformedCheckpoint(
+                f"{source.name} is cut short: {name} is not all there; fetch it again"
+            )
         placed[name] = Place(place.kind, place.shape, start + place.offset, place.size)
     return {name: placed[name] for name in described}

@@ -41,12 +41,16 @@ class Source:
     def read(self, offset: int, count: int) -> bytes:
         """``count`` bytes at ``offset``. Raises MalformedCheckpoint."""
         if offset < 0 or count < 0 or offset + count > self.size:
-            raise MalformedCheckpoint(f"{self.name} is cut short: it ends at byte {self.size}")
+            raise MalformedCheckpoint(
+                f"{self.name} is cut short: it ends at byte {self.size}; fetch it again"
+            )
         parts = bytearray()
         while len(parts) < count:
             part = os.pread(self._file.fileno(), count - len(parts), offset + len(parts))
             if not part:
-                raise MalformedCheckpoint(f"{self.name} became shorter while it was read")
+                raise MalformedCheckpoint(
+                    f"{self.name} became shorter while it was read; try again"
+                )
             parts += part
         return bytes(parts)
 
@@ -96,7 +100,7 @@ class Cursor:
     def skip(self, count: int) -> None:
         """Go ``count`` bytes on. Raises MalformedCheckpoint."""
         if self.offset + count > self._source.size:
-            raise MalformedCheckpoint(f"{self._source.name} is cut short")
+            raise MalformedCheckpoint(f"{self._source.name} is cut short; fetch it again")
         if self._at + count <= len(self._buffer):
             self._at += count
         else:
