@@ -14,9 +14,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-_])|\r")
-# The terminal becomes the one that sends the signals of its keys.
+# The terminal becomes the one that sends the signals of its keys. Whoever runs the tests in the
+# background of a shell has Ctrl-C ignored in all of them.
 _OWN_TERMINAL = (
-    "import fcntl, os, sys, termios\n"
+    "import fcntl, os, signal, sys, termios\n"
+    "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
     "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
     "os.execvp(sys.argv[1], sys.argv[1:])\n"
 )
