@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.patience import until
 from tests.terminals import terminal
 
 _SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -108,8 +108,12 @@ def test_ctrl_c_ends_the_installation(folder: Path) -> None:
         shown.type("\x03")
         assert shown.end() == 130
     pip = int((folder / "pid").read_text())
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{pip}").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    with pytest.raises(ProcessLookupError):
-        os.kill(pip, 0)
+
+    def gone() -> bool:
+        try:
+            os.kill(pip, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    until(gone)

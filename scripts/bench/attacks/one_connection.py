@@ -8,8 +8,7 @@ from pathlib import Path
 
 from scripts.bench.attacks.figure import Figure
 from scripts.bench.attacks.raw import connected
-from scripts.bench.attacks.watched import quiet, watching
-from scripts.bench.logged_server import logged_server
+from scripts.bench.attacks.watched import flooded
 
 _TOKEN = "a-token-of-enough-length"  # noqa: S105 - of a server that lives for seconds
 _SECONDS = 10.0
@@ -35,15 +34,7 @@ _FLOODS = {
 
 def attack(folder: Path) -> list[Figure]:
     """``/health`` under each flood, one connection at a time."""
-    with logged_server(folder / "one_connection.log", "--token", _TOKEN) as server:
-        figures = [quiet(server.url)]
-        for name, flood in _FLOODS.items():
-            with watching(server.url) as watched:
-                _send(server.url, flood)
-            found = watched.figure()
-            figures.append(Figure(f"{name}: {found.name}", found.value, found.bar, found.held))
-        faults = len(server.faults())
-    return [*figures, Figure("errors in the log", str(faults), "0", not faults)]
+    return flooded(folder / "one_connection.log", _TOKEN, _FLOODS, _send)
 
 
 def _send(url: str, flood: bytes) -> None:

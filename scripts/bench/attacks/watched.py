@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from scripts.bench.attacks.figure import Figure
 from scripts.bench.attacks.raw import connected
+from scripts.bench.logged_server import logged_server
 
 _ASK = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 HEALTH_BAR_MS = 50.0
@@ -72,3 +74,18 @@ def _watch(url: str, watched: Watched, stop: threading.Event) -> None:
             watched.milliseconds.append(1e3 * (time.perf_counter() - begun))
         else:
             watched.failures += 1
+
+
+def flooded(
+    log: Path, token: str, floods: Mapping[str, bytes], send: Callable[[str, bytes], None]
+) -> list[Figure]:
+    """``/health`` of a server with ``token`` under each flood, which ``send`` sends it."""
+    with logged_server(log, "--token", token) as server:
+        figures = [quiet(server.url)]
+        for name, flood in floods.items():
+            with watching(server.url) as watched:
+                send(server.url, flood)
+            found = watched.figure()
+            figures.append(Figure(f"{name}: {found.name}", found.value, found.bar, found.held))
+        faults = len(server.faults())
+    return [*figures, Figure("errors in the log", str(faults), "0", not faults)]

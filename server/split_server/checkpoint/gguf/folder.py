@@ -33,16 +33,14 @@ def write_folder(source: Source, target: Path, digest: str, dtype: str) -> None:
     Raises MalformedCheckpoint, UnsupportedFamily, NoSpaceForCheckpoint, OSError.
     """
     index = read_index(source)
-    texts, config = _texts(source, index, digest, dtype)
+    texts, config, new_names = _described(source, index, digest, dtype)
     target.parent.mkdir(parents=True, exist_ok=True)
     _check_space(target.parent, weights_size(index.tensors, dtype), source.name)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         for name, text in texts.items():
             (made / name).write_text(text, "utf-8")
-        shapes = {name: place.shape for name, place in index.tensors.items()}
         names = NAMES[config["model_type"]]
-        new_names = renamed(names, shapes, config["num_hidden_layers"])
         with (made / "model.safetensors").open("wb") as file:
             write_weights(file, source, index.tensors, new_names, names, config, dtype)
             file.flush()
@@ -55,10 +53,10 @@ def write_folder(source: Source, target: Path, digest: str, dtype: str) -> None:
         raise
 
 
-def _texts(
+def _described(
     source: Source, index: Index, digest: str, dtype: str
-) -> tuple[dict[str, str], dict[str, Any]]:
-    """Everything but the weights, by file name; and the configuration."""
+) -> tuple[dict[str, str], dict[str, Any], dict[str, str]]:
+    """Everything but the weights, by file name; the configuration; the tensors' new names."""
     metadata, table = index.metadata, index.tensors.get(_TABLE)
     if "split.count" in metadata and metadata.integer("split.count") > 1:
         raise MalformedCheckpoint(
@@ -70,7 +68,7 @@ def _texts(
     rows, tied = table.shape[0], "output.weight" not in index.tensors
     config = model_config(metadata, vocabulary=rows, tied=tied) | {"torch_dtype": dtype}
     shapes = {name: place.shape for name, place in index.tensors.items()}
-    renamed(NAMES[config["model_type"]], shapes, config["num_hidden_layers"])
+    new_names = renamed(NAMES[config["model_type"]], shapes, config["num_hidden_layers"])
     vocabulary = read_vocabulary(metadata, rows)
     documents = {
         "config.json": config,
@@ -82,7 +80,7 @@ def _texts(
     if "tokenizer.chat_template" in metadata:
         texts["chat_template.jinja"] = metadata.text("tokenizer.chat_template")
     texts["README.md"] = _card(source, metadata, digest)
-    return texts, config
+    return texts, config, new_names
 
 
 def _tokenizer_config(vocabulary: Vocabulary) -> Mapping[str, Any]:

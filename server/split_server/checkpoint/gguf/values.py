@@ -86,7 +86,7 @@ class Metadata:
         array = self._array(key, (_STRING,))
         cursor = Cursor(self._source)
         cursor.skip(array.offset)
-        return [_text(cursor, _MAX_STRING_BYTES) for _ in range(array.count)]
+        return [read_text(cursor, _MAX_STRING_BYTES) for _ in range(array.count)]
 
     def numbers(self, key: str) -> list[Any]:
         """A list of numbers or flags."""
@@ -124,7 +124,7 @@ def read_metadata(cursor: Cursor, source: Source, count: int) -> Metadata:
     values: dict[str, Any] = {}
     strings = 0
     for _ in range(count):
-        key = _text(cursor, _MAX_KEY_BYTES)
+        key = read_text(cursor, _MAX_KEY_BYTES)
         if key in values:
             raise MalformedCheckpoint(f"{source.name} has the key {key} twice")
         value = _value(cursor, source, cursor.unpack(U32), _MAX_STRINGS - strings)
@@ -139,7 +139,7 @@ def _value(cursor: Cursor, source: Source, kind: int, strings_left: int) -> Any:
         value = cursor.unpack(_SCALARS[kind])
         return bool(value) if kind == _BOOL else value
     if kind == _STRING:
-        return _text(cursor, _MAX_STRING_BYTES)
+        return read_text(cursor, _MAX_STRING_BYTES)
     if kind == _ARRAY:
         return _skipped_array(cursor, source, strings_left)
     raise MalformedCheckpoint(f"{source.name} has a value of the unknown type {kind}")
@@ -162,10 +162,6 @@ def _skipped_array(cursor: Cursor, source: Source, strings_left: int) -> Array:
 
 def read_text(cursor: Cursor, most: int) -> str:
     """A string of at most ``most`` bytes of UTF-8. Raises MalformedCheckpoint."""
-    return _text(cursor, most)
-
-
-def _text(cursor: Cursor, most: int) -> str:
     length = cursor.unpack(U64)
     if length > most:
         raise MalformedCheckpoint(f"a text of {length:,} bytes; at most {most:,} are read")

@@ -11,7 +11,8 @@ from split_server.errors import MalformedCheckpoint
 
 # https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, tokenizer.ggml.token_type.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
-_LONGEST_PIECE = 4096
+# Every way to cut a piece of SentencePiece is looked at.
+_LONGEST_PIECE = 1024
 
 
 @dataclass(frozen=True)

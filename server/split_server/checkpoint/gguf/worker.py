@@ -8,6 +8,7 @@ slash when the folder is to be made inside it, named after the file's SHA-256.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -43,6 +44,9 @@ def _made(file: Path, folder: str, dtype: str) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Two servers that start at once make one folder.
         with take_lock(target.with_name(f"{target.name}.lock")):
+            # What an import that was killed left behind; under the lock nobody else writes here.
+            for left in target.parent.glob(f".{target.name}-*"):
+                shutil.rmtree(left, ignore_errors=True)
             if not target.exists():
                 write_folder(source, target, digest, dtype)
     return target

@@ -39,6 +39,15 @@ def test_a_file_is_a_model_under_its_own_name_made_once(gguf: Path, cache: Path)
     assert again.stat().st_mtime_ns == made.st_mtime_ns
 
 
+def test_what_a_killed_import_left_is_removed_by_the_next(gguf: Path, cache: Path) -> None:
+    digest = hashlib.sha256(gguf.read_bytes()).hexdigest()
+    left = cache / f".{digest}-bfloat16-abc"
+    left.mkdir(parents=True)
+    (left / "model.safetensors").write_bytes(bytes(100))
+    imported_folder(gguf)
+    assert [path.name for path in cache.iterdir() if path.is_dir()] == [f"{digest}-bfloat16"]
+
+
 def test_two_that_import_at_once_get_one_folder(gguf: Path, cache: Path) -> None:
     found: list[Path] = []
     threads = [threading.Thread(target=lambda: found.append(imported_folder(gguf))) for _ in "ab"]
