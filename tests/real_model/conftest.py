@@ -1,0 +1,26 @@
+"""The real model of these tests: fetched once for all processes, and never left out in CI."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.demonstration.smollm2 import ModelFailed
+from scripts.real.model import NAME, real_model
+
+
+@pytest.fixture(scope="session")
+def real_path(pytestconfig: pytest.Config) -> Path:
+    """SmolLM2-135M-Instruct as a checkpoint's folder; skipped where it cannot be had."""
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+    assert capture is not None
+    try:
+        # A person who runs the tests sees what is downloaded, and how far it is.
+        with capture.global_and_fixture_disabled():
+            return real_model(lambda text: print(f"\n{NAME}: {text}", file=sys.stderr, flush=True))
+    except ModelFailed as error:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing(f"{NAME} is missing: {error}")
