@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.checkpoints import FAMILIES, tiny_checkpoint
 from tests.exhaustive import EXHAUSTIVE
+from tests.real_checkpoint import real_checkpoint
 
 _TESTS = Path(__file__).parent
 # What a test costs, in tests of one object: with a browser, a server, or slow as it says itself.
-_COSTS = {"web": 12, "end_to_end": 6, "embedded": 6}
+_COSTS = {"web": 12, "end_to_end": 6, "embedded": 6, "real_model": 12}
 _SLOW = 150
 
 # How long an example takes says how busy the machine is.
@@ -83,3 +84,9 @@ def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
         return tiny_checkpoint(family, tmp_path_factory.mktemp(family) / family)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def real_path(pytestconfig: pytest.Config) -> Path:
+    """SmolLM2-135M-Instruct as a checkpoint's folder; the first time it is downloaded (93 MB)."""
+    return real_checkpoint(pytestconfig)
