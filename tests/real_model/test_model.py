@@ -21,8 +21,9 @@ from tests.server_process import RunningServer, running_server
 
 _TOKENS = 64 if EXHAUSTIVE else 16
 _STATES, _TOP = 600, 50
-# What a float32 sum of 576 products of these sizes may be off by.
-_ROUNDING = 2e-5
+# Float32 sums of these 576 products are off by 1.4e-5 at most, and two of them decide an order.
+_ROUNDING = 5e-5
+_IN_ANOTHER_ORDER = 10
 _ATTENTION_STEPS = 12
 
 
@@ -77,10 +78,12 @@ def test_exact_and_compact_head_give_the_top_fifty_of_a_float64_product(
         assert compact.screened
         found = [[head.top(state, _TOP).ids for head in (exact, compact)] for state in states]
     assert all(np.array_equal(*two) for two in found)
+    every, another_order = _rows(exact), 0
     for part in range(0, _STATES, 100):
-        wanted = _products(exact, states[part : part + 100])
+        wanted = states[part : part + 100].astype(np.float64) @ every.T
         for (ids, _), logits in zip(found[part : part + 100], wanted, strict=True):
-            _assert_top(ids, logits)
+            another_order += _assert_top(ids, logits)
+    assert another_order <= _IN_ANOTHER_ORDER
 
 
 def test_attention_of_all_layers_and_heads_is_that_of_eager_attention(
@@ -122,23 +125,21 @@ def _states(compared: list[Forced]) -> np.ndarray:
     return torch.cat(drawn).numpy()
 
 
-def _products(head: LMHead, states: np.ndarray) -> np.ndarray:
-    """Every row of the checkpoint with every state, in float64 [n, rows]."""
-    rows = head.rows
-    every = np.concatenate(
-        [
-            rows.block(start, min(start + 8192, rows.rows)).astype(np.float64)
-            for start in range(0, rows.rows, 8192)
-        ]
-    )
-    return states.astype(np.float64) @ every.T
+def _rows(head: LMHead) -> np.ndarray:
+    """Every row of the checkpoint's table in float64 [rows, H]."""
+    rows, size = head.rows, 8192
+    starts = range(0, rows.rows, size)
+    parts = [rows.block(start, min(start + size, rows.rows)) for start in starts]
+    return np.concatenate(parts, dtype=np.float64)
 
 
-def _assert_top(ids: np.ndarray, logits: np.ndarray) -> None:
-    """``ids`` are the first by (-logit, id), but for logits that float32 cannot tell apart."""
+def _assert_top(ids: np.ndarray, logits: np.ndarray) -> bool:
+    """``ids`` are the first by (-logit, id), but for logits that float32 cannot tell apart; whether
+    there were such."""
     last = np.partition(logits, -_TOP)[-_TOP]
     likely = np.flatnonzero(logits >= last)
     wanted = likely[np.lexsort((likely, -logits[likely]))][:_TOP]
     assert len(set(ids.tolist())) == _TOP
     apart = np.abs(logits[ids] - logits[wanted])
     assert apart.max() <= _ROUNDING, (ids[ids != wanted], apart.max())
+    return not np.array_equal(ids, wanted)
