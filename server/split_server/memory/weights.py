@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from split_server.checkpoint.families import EMBEDDING, HEAD
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.safetensors_index import TensorSlice
+from split_server.engine.linears.quantize import held_bytes
 from split_server.errors import ModelTooLarge
 from split_server.memory.limit import MemoryLimit, Room
 
@@ -30,19 +31,19 @@ class WeightsNeed:
 
 
 def weights_need(checkpoint: Checkpoint, item_bytes: int, *, int8: bool = False) -> WeightsNeed:
-    """Weights of the middle with ``item_bytes`` a value, ``int8`` with one.
+    """Weights of the middle with ``item_bytes`` a value, of ``int8`` matrices what those hold.
 
     Tensors of another dtype are converted before the embedding table is dropped; int8 matrices are
-    made from the others, one at a time.
+    made from the others, those with the same input together.
     """
     tensors = checkpoint.tensors.values()
-    middle = [
-        tensor for name, tensor in checkpoint.tensors.items() if name not in (EMBEDDING, HEAD)
-    ]
+    middle = {
+        name: tensor for name, tensor in checkpoint.tensors.items() if name not in (EMBEDDING, HEAD)
+    }
     converted = any(_ITEM_BYTES[tensor.dtype] != item_bytes for tensor in tensors)
-    kept = _bytes(middle, 1 if int8 else item_bytes)
+    kept = _int8_bytes(middle, item_bytes) if int8 else _bytes(middle.values(), item_bytes)
     loaded = _bytes(tensors, item_bytes) if converted else kept
-    largest = max((_bytes([tensor], item_bytes) for tensor in middle), default=0)
+    largest = max((_bytes([tensor], item_bytes) for tensor in middle.values()), default=0)
     peak = loaded + (kept if converted and int8 else 0) + largest + _BESIDES
     mapped = sum(file.stat().st_size for file in checkpoint.weight_files)
     return WeightsNeed(kept, peak, mapped)
@@ -53,6 +54,21 @@ def check_weights(name: str, need: WeightsNeed, limit: MemoryLimit) -> None:
     for room in limit.rooms():
         if need.loading(room) > room.free:
             raise ModelTooLarge(name, need.loading(room), room.free, room.source)
+
+
+def _int8_bytes(middle: Mapping[str, TensorSlice], item_bytes: int) -> int:
+    """Bytes of matrices as int8, of their biases as float32, and of the others as they are."""
+    total = 0
+    for name, tensor in middle.items():
+        layer, _, kind = name.rpartition(".")
+        matrix = middle.get(f"{layer}.weight")
+        if matrix is None or len(matrix.shape) != 2:
+            total += _bytes([tensor], item_bytes)
+        elif kind == "bias":
+            total += _bytes([tensor], 4)
+        else:
+            total += held_bytes(layer.rpartition(".")[2], *tensor.shape)
+    return total
 
 
 def _bytes(tensors: Iterable[TensorSlice], item_bytes: int) -> int:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from split_server.checkpoint.folder import read_checkpoint
+from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.quantize import QuantizedLinear
+from split_server.engine.linears.stacked import StackedProduct
 from split_server.engine.model.loader import load_backbone
 from split_server.errors import ModelTooLarge
 from split_server.memory.limit import MemoryLimit, Room
@@ -29,6 +33,31 @@ def test_what_is_kept_is_the_middle_of_the_loaded_model(
     assert need.kept == sizes
     assert need.peak >= need.kept
     assert need.mapped == (checkpoint.path / "model.safetensors").stat().st_size
+
+
+@pytest.mark.skipif(bool(product_fault()), reason="this machine has no product of bytes")
+@pytest.mark.parametrize("family", ["qwen2", "llama", "phi", "starcoder2"])
+@pytest.mark.parametrize(("dtype", "item"), [("float32", 4), ("bfloat16", 2)])
+def test_int8_layers_hold_what_the_plan_says(
+    tmp_path: Path, family: str, dtype: str, item: int
+) -> None:
+    checkpoint = read_checkpoint(tiny_checkpoint(family, tmp_path / "c", dtype=dtype), "c")
+    backbone = load_backbone(checkpoint, dtype, "cpu", quantize="int8")
+    layers = [m for m in backbone.module.modules() if isinstance(m, QuantizedLinear)]
+    products = {id(layer._product): layer._product for layer in layers}.values()
+    held = sum(_held(product) for product in products)
+    held += sum(parameter.numel() * item for parameter in backbone.module.parameters())
+    need = weights_need(checkpoint, item, int8=True)
+    # Rows of two small matrices can share a block of the packed form.
+    assert held <= need.kept <= 1.2 * held
+
+
+def _held(product: StackedProduct) -> int:
+    matrix = product._product
+    tensors = [product._columns, matrix._scales, matrix._zeros]
+    tensors += [] if product._bias is None else [product._bias]
+    packed: int = torch.ops.mkldnn._nbytes(matrix._packed)
+    return packed + sum(tensor.nbytes for tensor in tensors)
 
 
 def test_a_conversion_holds_the_embedding_table_too(tiny_path: Path) -> None:

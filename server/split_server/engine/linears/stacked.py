@@ -1,0 +1,98 @@
+"""Stacked int8 matrices: one product for all linear layers that read the same input.
+
+Columns have a scale each, the square root of their root mean square, and after that rows have one
+each. Columns of large weights then cost the others fewer digits; where the large activations are is
+not known when a model is loaded, hence the root (cf. Xiao et al. 2022, SmoothQuant,
+https://arxiv.org/abs/2211.10438, section 4).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from split_server.engine.linears import two_bytes
+from split_server.engine.linears.integers import LARGEST, IntegerProduct
+
+# Values that are float32 at a time while a matrix is quantized.
+_AT_ONCE = 1 << 20
+
+
+class StackedProduct:
+    """Products of some matrices [out, in] with one input, computed when the first one is asked for.
+
+    What was computed is dropped when every matrix has had its part. One thread at a time; an input
+    is not changed in place between two readers.
+    """
+
+    def __init__(self, weights: Sequence[torch.Tensor], bias: torch.Tensor | None = None) -> None:
+        """``bias``: float32, of all matrices one after the other."""
+        self._bias = bias
+        self._spans = tuple(_spans(weights))
+        self.in_features = weights[0].shape[1]
+        self._columns = _column_scales(weights)
+        self._product = _quantized(weights, self._columns)
+        self._input: weakref.ref[torch.Tensor] | None = None
+        self._found: torch.Tensor | None = None
+        self._waiting: set[int] = set()
+
+    def part(self, index: int, x: torch.Tensor) -> torch.Tensor:
+        """The product [..., out] of matrix ``index`` with x [..., in], in the dtype of ``x``."""
+        found = self._found if self._is_for(index, x) else None
+        if found is None:
+            found = self._found = self._multiplied(x)
+            self._input, self._waiting = weakref.ref(x), set(range(len(self._spans)))
+        self._waiting.discard(index)
+        if not self._waiting:
+            self._found = self._input = None
+        return found[..., self._spans[index]]
+
+    def _is_for(self, index: int, x: torch.Tensor) -> bool:
+        return index in self._waiting and self._input is not None and self._input() is x
+
+    def _multiplied(self, x: torch.Tensor) -> torch.Tensor:
+        rows, largest = two_bytes.split(x * self._columns)
+        product = two_bytes.joined(self._product(rows), largest)
+        if self._bias is not None:
+            product.add_(self._bias)
+        return product.to(x.dtype)
+
+
+def _spans(weights: Sequence[torch.Tensor]) -> Iterator[slice]:
+    end = 0
+    for weight in weights:
+        begin, end = end, end + len(weight)
+        yield slice(begin, end)
+
+
+def _column_scales(weights: Sequence[torch.Tensor]) -> torch.Tensor:
+    """float32 [in]; 0 for a column of zeros, so that its inputs count for nothing."""
+    squares = torch.zeros(weights[0].shape[1], dtype=torch.float64)
+    for weight in weights:
+        for part in _parts(weight):
+            squares += part.float().square().sum(dim=0, dtype=torch.float64)
+    rows = sum(len(weight) for weight in weights)
+    return squares.div_(rows).pow_(0.25).float()
+
+
+def _quantized(weights: Sequence[torch.Tensor], columns: torch.Tensor) -> IntegerProduct:
+    whole = torch.empty((sum(map(len, weights)), len(columns)), dtype=torch.int8)
+    scales = torch.empty(len(whole))
+    inverse = torch.where(columns > 0, columns.reciprocal(), 0.0)
+    begin = 0
+    for weight in weights:
+        for part in _parts(weight):
+            place = slice(begin, begin + len(part))
+            scaled = part * inverse
+            scale = scaled.abs().amax(dim=1).div_(LARGEST).clamp_(min=two_bytes.SMALLEST)
+            whole[place] = scaled.div_(scale[:, None]).round_()
+            # The values of a row are within +-1, their high bytes within +-127.
+            scales[place] = scale.div_(LARGEST)
+            begin = place.stop
+    return IntegerProduct(whole, scales)
+
+
+def _parts(weight: torch.Tensor) -> Sequence[torch.Tensor]:
+    return weight.detach().split(max(1, _AT_ONCE // weight.shape[1]))
