@@ -1,0 +1,134 @@
+"""What ``--quantize int8`` costs a trained model: perplexity, likeliest tokens, time and memory.
+
+Text that the model has not written and its own greedy replies are read again by the model kept in
+several ways, and compared with float32. ``--parts`` rounds one thing at a time, to show where a
+loss comes from. For families whose rows and logits are as they are (Llama, Mistral, Qwen).
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import torch
+from transformers import AutoTokenizer
+
+from scripts.bench.quantized.ends import Ends
+from scripts.bench.quantized.parts import PARTS
+from scripts.bench.quantized.score import Score, score, scored
+from scripts.bench.quantized.speed import speed_table
+from scripts.bench.quantized.texts import english, prompts
+from scripts.bench.quantized.worker import BFLOAT16, FLOAT32, WAYS
+from scripts.bench.report import heading, table
+from scripts.bench.workers import Worker
+
+_LENGTH = 512
+_HEAD = ["of bfloat16's", "KL, nats", "same likeliest"]
+
+
+class Study:
+    """The texts, and how well a model reads them."""
+
+    def __init__(self, path: Path, folder: Path, options: argparse.Namespace) -> None:
+        tokenizer = AutoTokenizer.from_pretrained(path)
+        self.ends = Ends(path)
+        self.english = english(tokenizer, -(-options.tokens // _LENGTH), _LENGTH)
+        self._file = str(folder / "states.pt")
+        self._prompts, self._tokens = prompts(tokenizer), options.reply_tokens
+        self.replies: list[list[int]] = []
+
+    def prepare(self, exact: Worker) -> None:
+        """Take the replies of the exact model, and its hidden states as the truth."""
+        made = exact.ask(op="greedy", prompts=self._prompts, tokens=self._tokens)["replies"]
+        self.replies = [p + reply for p, reply in zip(self._prompts, made, strict=True)]
+        self._texts = {
+            "English": (self.english, scored(self.english, [1] * len(self.english))),
+            "replies": (self.replies, scored(self.replies, [len(p) for p in self._prompts])),
+        }
+        self._exact = {name: self._states(exact, name, op="states") for name in self._texts}
+
+    def read(self, worker: Worker, name: str, **request: object) -> Score:
+        """How this worker reads the text of this name; ``request``: ``op`` and what it takes."""
+        hidden = self._states(worker, name, **request)
+        return score(self.ends, self._texts[name][1], hidden, self._exact[name])
+
+    def _states(self, worker: Worker, name: str, **request: object) -> torch.Tensor:
+        worker.ask(sequences=self._texts[name][0], file=self._file, **request)
+        found: torch.Tensor = torch.load(self._file, weights_only=True)
+        return found
+
+
+def main() -> None:
+    options = _options()
+    path = Path(options.model)
+    torch.set_num_threads(1)
+    print(heading(f"int8, {options.title or path.name}", "float32 and bfloat16"), flush=True)
+    with ExitStack() as stack, torch.inference_mode():
+        study = Study(path, Path(stack.enter_context(tempfile.TemporaryDirectory())), options)
+        exact = _worker(stack, path, FLOAT32)
+        study.prepare(exact)
+        _print_ways(study, exact, path)
+        if options.parts:
+            _print_parts(study, exact)
+        exact.close()
+        if options.rounds:
+            print(speed_table(path, options.rounds))
+
+
+def _print_ways(study: Study, exact: Worker, path: Path) -> None:
+    found: dict[str, list[Score]] = {}
+    for way in WAYS:
+        with ExitStack() as stack:
+            worker = exact if way == FLOAT32 else _worker(stack, path, way)
+            found[way] = [study.read(worker, name, op="states") for name in ("English", "replies")]
+    base = [one.perplexity for one in found[BFLOAT16]]
+    rows = [
+        [way, *(cell for one, of in zip(scores, base, strict=True) for cell in _cells(one, of))]
+        for way, scores in found.items()
+    ]
+    counts = [sum(map(len, study.english)), sum(map(len, study.replies))]
+    print(f"English of {counts[0]:,} tokens; chats of {counts[1]:,}, of which replies count.\n")
+    print(table(["kept as", "English", *_HEAD, "replies", *_HEAD], rows), flush=True)
+
+
+def _print_parts(study: Study, exact: Worker) -> None:
+    base = study.read(exact, "English", op="states").perplexity
+    rows = []
+    for index, part in enumerate(PARTS):
+        one = study.read(exact, "English", op="part", index=index)
+        rows.append([part.name, *_cells(one, base)])
+        print(" | ".join(rows[-1]), flush=True)
+    print("\nOne part at a time, in float32:\n")
+    print(table(["rounded", "perplexity", "of float32's", *_HEAD[1:]], rows), flush=True)
+
+
+def _cells(one: Score, base: float) -> list[str]:
+    return [
+        f"{one.perplexity:.3f}",
+        f"{one.perplexity / base:.4f} x",
+        f"{one.divergence:.5f}",
+        f"{100 * one.same:.1f}%",
+    ]
+
+
+def _worker(stack: ExitStack, path: Path, way: str) -> Worker:
+    worker = Worker("scripts.bench.quantized.worker", str(path), way)
+    stack.callback(worker.close)
+    return worker
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", required=True, metavar="FOLDER", help="a trained checkpoint")
+    parser.add_argument("--title", help="the model's name in the heading")
+    parser.add_argument("--tokens", type=int, default=3072, help="of English")
+    parser.add_argument("--reply-tokens", type=int, default=96, help="of each of 16 replies")
+    parser.add_argument("--parts", action="store_true", help="one part of quantization at a time")
+    parser.add_argument("--rounds", type=int, default=15, help="of timings; 0 leaves them out")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
