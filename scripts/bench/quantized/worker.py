@@ -38,7 +38,7 @@ class WayWorker(RunnerWorker):
         dtype, options = WAYS[way]
         super().__init__(path, dtype, {**options, "threads": 1})
         if way == ONE_BYTE:
-            one_byte_linears(self._backbone.module)  # type: ignore[arg-type]
+            one_byte_linears(self._backbone.module)
         self._ends = Ends(path)
 
     def states(self, sequences: Sequence[Sequence[int]], file: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class WayWorker(RunnerWorker):
 
     def part(self, index: int, sequences: Sequence[Sequence[int]], file: str) -> dict[str, Any]:
         """The same with one part of quantization."""
-        with rounded(self._backbone.module, PARTS[index]):  # type: ignore[arg-type]
+        with rounded(self._backbone.module, PARTS[index]):
             return self.states(sequences, file)
 
     def greedy(self, prompts: Sequence[Sequence[int]], tokens: int) -> dict[str, Any]:

@@ -94,5 +94,8 @@ def _quantized(weights: Sequence[torch.Tensor], columns: torch.Tensor) -> Intege
     return IntegerProduct(whole, scales)
 
 
-def _parts(weight: torch.Tensor) -> Sequence[torch.Tensor]:
-    return weight.detach().split(max(1, _AT_ONCE // weight.shape[1]))
+def _parts(weight: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Its rows, some at a time."""
+    step = max(1, _AT_ONCE // weight.shape[1])
+    for begin in range(0, len(weight), step):
+        yield weight.detach()[begin : begin + step]
