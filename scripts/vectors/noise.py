@@ -39,7 +39,7 @@ def build() -> dict[str, Any]:
         "norms": [_norms(width) for width in WIDTHS],
         "calibrated": [_calibrated(*case) for case in ((8.0, 1e-5), (0.5, 1e-9), (200.0, 1e-3))],
         "released": [_released(width, *case) for width in (5, 192) for case in SIGMAS],
-        "tables": [_table(width) for width in (5, 192)],
+        "tables": [_table(*case) for case in ((5, False), (192, False), (33, True))],
         "spent": _spent(),
         "room": _room(),
     }
@@ -146,7 +146,7 @@ def _hex(values: NDArray[Any]) -> str:
 
 def _norms(width: int) -> dict[str, Any]:
     rows = _rows(width, 6, width)
-    found = norms(lambda i, j: rows[i:j], len(rows))
+    found = norms(lambda ids: rows[ids], len(rows))
     return {"width": width, "rows": _hex(rows), "norms": _hex(found)}
 
 
@@ -182,12 +182,24 @@ def _released(width: int, sigma: float, clip: float) -> dict[str, Any]:
     }
 
 
-def _table(width: int) -> dict[str, Any]:
-    rows = _rows(2000 + width, 40, width)
-    found = norms(lambda i, j: rows[i:j], len(rows))
+def _table(width: int, alike: bool) -> dict[str, Any]:
+    """``alike``: rows as far from their mean as each other, which no search is done with soon."""
+    rows = _rows(2000 + width, 150, width)
+    if alike:
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    count, few = len(rows), 150 * 70 * width
+    found = norms(lambda ids: rows[ids], count)
     clip = float(np.quantile(found, 0.99, method="higher"))
-    distance = largest_distance(lambda i, j: rows[i:j], len(rows), width, clip)
-    return {"width": width, "rows": _hex(rows), "clip": clip, "distance": _short(distance)}
+    whole = largest_distance(lambda ids: rows[ids], count, width, clip)
+    ended = largest_distance(lambda ids: rows[ids], count, width, clip, few)
+    return {
+        "width": width,
+        "rows": _hex(rows),
+        "clip": clip,
+        "distance": _short(whole.distance),
+        "few": few,
+        "of_few": {"distance": _short(ended.distance), "exact": ended.exact},
+    }
 
 
 KINDS = [Kind(1.5, 2.0, 192), Kind(0.4, 2.0, 192), Kind(1.5, 3.0, 2048)]

@@ -55,6 +55,7 @@ class ClientOptions(TypedDict, total=False):
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]
+    on_calibrate: Callable[[], None]
     on_notice: Callable[[Reconnecting], None]
 
 

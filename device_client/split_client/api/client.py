@@ -62,6 +62,7 @@ class SplitClient:
     ``on_manifest`` sees what the server offers and whether it is here already, before anything is
     pulled, and may raise to refuse; ``on_progress`` follows a pull, ``on_prepare`` comes before the
     LM head's file is derived, which happens once per model and takes seconds for a large one,
+    ``on_calibrate`` before the numbers of noise are worked out, as seldom and as long;
     ``on_notice`` tells of lost connections.
 
     ``adapter``: a name, "auto" (by the words of the newest message, chosen here) or None. The
@@ -87,12 +88,15 @@ class SplitClient:
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
+        on_calibrate: Callable[[], None] = lambda: None,
         on_notice: Callable[[Reconnecting], None] = lambda _: None,
     ) -> None:
         self._wanted = Wanted(
             Endpoint.parse(url), token, transport, lm_head, patience or Patience(), noise
         )
-        self._hooks = Hooks(on_manifest, on_progress, on_prepare, on_notice, self._pause)
+        self._hooks = Hooks(
+            on_manifest, on_progress, on_prepare, on_calibrate, on_notice, self._pause
+        )
         self._store = ModelStore(cache)
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token

@@ -42,11 +42,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Listeners while a model connects and runs; ``pause`` waits and may be cancelled."""
+    """Listeners while a model connects and runs; ``pause`` waits and may be cancelled.
+
+    ``prepare``: before the LM head's file is derived, ``calibrate``: before the numbers of noise.
+    """
 
     manifest: Callable[[Manifest, bool], None]
     progress: Callable[[Progress], None]
     prepare: Callable[[], None]
+    calibrate: Callable[[], None]
     notice: Callable[[Reconnecting], None]
     pause: Callable[[float], None]
 
@@ -79,7 +83,9 @@ class ConnectedModel:
                 hooks.prepare()
             ends = DeviceEnds.open(stored, lm_head=wanted.lm_head)
             opening.callback(ends.close)
-            noise = None if wanted.noise is None else _noise(ends, stored, wanted.noise)
+            noise = None
+            if wanted.noise is not None:
+                noise = _noise(ends, stored, wanted.noise, hooks.calibrate)
             if noise is not None:
                 opening.callback(noise.close)
                 ends = replace(ends, defaults=without_penalty(ends.defaults))
@@ -148,6 +154,9 @@ def new_channel(wanted: Wanted, manifest: Manifest, hooks: Hooks) -> Channel:
     return Channel(connect, wanted.mode, wanted.patience, pause=hooks.pause, notify=hooks.notice)
 
 
-def _noise(ends: DeviceEnds, stored: StoredModel, settings: NoiseSettings) -> NoiseMode:
-    table = Table.of(stored, lambda ids: ends.embedder.lookup(ids, "f32"))
-    return NoiseMode.open(settings, table, stored, ends.defaults.repetition_penalty)
+def _noise(
+    ends: DeviceEnds, stored: StoredModel, settings: NoiseSettings, tell: Callable[[], None]
+) -> NoiseMode:
+    table = Table.of(stored.manifest, lambda ids: ends.embedder.lookup(ids, "f32"))
+    penalty = ends.defaults.repetition_penalty
+    return NoiseMode.open(settings, table, stored, penalty, tell)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from split_client.noise.account import Account
@@ -41,15 +42,22 @@ class NoiseMode:
 
     @classmethod
     def open(
-        cls, settings: NoiseSettings, table: Table, stored: StoredModel, own_penalty: float = 1.0
+        cls,
+        settings: NoiseSettings,
+        table: Table,
+        stored: StoredModel,
+        own_penalty: float = 1.0,
+        tell: Callable[[], None] = lambda: None,
     ) -> NoiseMode:
         """For the model that is ``stored``, whose makers recommend ``own_penalty`` of repetition.
+
+        ``tell`` is called before the table's numbers are worked out, once for each table and norm.
 
         Raises NoiseSettingInvalid, LedgerDamaged, LedgerFailed, and BudgetExhausted where not even
         one row may be sent.
         """
         model = stored.manifest.digest
-        calibration = calibrate(table, settings.clip, stored.folder)
+        calibration = calibrate(table, settings.clip, stored.folder, tell)
         mechanism = _mechanism(settings, calibration, table.width)
         ledger = Ledger(settings.ledger or default_ledger())
         budget = None

@@ -12,6 +12,10 @@ from split_privacy.mechanism import RowMechanism
 _MOST_ROOM = 1_000_000
 # How many rows there are depends on the text and on replies; a running total takes them as given.
 _CONDITION = "for texts of these lengths"
+CALIBRATING_LINE = (
+    "noise: the norms of the model's table and the largest distance of two rows are worked out, "
+    "once for this model; this takes some seconds"
+)
 ELSEWHERE_LINE = (
     "another device has written this ledger too: what a copy of it counts there is not in this one"
 )
@@ -26,7 +30,7 @@ def mechanism_lines(mechanism: RowMechanism, calibration: Calibration, delta: fl
     found = (
         "the largest distance between two clipped rows of the table"
         if calibration.exact
-        else "2C, because the table is too large to search"
+        else "a bound on the distance of two clipped rows, whose search would take too long"
     )
     return [
         f"noised mode: rows clipped to norm C {calibration.clip:.4g}, Gaussian noise of sigma "

@@ -9,6 +9,7 @@ from typing import cast
 from split_client.api import SplitClient
 from split_client.config import ReplyConfig
 from split_client.generation.head.head import HeadKind
+from split_client.noise.words import CALIBRATING_LINE
 from split_client.terminal.input.token import with_token
 from split_client.terminal.noise import noise_from
 from split_client.terminal.output.progress import ProgressBar
@@ -50,6 +51,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
+        on_calibrate=lambda: _calibrate(bar, screen),
         on_notice=lambda notice: show_reconnecting(notice, screen),
     )
     try:
@@ -73,6 +75,11 @@ def _host_token(config: ReplyConfig) -> str | None:
 def _prepare(bar: ProgressBar, screen: Screen) -> None:
     bar.close()
     screen.note("preparing the LM head, once for this model; this takes some seconds")
+
+
+def _calibrate(bar: ProgressBar, screen: Screen) -> None:
+    bar.close()
+    screen.note(CALIBRATING_LINE)
 
 
 def announce(manifest: Manifest, screen: Screen) -> None:

@@ -82,8 +82,29 @@ def digest_of(numbers: dict[str, float]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def test_a_table_too_large_to_search_counts_with_twice_the_norm(tmp_path: Path) -> None:
-    assert calibrate(table(), 2.0, tmp_path, most_products=1e3) == Calibration(2.0, 4.0, False)
+def test_a_search_that_takes_too_long_gives_a_bound_which_is_kept_as_one(tmp_path: Path) -> None:
+    found = calibrate(table(), 2.0, tmp_path, most_products=1e3)
+    assert not found.exact
+    assert all_pairs(2.0) <= found.sensitivity <= 4.0
+    known = Table(unread, ROWS, WIDTH, table().sha256, None)
+    assert calibrate(known, 2.0, tmp_path) == found
+
+
+def test_a_file_that_an_earlier_version_kept_is_read(tmp_path: Path) -> None:
+    """Its distances are as true as ever: rows under a kept key go on with the same noise."""
+    numbers = {"quantile": 6.5, f"distance {(6.5).hex()}": 9.75}
+    kept = {"table": NAME, "numbers": numbers, "sha256": digest_of(numbers)}
+    (tmp_path / FILE_NAME).write_text(json.dumps(kept))
+    known = Table(unread, ROWS, WIDTH, table().sha256, None)
+    assert calibrate(known, None, tmp_path) == Calibration(6.5, 9.75, True)
+
+
+def test_what_goes_on_is_told_once_and_only_where_the_table_is_looked_at(tmp_path: Path) -> None:
+    told: list[str] = []
+    for norm in (None, None, 2.0, 2.0):
+        told.append("asked")
+        calibrate(table(), norm, tmp_path, lambda: told.append("told"))
+    assert told == ["asked", "told", "asked", "asked", "told", "asked"]
 
 
 def test_a_table_that_hides_nothing_is_refused(tmp_path: Path) -> None:

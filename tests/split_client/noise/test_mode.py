@@ -72,7 +72,7 @@ def test_a_ledger_that_another_device_wrote_is_told(
 
 def test_which_sensitivity_it_is_and_that_too_little_noise_promises_nothing_is_said() -> None:
     bound = mechanism_lines(RowMechanism(1.0, 2.0, 4.0, 8), Calibration(2.0, 4.0, False), 1e-5)
-    assert "sensitivity 4 (2C, because the table is too large to search)" in bound[1]
+    assert "sensitivity 4 (a bound on the distance of two clipped rows" in bound[1]
     little = RowMechanism(1e-3, 2.0, 4.0, 8)
     assert "without bound" in mechanism_lines(little, Calibration(2.0, 4.0, True), 1e-5)[1]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from split_client.noise.calibration import Table, calibrate
 from split_privacy.mechanism import RowMechanism
 from split_privacy.prf import NoiseContext, RowName, RowStreams, histories
 from tests.web.generation_peers import as_base64, ask, floats
@@ -37,6 +39,27 @@ def _released(case: dict[str, Any]) -> bytes:
     names = [RowName(at, token, before[at]) for at, token in enumerate(tokens)]
     rows = floats(case["rows"]).reshape(ROWS, -1)
     return mechanism.release(rows, names, RowStreams(context)).tobytes()
+
+
+def _table(rng: np.random.Generator, rows: int, width: int, spread: float) -> dict[str, Any]:
+    lengths = np.exp(spread * rng.normal(size=(rows, 1)))
+    values = (rng.normal(size=(rows, width)) + rng.normal(size=width)) * lengths
+    return {"rows": as_base64(values.astype(np.float32)), "width": width}
+
+
+def test_the_same_noise_has_the_same_epsilon_for_the_same_table(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    tables = [_table(rng, 1200, 24, spread) for spread in (0.0, 0.1, 0.5)]
+    asked = [each | {"sigma": 9.0, "most": most} for each in tables for most in (2e6, 5e9)]
+    found = ask("noise_tables.js", asked)
+    for number, (case, there) in enumerate(zip(asked, found, strict=True)):
+        rows, width = floats(case["rows"]).reshape(-1, case["width"]), case["width"]
+        table = Table(lambda ids, rows=rows: rows[ids], len(rows), width, "ab" * 32, None)
+        here = calibrate(table, None, tmp_path / str(number), most_products=case["most"])
+        epsilon = RowMechanism(9.0, here.clip, here.sensitivity, width).epsilon(1e-5)
+        assert (there["clip"], there["exact"]) == (here.clip, here.exact)
+        assert there["epsilon"] == pytest.approx(epsilon, rel=1e-9)
+    assert {each["exact"] for each in found} == {True, False}
 
 
 def test_released_rows_have_the_same_bits_and_epsilons_the_same_sigma() -> None:

@@ -1,4 +1,5 @@
-// The norm of rows of a model's table and the largest distance of two of them, searched once and kept.
+// The norm of rows of a model's table and how far two of them can be apart, worked out once and kept: the rule
+// of the terminal client, so that the same noise has the same epsilon in both.
 import { asked } from './database.js';
 import { NoiseSettingInvalid } from './errors.js';
 import { digestOf } from './ledger/document.js';
@@ -11,16 +12,13 @@ import { largestDistance, tableNorms } from './mechanism/sensitivity.js';
  * @typedef {{clean: (ids: number[]) => Promise<Float32Array>, rows: number, width: number, sha256: string,
  *   scale: number | null}} Table
  */
-/** `sensitivity`: the largest distance of two clipped rows; `exact`: searched, else 2C.
+/** No two clipped rows are more than `sensitivity` apart; `exact`: two are that far, else it is a bound.
  * @typedef {{clip: number, sensitivity: number, exact: boolean}} Calibration */
 /**
  * How much of a search is done, 0..1; what it throws ends it. @typedef {(done: number) => void} OnProgress
  */
 
 const QUANTILE = 0.99;
-// Multiplications that a search may take: some seconds of one worker of a phone. The terminal client allows
-// itself a hundred times as many; where it has searched and this has not, 2C is the larger bound.
-const MOST_PRODUCTS = 5e9;
 const FORMAT = 1;
 const MOST_KEPT = 64;
 
@@ -32,32 +30,37 @@ const MOST_KEPT = 64;
  * @throws {NoiseSettingInvalid} for a table of which no noise can be made
  */
 export async function calibrate(table, clip, database, options = {}) {
-  const { onProgress = () => {}, mostProducts = MOST_PRODUCTS } = options;
   const kept = await Kept.read(database, table);
-  const rows = blocksOf(table);
-  const norms = () => tableNorms(rows, table.rows, table.width, onProgress);
-  const norm = clip ?? (await kept.get('quantile', async () => quantile(await norms())));
+  const norm = clip ?? kept.find('quantile') ?? (await kept.keep('quantile', await quantile(table, options)));
   if (!(norm > 0 && norm < Infinity)) {
     throw new NoiseSettingInvalid('the embedding table is all zeros; give a clip norm');
   }
-  const products = (table.rows ** 2 * table.width) / 2;
-  if (products > mostProducts) return { clip: norm, sensitivity: 2 * norm, exact: false };
-  const search = () => largestDistance(rows, table.rows, table.width, norm, onProgress);
-  const distance = await kept.get(`distance ${norm}`, search, 2 * norm);
+  const { distance, exact } = await farthest(table, norm, kept, options);
   if (distance <= 0) {
     throw new NoiseSettingInvalid('all rows of the embedding table are equal; noise hides nothing');
   }
-  return { clip: norm, sensitivity: distance, exact: true };
+  return { clip: norm, sensitivity: distance, exact };
 }
 
-/** The norm that 99% of the rows do not exceed: numpy's quantile "higher". @param {Float64Array} norms */
-function quantile(norms) {
-  return norms.sort()[Math.ceil((norms.length - 1) * QUANTILE)];
+/** As kept, where that can be true, else searched. Bounds have a name of their own.
+ * @param {Table} table @param {number} norm @param {Kept} kept
+ * @param {{onProgress?: OnProgress, mostProducts?: number}} options */
+async function farthest({ clean, rows, width }, norm, kept, options) {
+  const [distance, bound] = [`distance ${norm}`, `bound ${norm}`];
+  for (const name of [distance, bound]) {
+    const known = kept.find(name, 2 * norm);
+    if (known !== null) return { distance: known, exact: name === distance };
+  }
+  const found = await largestDistance(clean, rows, width, norm, options);
+  await kept.keep(found.exact ? distance : bound, found.distance);
+  return found;
 }
 
-/** @param {Table} table @returns {import('./mechanism/sensitivity.js').Rows} */
-function blocksOf({ clean }) {
-  return (start, stop) => clean(Array.from({ length: stop - start }, (_, i) => start + i));
+/** The norm that 99% of the rows do not exceed: numpy's quantile "higher".
+ * @param {Table} table @param {{onProgress?: OnProgress}} options */
+async function quantile({ clean, rows, width }, { onProgress }) {
+  const norms = (await tableNorms(clean, rows, width, onProgress)).sort();
+  return norms[Math.ceil((norms.length - 1) * QUANTILE)];
 }
 
 /** Numbers of one table by name; a record that is damaged counts as none. */
@@ -76,14 +79,15 @@ class Kept {
     return new Kept(database, name, numbersIn(name, stored));
   }
 
-  /**
-   * The number kept as `name`, computed where none above 0 and up to `most` is.
-   * @param {string} name @param {() => Promise<number>} compute @param {number} [most]
-   */
-  async get(name, compute, most = Number.MAX_VALUE) {
+  /** The number kept as `name` where it is above 0 and up to `most`, else null.
+   * @param {string} name @param {number} [most] */
+  find(name, most = Number.MAX_VALUE) {
     const known = this._numbers.get(name) ?? 0;
-    if (known > 0 && known <= most) return known;
-    const found = await compute();
+    return known > 0 && known <= most ? known : null;
+  }
+
+  /** Also for the next visit. @param {string} name @param {number} found */
+  async keep(name, found) {
     this._numbers.set(name, found);
     const text = JSON.stringify([...this._numbers].slice(-MOST_KEPT));
     const record = { text, sha256: digestOf(this._table + text) };

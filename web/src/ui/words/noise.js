@@ -52,7 +52,7 @@ export function lossRows({ rows, sendings, token, whole }) {
 /** The noise itself. @param {NoiseStatus} status @returns {string} */
 export function mechanismWords({ clip, sigma, width, sensitivity, exact }) {
   const found = exact ? 'the largest distance between two clipped rows of the table'
-    : '2C, because the table is too large to search here';
+    : 'no two clipped rows are farther apart';
   return `Rows clipped to norm C ${short(clip)}, Gaussian noise of sigma ${short(sigma)} in each of ` +
     `${width} values (sigma/C ${short(sigma / clip)}); sensitivity ${short(sensitivity)}: ${found}.`;
 }

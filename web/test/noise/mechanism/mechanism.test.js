@@ -44,14 +44,26 @@ test('an epsilon gives the sigma that the Python client has, and that sigma the 
 });
 
 test('the norm of 99% of the rows and the largest distance are those of the Python client', async () => {
-  for (const { width, rows, clip, distance } of vectors.tables) {
+  for (const { width, rows, clip, distance, few, of_few: ended } of vectors.tables) {
     const values = floats(rows);
-    const read = async (/** @type {number} */ i, /** @type {number} */ j) =>
-      values.subarray(i * width, j * width);
-    const norms = (await tableNorms(read, 40, width)).sort();
-    assert.equal(norms[Math.ceil(39 * 0.99)], clip);
-    assert.ok(apart(await largestDistance(read, 40, width, clip), distance) < CLOSE);
+    const read = async (/** @type {number[]} */ ids) =>
+      Float32Array.from(ids.flatMap((id) => [...values.subarray(id * width, (id + 1) * width)]));
+    const norms = (await tableNorms(read, 150, width)).sort();
+    assert.equal(norms[Math.ceil(149 * 0.99)], clip);
+    const whole = await largestDistance(read, 150, width, clip);
+    assert.ok(whole.exact && apart(whole.distance, distance) < CLOSE);
+    const part = await largestDistance(read, 150, width, clip, { mostProducts: few });
+    assert.equal(part.exact, ended.exact);
+    assert.ok(apart(part.distance, ended.distance) < CLOSE);
   }
+});
+
+test('a search tells how far it is, up to its end', async () => {
+  const told = /** @type {number[]} */ ([]);
+  const read = async (/** @type {number[]} */ ids) => Float32Array.from(ids.flatMap((id) => [id % 7, (id * 3) % 5]));
+  await largestDistance(read, 900, 2, 3, { onProgress: (done) => void told.push(done) });
+  assert.ok(told.length > 10 && told.every((done, i) => i === 0 || done >= told[i - 1]));
+  assert.equal(told.at(-1), 1);
 });
 
 test('numbers of which no noise can be made are refused', () => {

@@ -18,7 +18,7 @@ test('both units say how often and how many', () => {
 
 test('which sensitivity it is, is said', () => {
   const status = /** @type {any} */ ({ clip: 2, sigma: 1, width: 8, sensitivity: 4, exact: false });
-  assert.match(mechanismWords(status), /sensitivity 4: 2C, because the table is too large/);
+  assert.match(mechanismWords(status), /sensitivity 4: no two clipped rows are farther apart/);
   assert.match(mechanismWords({ ...status, exact: true }), /the largest distance between two clipped rows/);
 });
 
