@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LARGEST_EPSILON = 1e4
+_MOST_MINUTES = 1e5
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class AuditRequest:
     plot: Path | None = None
     seed: int = 0
     quick: bool = False
+    minutes: float | None = None
     epsilons: tuple[float, ...] = (1.0,)
 
     @classmethod
@@ -29,6 +31,7 @@ class AuditRequest:
             options.plot,
             options.seed,
             options.quick,
+            options.minutes,
             tuple(options.epsilon or (1.0,)),
         )
 
@@ -46,7 +49,29 @@ def add_audit_arguments(parser: ArgumentParser) -> None:
         metavar="EPS",
         help="noise for this epsilon of one token, may be repeated (default: 1)",
     )
-    parser.add_argument("--quick", action="store_true", help="few messages and modes")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few messages and modes: about a minute for the embedded model, some for one of 135 "
+        "million parameters; without it some ten times as long",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_minutes,
+        metavar="N",
+        help="end within so many minutes; what does not fit is measured on less and said so",
+    )
+
+
+def _minutes(text: str) -> float:
+    """Raises ArgumentTypeError, whose text is what argparse shows."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= _MOST_MINUTES:
+        raise ArgumentTypeError(f"{text!r} is no number above 0 and up to {_MOST_MINUTES:g}; try 5")
+    return value
 
 
 def _epsilon(text: str) -> float:

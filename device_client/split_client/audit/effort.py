@@ -9,11 +9,15 @@ from dataclasses import dataclass
 class Effort:
     """Counts. ``sessions``: how many conversations are averaged, ascending, the first of them 1.
 
-    ``releases``: of each of the two inputs of the distinguishing game. ``matched``: prompts that
-    vocabulary matching tries one position of, with ``candidates`` tokens.
+    ``replies``: clean ones that use is measured along, of up to ``reply_length`` tokens.
+    ``questions`` with right answers, where the model has some. ``reply_tokens`` of what is
+    recorded. ``releases``: of each of the two inputs of the distinguishing game. ``matched``:
+    prompts that vocabulary matching tries one position of, with ``candidates`` tokens.
     """
 
     prompts: int
+    replies: int
+    reply_length: int
     questions: int
     sessions: tuple[int, ...]
     beam: int
@@ -26,6 +30,8 @@ class Effort:
 
 FULL = Effort(
     prompts=10_000,
+    replies=24,
+    reply_length=32,
     questions=100,
     sessions=(1, 4, 16),
     beam=4,
@@ -37,6 +43,8 @@ FULL = Effort(
 )
 QUICK = Effort(
     prompts=8,
+    replies=8,
+    reply_length=24,
     questions=20,
     sessions=(1, 4),
     beam=3,

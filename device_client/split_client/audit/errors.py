@@ -53,6 +53,18 @@ class PlotUnavailable(AuditError):
         )
 
 
+class TimeTooShort(AuditError):
+    """Not one message was attacked in the ``minutes`` that were given."""
+
+    code = "time_too_short"
+
+    def __init__(self, minutes: float) -> None:
+        super().__init__(
+            f"nothing was measured in {minutes:g} minutes: this model or machine is slower than "
+            "that; give --minutes more, or leave it out"
+        )
+
+
 class OutputFailed(AuditError):
     """A file of figures cannot be written."""
 

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from math import exp
 from statistics import median
 
+import numpy as np
+from numpy.typing import NDArray
+
 from split_client.audit.attacks.lengths import identified
-from split_client.audit.device.utility import accuracy_pairs, perplexity_pairs
+from split_client.audit.device.answers import accuracy_pairs
+from split_client.audit.device.use import Used, divergence_pairs, perplexity_pairs, same_pairs
 from split_client.audit.scoring.bootstrap import Bootstrap, Figure
 from split_client.audit.scoring.epsilon import Verdict
 from split_client.audit.scoring.recovery import Tally, columns
@@ -45,14 +49,32 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """Against the model's own ``replies`` without noise.
+
+    ``same``: positions with the same likeliest token, ``divergence``: mean KL(clean || mode) in
+    nats, ``perplexity``: of the clean replies.
+    """
+
+    replies: int
+    same: Figure
+    divergence: Figure
+    perplexity: Figure
+
+
+@dataclass(frozen=True, slots=True)
 class ModeFigures:
-    """One mode. ``epsilon_message``: every token of a message of median length replaced."""
+    """One mode. ``epsilon_message``: every token of a message of median length replaced.
+
+    ``accuracy``: right answers, None for a model that was not trained to give them. What there was
+    no time for is None, and ``attacks`` empty.
+    """
 
     studied: Studied
     attacks: dict[str, Recovery]
-    accuracy: Figure
-    perplexity: Figure
-    counts: Counts
+    use: Use | None
+    accuracy: Figure | None
+    counts: Counts | None
     epsilon_token: float | None
     epsilon_message: float | None
 
@@ -72,41 +94,56 @@ class ModeFigures:
         return self.studied.resends
 
     @property
-    def prior(self) -> str:
+    def prior(self) -> str | None:
         """The better guess without rows."""
-        return max(PRIORS, key=lambda name: self.attacks[name].top1.value)
+        return self._best(PRIORS)
 
     @property
-    def strongest(self) -> str:
+    def strongest(self) -> str | None:
         """The best attack on one conversation."""
-        return max(SINGLE, key=lambda name: self.attacks[name].top1.value)
+        return self._best(SINGLE)
 
     @property
     def strongest_of_many(self) -> str | None:
         """The best attack on several conversations with the same message, where there are any."""
-        names = [name for name in self.attacks if name.startswith("average_")]
-        return max(names, key=lambda name: self.attacks[name].top1.value, default=None)
+        return self._best([name for name in self.attacks if name.startswith("average_")])
+
+    def _best(self, names: Sequence[str]) -> str | None:
+        """Of those that were tried on enough messages to be compared."""
+        tried = {name: self.attacks[name].prompts for name in names if name in self.attacks}
+        there = [name for name, count in tried.items() if 2 * count >= max(tried.values())]
+        return max(there, key=lambda name: self.attacks[name].top1.value, default=None)
 
 
 def figures(studied: Studied, lengths: Sequence[int], seed: int) -> ModeFigures:
-    """``lengths``: tokens of the messages. The seed decides the resamples."""
-    claim = studied.mode.claim
-    used = Bootstrap(len(studied.answers), seed)
-    nats = used.ratio(perplexity_pairs(studied.answers))
+    """``lengths``: tokens of all messages. The seed decides the resamples."""
+    claim, answers = studied.mode.claim, studied.answers
+    accuracy = Bootstrap(len(answers), seed).share(accuracy_pairs(answers)) if answers else None
     return ModeFigures(
         studied,
-        _recoveries(studied.tallies, seed),
-        used.ratio(accuracy_pairs(studied.answers)),
-        Figure(exp(nats.value), exp(nats.low), exp(nats.high)),
-        _counts(studied, lengths),
+        _recoveries(studied.tallies, seed) if studied.messages else {},
+        _use(studied.used, seed) if studied.used else None,
+        accuracy,
+        _counts(studied, lengths) if studied.messages else None,
         None if claim is None else claim.epsilon(),
         None if claim is None else claim.epsilon(round(median(lengths))),
     )
 
 
+def _use(used: Sequence[Used], seed: int) -> Use:
+    bootstrap = Bootstrap(len(used), seed)
+    nats = bootstrap.ratio(perplexity_pairs(used))
+    return Use(
+        len(used),
+        bootstrap.share(same_pairs(used)),
+        bootstrap.ratio(divergence_pairs(used)),
+        Figure(exp(nats.value), max(1.0, exp(nats.low)), exp(nats.high)),
+    )
+
+
 def _recoveries(tallies: dict[str, list[Tally]], seed: int) -> dict[str, Recovery]:
     measured = {name: columns(found) for name, found in tallies.items()}
-    base = max((measured[name]["top1"] for name in PRIORS), key=lambda pairs: pairs[:, 0].sum())
+    base = _base([measured[name]["top1"] for name in PRIORS if name in measured])
     recoveries = {}
     for name, pairs in measured.items():
         prompts = len(tallies[name])
@@ -114,9 +151,15 @@ def _recoveries(tallies: dict[str, list[Tally]], seed: int) -> dict[str, Recover
         same = name != "reply_head" and prompts == len(base)
         excess = bootstrap.excess(pairs["top1"], base) if same else None
         recoveries[name] = Recovery(
-            prompts, **{key: bootstrap.ratio(value) for key, value in pairs.items()}, excess=excess
+            prompts, **{key: bootstrap.share(value) for key, value in pairs.items()}, excess=excess
         )
     return recoveries
+
+
+def _base(priors: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Hits and tokens of the best guess without rows, of those tried on the most messages."""
+    most = max(len(pairs) for pairs in priors)
+    return max((p for p in priors if len(p) == most), key=lambda pairs: float(pairs[:, 0].sum()))
 
 
 def _counts(studied: Studied, lengths: Sequence[int]) -> Counts:
@@ -125,9 +168,9 @@ def _counts(studied: Studied, lengths: Sequence[int]) -> Counts:
     right = [one.reply == count for one, count in zip(studied.lengths, replies, strict=True)]
     waits = [one.device for one in studied.lengths if one.device is not None]
     return Counts(
-        sum(a == b for a, b in zip(seen, lengths, strict=True)) / len(seen),
+        sum(a == b for a, b in zip(seen, lengths, strict=False)) / len(seen),
         sum(right) / len(right),
         identified(seen, lengths),
-        1 / len(seen),
+        1 / len(lengths),
         1000 * median(waits) if waits else None,
     )

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from split_client.api import SplitClient
+from split_client.audit.allowance import Allowance
 from split_client.audit.arguments import AuditRequest
 from split_client.audit.device.modes import Mode, clear_modes, noised_modes
-from split_client.audit.device.prompts import built_in_prompts, built_in_questions, read_prompts
+from split_client.audit.device.prompts import (
+    Prompt,
+    built_in_prompts,
+    built_in_questions,
+    built_in_tasks,
+    read_prompts,
+)
 from split_client.audit.effort import FULL, QUICK
-from split_client.audit.errors import OutputFailed
+from split_client.audit.errors import OutputFailed, TimeTooShort
 from split_client.audit.figures import ModeFigures, figures
 from split_client.audit.reach import Reach
 from split_client.audit.report.document import document
 from split_client.audit.report.plot import draw, require_matplotlib
 from split_client.audit.report.table import lines
-from split_client.audit.whole import Audited, Material, audit
+from split_client.audit.whole import Audited, Material, Time, audit
 from split_client.config import ConnectionConfig
 from split_client.model.ends import DeviceEnds
+from split_client.noise.calibration import Calibration, Table, calibrate
+from split_client.noise.words import CALIBRATING_LINE
 from split_client.terminal.input.token import with_token
 from split_client.terminal.output.progress import ProgressBar
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.pair import own_token
 from split_client.transport.channel import Mode as Carrier
 from split_client.transport.endpoint import Endpoint
+from split_client.weights.store import ModelStore
 
-_QUICK_SIGMAS = (0.1, 0.3)
+_QUICK_SIGMAS = (0.005, 0.01, 0.02, 0.1, 0.3)
+# The embedded model's name in its manifest: only it was trained on the questions.
+_EMBEDDED = "gatelink-demo"
+# What is left of the time for figures and pictures.
+_REPORT = 0.05
 
 
 def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -> bool:
@@ -36,29 +52,53 @@ def run_audit(config: ConnectionConfig, request: AuditRequest, screen: Screen) -
     _require_writable(request)
     given = None if request.prompts is None else read_prompts(request.prompts)
     effort = QUICK if request.quick else FULL
-    material = Material(given or built_in_prompts(), built_in_questions())
+    time = _time(request.minutes)
     with _reached(config, screen) as (client, server):
-        modes = _modes(client.ends, request)
-        found = audit(client.ends, server, modes, material, effort, request.seed, screen.note)
+        material = _material(given, client.manifest.name)
+        modes = _modes(client.ends, _calibrated(client, config, screen), request)
+        found = audit(client.ends, server, modes, material, effort, request.seed, screen.note, time)
         digest = client.manifest.digest
+    if time.minutes is not None and not any(one.messages for one in found.studied):
+        raise TimeTooShort(time.minutes)
     shown = summed_up(found, request.seed)
-    for line in lines(shown, found.extraction):
+    for line in lines(shown, found, effort):
         screen.line(line)
-    made = document(digest, request.seed, effort, shown, found.extraction)
+    made = document(digest, request.seed, effort, shown, found)
     _save(request, made, screen)
     return bool(made["holds"])
 
 
 def summed_up(found: Audited, seed: int) -> list[ModeFigures]:
     """The figures of every mode."""
-    first = found.studied[0].tallies["nearest"]
-    return [figures(one, [tally.tokens for tally in first], seed) for one in found.studied]
+    return [figures(one, found.messages, seed) for one in found.studied]
 
 
-def _modes(ends: DeviceEnds, request: AuditRequest) -> list[Mode]:
+def _time(minutes: float | None) -> Time:
+    """Counted from now on, before anything is loaded."""
+    if minutes is None:
+        return Time()
+    return Time(Allowance(60.0 * minutes * (1.0 - _REPORT)), minutes)
+
+
+def _material(given: Sequence[Prompt] | None, model: str) -> Material:
+    tasks = () if model == _EMBEDDED else built_in_tasks()
+    return Material(given or built_in_prompts(), built_in_questions(), tasks)
+
+
+def _calibrated(client: SplitClient, config: ConnectionConfig, screen: Screen) -> Calibration:
+    """The numbers of noise that a chat with this model has, and they are kept for it."""
+    ends, stored = client.ends, ModelStore(config.cache).find(client.manifest.digest)
+    table = Table.of(ends.manifest, lambda ids: ends.embedder.lookup(ids, "f32"))
+    with TemporaryDirectory() as nowhere:
+        folder = Path(nowhere) if stored is None else stored.folder
+        return calibrate(table, None, folder, lambda: screen.note(CALIBRATING_LINE))
+
+
+def _modes(ends: DeviceEnds, calibration: Calibration, request: AuditRequest) -> list[Mode]:
     if not request.quick:
-        return clear_modes(ends) + noised_modes(ends, request.epsilons)
-    return clear_modes(ends)[:1] + noised_modes(ends, request.epsilons, _QUICK_SIGMAS)
+        return clear_modes(ends) + noised_modes(ends, calibration, request.epsilons)
+    noised = noised_modes(ends, calibration, request.epsilons, _QUICK_SIGMAS)
+    return clear_modes(ends)[:1] + noised
 
 
 @contextmanager

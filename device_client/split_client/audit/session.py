@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.audit.allowance import Allowance
 from split_client.audit.reach import Reach
 from split_client.errors import ServerRefused
 from split_client.transport.channel import Channel
@@ -31,9 +32,19 @@ class Model(Protocol):
 
 
 class AllStates:
-    """One session of ``manifest``'s model at ``server``; ``dtype`` None is the server's own."""
+    """One session of ``manifest``'s model at ``server``; ``dtype`` None is the server's own.
 
-    def __init__(self, server: Reach, manifest: Manifest, dtype: WireDtype | None = None) -> None:
+    No step is begun beyond ``allowance``.
+    """
+
+    def __init__(
+        self,
+        server: Reach,
+        manifest: Manifest,
+        dtype: WireDtype | None = None,
+        allowance: Allowance | None = None,
+    ) -> None:
+        self._allowance = allowance or Allowance()
         longest = frame_limit(manifest.hidden_size, DEFAULT_MAX_ROWS)
         self._channel = Channel(server.connect(longest), server.mode)
         self._protocol = ClientProtocol(manifest.hidden_size, manifest.digest, dtype)
@@ -52,11 +63,12 @@ class AllStates:
     def run(
         self, rows: NDArray[np.float32], start: int, adapter: str | None = None
     ) -> NDArray[np.float32]:
-        """As :meth:`Model.run`. Raises ServerRefused and the channel's errors."""
+        """As :meth:`Model.run`. Raises ServerRefused, the channel's errors and TimeUp."""
         _, opened = self.dtype, self._protocol.opened
         most = min(DEFAULT_MAX_ROWS, 1 if opened is None else opened.max_rows)
         states = []
         for first in range(0, len(rows), most):
+            self._allowance.check()
             part = rows[first : first + most]
             frame = self._protocol.step(start + first, part, "all", adapter=adapter)
             answer = self._exchange(frame)

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from split_client.adapters.listing import fetch_adapters
+from split_client.audit.allowance import Allowance
 from split_client.audit.attacks.attacker import Attacker
 from split_client.audit.attacks.extraction import extract, relative_error
 from split_client.audit.attacks.knowledge import PublicModel
 from split_client.audit.device.adapters import query
+from split_client.audit.device.game import releases
 from split_client.audit.device.modes import Mode
 from split_client.audit.device.prompts import Prompt, Question
 from split_client.audit.device.truth import truths
+from split_client.audit.device.use import clean_replies
 from split_client.audit.device.victim import Victim
 from split_client.audit.effort import Effort
+from split_client.audit.forecast import Foreteller, Pace, expected
 from split_client.audit.reach import Reach
 from split_client.audit.session import AllStates
 from split_client.audit.study import Bench, Studied, study
 from split_client.model.ends import DeviceEnds
-from split_wire.tensor import WireDtype
 
 Tell = Callable[[str], None]
+# Shares of the time: of what is left for clean replies, of a mode's for adapters.
+_REPLIES, _ADAPTERS = 0.15, 0.2
+# Releases by which their time is guessed.
+_TIMED = 4
 _PARTS = (0.125, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25)
 _HELD_OUT = 64
 
@@ -38,18 +45,36 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """``extraction`` None: the server offers no adapter."""
+    """``messages``: lengths of all of them in tokens.
+
+    ``queried``: whether there was time for an adapter; ``extraction`` None: there is none.
+    """
 
     studied: tuple[Studied, ...]
+    messages: tuple[int, ...]
+    queried: bool
     extraction: Extraction | None
 
 
 @dataclass(frozen=True, slots=True)
+class Time:
+    """The time that an audit has; ``minutes`` as they were given, None: as long as it takes."""
+
+    allowance: Allowance = field(default_factory=Allowance)
+    minutes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
-    """The texts: messages with secrets, and questions that also stand for the usual text."""
+    """The texts: messages with secrets, and questions, which also stand for the usual text.
+
+    ``tasks``: what the model replies to where use is measured; none: the questions, to which it
+    then knows the right answers.
+    """
 
     prompts: Sequence[Prompt]
     questions: Sequence[Question]
+    tasks: Sequence[str] = ()
 
 
 def audit(
@@ -60,16 +85,31 @@ def audit(
     effort: Effort,
     seed: int,
     tell: Tell,
+    time: Time | None = None,
 ) -> Audited:
-    """Study ``modes`` one after the other. Raises the errors of client and audit."""
+    """Study ``modes`` one after the other, each with its share of the time.
+
+    Raises the errors of client and audit.
+    """
+    time = time or Time()
     with ExitStack() as stack:
-        bench = laid_out(stack, ends, server, material, effort, seed)
+        bench = laid_out(stack, ends, server, material, effort, seed, time.allowance)
+        tell("replies without noise are made")
+        replied = _replies(bench, material)
+        foretell = _foretelling(bench, modes, replied, Foreteller(tell, time.minutes))
         studied = []
         for number, mode in enumerate(modes, 1):
             told = _headed(tell, f"[{number}/{len(modes)}] {mode.name}")
-            studied.append(study(bench, mode, told))
+            with time.allowance.part(1.0 / (len(modes) - number + 1 + _ADAPTERS)):
+                studied.append(study(replace(bench, first_message=foretell), mode, told))
         tell("adapters are queried")
-        return Audited(tuple(studied), _extraction(bench, server))
+        messages = tuple(len(truth.secret) for truth in bench.truths)
+        queried, extraction = False, None
+        with time.allowance.part(1.0):
+            time.allowance.check()
+            extraction = _extraction(bench, server, material)
+            queried = True
+        return Audited(tuple(studied), messages, queried, extraction)
 
 
 def laid_out(
@@ -79,10 +119,13 @@ def laid_out(
     material: Material,
     effort: Effort,
     seed: int,
+    allowance: Allowance | None = None,
 ) -> Bench:
     """The bench on which modes are studied; ``stack`` closes it. Raises PromptNotSent."""
+    allowance = allowance or Allowance()
     model = PublicModel(ends, [one.question for one in material.questions])
-    victim, own = Victim(ends, server), AllStates(server, ends.manifest)
+    victim = Victim(ends, server, allowance)
+    own = AllStates(server, ends.manifest, None, allowance)
     stack.callback(victim.close)
     stack.callback(own.close)
     frame = (len(model.prefix), len(model.suffix))
@@ -91,30 +134,72 @@ def laid_out(
         model,
         victim,
         Attacker(model, own, effort, seed),
-        lambda dtype: _session(server, ends, dtype),
+        lambda dtype: AllStates(server, ends.manifest, dtype, allowance),
         truths(ends, tuple(material.prompts[: effort.prompts]), frame),
-        material.questions[: effort.questions],
+        () if material.tasks else material.questions[: effort.questions],
         effort,
         seed,
+        allowance,
     )
+
+
+def _replies(bench: Bench, material: Material) -> float:
+    """The clean replies, as many as time allows; seconds that each took."""
+    effort, clock = bench.effort, bench.allowance.now
+    requests = material.tasks or [one.question for one in material.questions]
+    session, began = bench.open_session(None), clock()
+    try:
+        with bench.allowance.part(_REPLIES):
+            made = clean_replies(
+                bench.ends, session, requests[: effort.replies], effort.reply_length
+            )
+            for reply in made:
+                bench.replies.append(reply)
+    finally:
+        session.close()
+    return (clock() - began) / max(1, len(bench.replies))
+
+
+def _foretelling(
+    bench: Bench, modes: Sequence[Mode], replied: float, foreteller: Foreteller
+) -> Callable[[float], None]:
+    noised = [mode for mode in modes if mode.claim is not None]
+
+    def first_message(seconds: float) -> None:
+        if foreteller.told:
+            return
+        release = _release_seconds(bench, noised[-1]) if noised else 0.0
+        # A reply that is forced along is one step for its dozens.
+        pace = Pace(seconds, replied / bench.effort.reply_length, replied / 3, release)
+        lengths = [len(truth.secret) for truth in bench.truths]
+        whole = expected(pace, bench.effort, lengths, len(modes) - len(noised), len(noised))
+        foreteller.say(whole, seconds)
+
+    return first_message
+
+
+def _release_seconds(bench: Bench, mode: Mode) -> float:
+    """Of one release of the game, by a few of them."""
+    began = bench.allowance.now()
+    token = bench.truths[0].secret[0]
+    for _ in releases(bench.model, mode, mode.dtype or "f32", token, _TIMED, bench.seed):
+        pass
+    return (bench.allowance.now() - began) / _TIMED
 
 
 def _headed(tell: Tell, head: str) -> Tell:
     return lambda text: tell(f"{head}: {text}")
 
 
-def _session(server: Reach, ends: DeviceEnds, dtype: WireDtype | None) -> AllStates:
-    return AllStates(server, ends.manifest, dtype)
-
-
-def _extraction(bench: Bench, server: Reach) -> Extraction | None:
+def _extraction(bench: Bench, server: Reach, material: Material) -> Extraction | None:
     """The first adapter in the clear, from ever more of its answers."""
     offered = [one for one in fetch_adapters(server.endpoint, server.token) if not one.encrypted]
     if not offered:
         return None
     adapter, hidden = offered[0], bench.model.hidden
     counts = [round(part * hidden) for part in _PARTS]
-    texts = [one.question + " " + one.answer for one in bench.questions]
+    texts = [one.question + " " + one.answer for one in material.questions]
+    texts = texts[: bench.effort.questions]
     session = bench.open_session(None)
     try:
         states, added = query(bench.ends, session, adapter.name, texts, counts[-1] + _HELD_OUT)

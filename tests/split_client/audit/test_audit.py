@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,19 @@ from typing import Any
 
 import pytest
 
+from split_client.api import NoiseSettings, SplitClient
 from split_client.audit import run
 from split_client.audit.attacks.averaging import distinct
 from split_client.audit.attacks.knowledge import Mechanism
 from split_client.audit.attacks.observed import observe
-from split_client.audit.device.modes import DELTA, Claim, Mode, clear_modes, noised_mode
+from split_client.audit.device.modes import (
+    DELTA,
+    Claim,
+    Mode,
+    clear_modes,
+    noised_mode,
+    noised_modes,
+)
 from split_client.audit.device.prompts import Prompt, built_in_questions
 from split_client.audit.device.rows import ClearRows, NoisedRows, audit_key
 from split_client.audit.device.victim import Victim
@@ -27,11 +36,14 @@ from split_client.audit.study import play
 from split_client.audit.whole import Audited, Material, audit, laid_out
 from split_client.cli import main
 from split_client.model.ends import DeviceEnds
+from split_client.noise.calibration import Table, calibrate
 from split_privacy.mechanism import RowMechanism
 from tests.server_process import RunningServer
 
 TINY = Effort(
     prompts=2,
+    replies=2,
+    reply_length=6,
     questions=2,
     sessions=(1, 3),
     beam=2,
@@ -60,7 +72,11 @@ def studied(
 
 
 def told(found: Audited, seed: int = 3) -> dict[str, Any]:
-    return document("model", seed, TINY, run.summed_up(found, seed), found.extraction)
+    return document("model", seed, TINY, run.summed_up(found, seed), found)
+
+
+def shown(found: Audited) -> list[str]:
+    return list(lines(run.summed_up(found, 3), found, TINY))
 
 
 def silent(ends: DeviceEnds, sigma: float) -> Mode:
@@ -86,7 +102,10 @@ def found(ends: DeviceEnds, reach: Reach) -> Audited:
 def test_without_noise_everything_is_recovered_in_every_dtype(found: Audited) -> None:
     for one in told(found)["modes"][:-1]:
         for attack in ("nearest", "nearest_context", "nearest_beam", "reply_head"):
-            assert one["attacks"][attack]["top1"] == [1.0, 1.0, 1.0]
+            value, low, high = one["attacks"][attack]["top1"]
+            assert (value, high) == (1.0, 1.0)
+            # Two messages that agree prove little.
+            assert 0.1 < low < 0.2
         assert one["attacks"]["nearest"]["exact"][0] == 1.0
         assert one["attacks"]["nearest"]["sensitive"][0] == 1.0
         assert one["attacks"]["vocabulary"]["top1"][0] == 1.0
@@ -96,9 +115,37 @@ def test_without_noise_everything_is_recovered_in_every_dtype(found: Audited) ->
 def test_split_mode_answers_the_questions_and_huge_noise_none(found: Audited) -> None:
     modes = told(found)["modes"]
     assert modes[0]["accuracy"][0] == 1.0
-    assert modes[0]["perplexity"][0] < 1.2
     assert modes[-1]["accuracy"][0] == 0.0
-    assert modes[-1]["perplexity"][0] > 100
+
+
+def test_use_is_all_there_in_split_mode_less_with_fewer_bits_and_gone_in_huge_noise(
+    found: Audited,
+) -> None:
+    use = {one["name"]: one["use"] for one in told(found)["modes"]}
+    assert all(one["replies"] == 2 for one in use.values())
+    split, coarse, noised = use["split"], use["split i8"], told(found)["modes"][-1]["use"]
+    assert split["same"][0] == 1.0
+    assert split["divergence"][0] == pytest.approx(0.0, abs=1e-6)
+    assert 1e-7 < coarse["divergence"][0] < 0.2 < noised["divergence"][0]
+    assert split["perplexity"][0] < 2 < 100 < noised["perplexity"][0]
+    assert noised["same"][0] < 0.3
+
+
+def test_a_model_that_knows_no_answers_is_asked_none(ends: DeviceEnds, reach: Reach) -> None:
+    material = Material(PROMPTS, QUESTIONS, ("Thank you!", "What is a token?"))
+    found = audit(ends, reach, clear_modes(ends)[:1], material, TINY, 3, lambda _: None)
+    split = told(found)["modes"][0]
+    assert split["accuracy"] is None
+    assert split["use"]["replies"] == 2
+    assert not any("right answers" in line for line in shown(found))
+
+
+def test_a_gentle_noise_is_told_from_none_by_its_use(ends: DeviceEnds, reach: Reach) -> None:
+    modes = [noised_mode(ends, release(ends, sigma * CLIP)) for sigma in (0.005, 0.05)]
+    effort = replace(TINY, releases=20, sessions=(1,), matched=0)
+    found = studied(ends, reach, modes, effort)
+    divergences = [one["use"]["divergence"][0] for one in told(found)["modes"]]
+    assert 0 < 5 * divergences[0] < divergences[1]
 
 
 def test_huge_noise_leaves_the_attacker_the_prior(found: Audited) -> None:
@@ -146,7 +193,7 @@ def test_the_figures_repeat_from_the_seed(ends: DeviceEnds, reach: Reach) -> Non
     assert runs[0].tallies == runs[1].tallies
     assert runs[0].verdict == runs[1].verdict
     # The server's own sums may differ in their last digits.
-    nats = [[one.nats for one in each.answers] for each in runs]
+    nats = [[one.nats for one in each.used] for each in runs]
     assert nats[0] == pytest.approx(nats[1], rel=1e-4)
 
 
@@ -160,7 +207,9 @@ def played(ends: DeviceEnds, reach: Reach, mode: Mode, releases: int) -> Verdict
     effort = replace(TINY, releases=releases)
     with ExitStack() as stack:
         bench = laid_out(stack, ends, reach, Material(PROMPTS, QUESTIONS), effort, 3)
-        return play(bench, mode)
+        verdict = play(bench, mode)
+    assert verdict is not None
+    return verdict
 
 
 def test_honest_noise_keeps_its_claim(ends: DeviceEnds, reach: Reach) -> None:
@@ -180,10 +229,26 @@ def test_half_of_the_noise_breaks_the_claim(ends: DeviceEnds, reach: Reach) -> N
 
 
 def test_the_table_tells_of_every_mode(found: Audited) -> None:
-    text = list(lines(run.summed_up(found, 3), found.extraction))
+    text = shown(found)
     for one in found.studied:
-        assert sum(line.startswith(one.mode.name) for line in text) >= 2
+        assert sum(line.startswith(one.mode.name) for line in text) >= 3
     assert max(map(len, text)) < 160
+    assert not any("time" in line for line in text)
+
+
+def test_noise_has_the_norm_the_sigma_and_the_epsilon_that_a_chat_shows(
+    server: RunningServer, ends: DeviceEnds, tmp_path: Path
+) -> None:
+    table = Table.of(ends.manifest, lambda ids: ends.embedder.lookup(ids, "f32"))
+    made, drawn = noised_modes(ends, calibrate(table, None, tmp_path), (1.0,), (0.5,))[::-1]
+    assert made.claim is not None
+    assert drawn.claim is not None
+    for mode, epsilon in ((made, 1.0), (drawn, drawn.claim.epsilon())):
+        settings = NoiseSettings(sigma=mode.mechanism.sigma, ledger=tmp_path / "ledger.json")
+        with SplitClient(server.url, noise=settings) as client:
+            shown = " ".join(client.privacy_lines())
+        assert f"norm C {mode.mechanism.clip:.4g}," in shown
+        assert f"epsilon {math.ceil(epsilon * 100 - 1e-6) / 100:.2f}, delta 1e-05" in shown
 
 
 def test_the_command_writes_what_it_measured(
@@ -199,11 +264,11 @@ def test_the_command_writes_what_it_measured(
     command = ["audit", "--quick", "--url", server.url, "--epsilon", "2", "--json", str(saved)]
     assert main([*command, "--plot", str(picture)]) == 0
     made = json.loads(saved.read_text())
-    assert [one["name"] for one in made["modes"]] == ["split", "noised 2.9 C"]
+    assert [one["name"] for one in made["modes"]] == ["split", "noised 3.1 C"]
     assert made["modes"][1]["epsilon_token"] == pytest.approx(2.0, rel=1e-6)
     assert "<svg" in picture.read_text()
     out = capsys.readouterr().out
-    assert "noised 2.9 C" in out
+    assert "noised 3.1 C" in out
     assert "BROKEN" not in out
 
 
@@ -212,7 +277,7 @@ def test_a_claim_that_is_untrue_fails_the_command(
 ) -> None:
     monkeypatch.setattr(run, "QUICK", replace(TINY, sessions=(1,), matched=0))
     monkeypatch.setattr(run, "built_in_prompts", lambda: PROMPTS)
-    monkeypatch.setattr(run, "_modes", lambda ends, request: [silent(ends, 5.0)])
+    monkeypatch.setattr(run, "_modes", lambda ends, _calibration, _request: [silent(ends, 5.0)])
     assert main(["audit", "--quick", "--url", server.url]) == 1
     assert "BROKEN: the claim is untrue" in capsys.readouterr().out
 

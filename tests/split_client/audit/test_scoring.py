@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from split_client.audit.attacks.guess import Guess, best
-from split_client.audit.scoring.bootstrap import Bootstrap
+from split_client.audit.scoring.bootstrap import FEW, Bootstrap
 from split_client.audit.scoring.proportions import at_most, lower, upper
 from split_client.audit.scoring.recovery import columns, tally
 
@@ -54,10 +54,30 @@ def test_intervals_are_those_of_prompts_drawn_with_replacement() -> None:
 
 
 def test_an_excess_is_paired_by_prompt() -> None:
-    base = np.array([[1, 10], [9, 10], [4, 10]], dtype=np.float64)
-    more = base + np.array([[1, 0]] * 3)
-    figure = Bootstrap(3, 0).excess(more, base)
+    base = np.array([[1, 10], [9, 10], [4, 10]] * 3, dtype=np.float64)
+    more = base + np.array([[1, 0]] * 9)
+    figure = Bootstrap(9, 0).excess(more, base)
     assert (figure.value, figure.low, figure.high) == pytest.approx((0.1, 0.1, 0.1))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_prompts_that_agree_have_the_interval_of_so_many_trials(count: int) -> None:
+    whole, none = np.tile([[7.0, 7.0]], (count, 1)), np.tile([[0.0, 7.0]], (count, 1))
+    bootstrap, least = Bootstrap(count, 0), 0.025 ** (1 / count)
+    figure = bootstrap.share(whole)
+    assert (figure.value, figure.low, figure.high) == pytest.approx((1.0, least, 1.0))
+    figure = bootstrap.share(none)
+    assert (figure.value, figure.low, figure.high) == pytest.approx((0.0, 0.0, 1 - least))
+    excess = bootstrap.excess(whole, none)
+    assert (excess.value, excess.low, excess.high) == pytest.approx((1.0, 2 * least - 1, 1.0))
+
+
+def test_enough_prompts_have_the_interval_of_their_resamples_and_one_has_none() -> None:
+    pairs = np.array([[3, 10], [9, 10]] * FEW, dtype=np.float64)
+    bootstrap = Bootstrap(2 * FEW, 0)
+    assert bootstrap.share(pairs) == bootstrap.ratio(pairs)
+    alone = Bootstrap(1, 0).ratio(pairs[:1])
+    assert (alone.value, alone.low, alone.high) == (0.3, -np.inf, np.inf)
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 30), (1, 30), (17, 40), (40, 40), (1999, 2000)])

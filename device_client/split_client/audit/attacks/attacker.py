@@ -14,7 +14,7 @@ from split_client.audit.attacks.beam import beam_search, single_pass
 from split_client.audit.attacks.guess import Guess
 from split_client.audit.attacks.knowledge import Mechanism, PublicModel
 from split_client.audit.attacks.language import LanguagePrior, mixed
-from split_client.audit.attacks.nearest import log_likelihoods, nearest
+from split_client.audit.attacks.nearest import likelihoods_of, log_likelihoods, nearest
 from split_client.audit.attacks.observed import Observed, observe
 from split_client.audit.attacks.prior import most_frequent
 from split_client.audit.attacks.reply import head_on_states
@@ -22,6 +22,9 @@ from split_client.audit.attacks.vocabulary import match, shortlist
 from split_client.audit.effort import Effort
 from split_client.audit.recording import Exchange
 from split_client.audit.session import Model
+
+# Positions whose priors are worked out at once.
+_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +44,49 @@ class Attacker:
         self._seed = seed
         self._without_rows = cache(self._language_alone)
 
-    def priors(self, sighting: Sequence[Exchange]) -> dict[str, Guess]:
-        """Guesses at a message of known length without its rows."""
-        count = len(self._message_rows(observe(tuple(sighting))))
-        return {
-            "prior_frequent": most_frequent(self._model, count),
-            "prior_language": self._without_rows(count),
-        }
-
-    def message(
+    def looked_up(
         self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
     ) -> dict[str, Guess]:
-        """Guesses at the message that ``sightings`` show, each in a conversation of its own."""
-        seen = [self._message_rows(observe(tuple(sighting))) for sighting in sightings]
-        likelihoods = log_likelihoods(seen[0], self._model, mechanism)
+        """Guesses at the message that ``sightings`` show, each in a conversation of its own.
+
+        Those that need the table and one pass of the model, and the frequent tokens.
+        """
+        alone, *together = self._likelihoods(sightings, mechanism)
         guesses = {
-            "nearest": nearest(likelihoods),
-            "nearest_context": single_pass(likelihoods, self._context(sightings[0])),
-            "nearest_beam": self._beam(likelihoods),
+            "prior_frequent": most_frequent(self._model, len(alone)),
+            "nearest": nearest(alone),
+            "nearest_context": single_pass(alone, self._context(sightings[0])),
         }
-        for count in (n for n in self._effort.sessions if 1 < n <= len(seen)):
-            together = averaged(seen[:count])
-            likelihoods = log_likelihoods(together, self._model, mechanism.averaged(count))
+        for count, likelihoods in zip(self._counts(sightings), together, strict=True):
             guesses[f"average_{count}_nearest"] = nearest(likelihoods)
+        return guesses
+
+    def searched(
+        self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
+    ) -> dict[str, Guess]:
+        """Guesses by beams, which run the model on every hypothesis at every position."""
+        alone, *together = self._likelihoods(sightings, mechanism)
+        guesses = {
+            "prior_language": self._without_rows(len(alone)),
+            "nearest_beam": self._beam(alone),
+        }
+        for count, likelihoods in zip(self._counts(sightings), together, strict=True):
             guesses[f"average_{count}_beam"] = self._beam(likelihoods)
         return guesses
+
+    def _counts(self, sightings: Sequence[Sequence[Exchange]]) -> list[int]:
+        """How many conversations are averaged."""
+        return [count for count in self._effort.sessions if 1 < count <= len(sightings)]
+
+    def _likelihoods(
+        self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
+    ) -> list[NDArray[np.float64]]:
+        """Of the first sighting alone, and of the means of several."""
+        seen = [self._message_rows(observe(tuple(sighting))) for sighting in sightings]
+        means = [
+            (averaged(seen[:count]), mechanism.averaged(count)) for count in self._counts(sightings)
+        ]
+        return likelihoods_of([(seen[0], mechanism), *means], self._model)
 
     def matched(self, sighting: Sequence[Exchange], mechanism: Mechanism, number: int) -> Matched:
         """Vocabulary matching at one position of message ``number``, which the seed decides."""
@@ -75,7 +96,7 @@ class Attacker:
         position = int(np.random.default_rng([self._seed, number]).integers(len(message)))
         states = self._states(rows)
         likelihood = log_likelihoods(message[position : position + 1], self._model, mechanism)[0]
-        prior = self._prior_at(states, before + position)
+        prior = self._priors_at(states, range(before + position, before + position + 1))[0]
         candidates = shortlist(likelihood, prior, self._effort.candidates)
         start = before + position
         self._prior.forget()
@@ -94,17 +115,25 @@ class Attacker:
         """Priors at the message's positions [n, V], from the recorded rows before each."""
         rows = observe(tuple(sighting)).prompt_rows
         states = self._states(rows)
-        places = range(len(self._model.prefix), len(rows) - len(self._model.suffix))
-        return np.stack([self._prior_at(states, place) for place in places])
+        first, last = len(self._model.prefix), len(rows) - len(self._model.suffix)
+        parts = [
+            self._priors_at(states, range(place, min(place + _AT_ONCE, last)))
+            for place in range(first, last, _AT_ONCE)
+        ]
+        return np.concatenate(parts)
 
     def _states(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         self._prior.forget()
         return self._session.run(rows, 0)
 
-    def _prior_at(self, states: NDArray[np.float32], place: int) -> NDArray[np.float64]:
-        if place == 0:
-            return self._model.log_frequencies
-        return mixed(self._model, states[place - 1])
+    def _priors_at(self, states: NDArray[np.float32], places: range) -> NDArray[np.float64]:
+        """Priors [places, V]; where nothing stands before, the frequencies."""
+        if places.start > 0:
+            return mixed(self._model, states[places.start - 1 : places.stop - 1])
+        first = self._model.log_frequencies[None, :]
+        if len(places) == 1:
+            return first
+        return np.concatenate([first, self._priors_at(states, range(1, places.stop))])
 
     def _beam(self, likelihoods: NDArray[np.float64]) -> Guess:
         return beam_search(likelihoods, self._prior, self._model.prefix, self._effort.beam)

@@ -27,11 +27,18 @@ def beam_search(
     """The likeliest tokens of a message, given its rows' log-likelihoods [n, V] and the prior.
 
     ``prefix``: ids that are known to stand before it. All-zero likelihoods leave the prior alone.
-    The ranking at a position is that of the best hypothesis, given its own beginning.
+    The ranking at a position is that of the best hypothesis, given its own beginning. What may
+    follow the hypotheses of a position is scored in one product.
     """
     beam = [_Hypothesis(tuple(prefix), 0.0)]
     for likelihood in likelihoods:
-        grown = [child for parent in beam for child in _children(parent, likelihood, prior, width)]
+        # Scores of one position are compared across parents, so nothing is normalised away.
+        scores = likelihood + prior.after([parent.tokens for parent in beam])
+        grown = [
+            child
+            for parent, each in zip(beam, scores, strict=True)
+            for child in _children(parent, each, width)
+        ]
         grown.sort(key=lambda child: (-child.score, child.tokens))
         beam = [c for c in grown[:width] if c.score >= grown[0].score - _HOPELESS]
     return Guess(np.stack(beam[0].ranks))
@@ -42,11 +49,7 @@ def single_pass(likelihoods: NDArray[np.float64], priors: NDArray[np.float64]) -
     return ranked(likelihoods + priors)
 
 
-def _children(
-    parent: _Hypothesis, likelihood: NDArray[np.float64], prior: LanguagePrior, width: int
-) -> list[_Hypothesis]:
-    scores = likelihood + prior.after(parent.tokens)
-    # Scores of one position are compared across parents, so nothing is normalised away.
+def _children(parent: _Hypothesis, scores: NDArray[np.float64], width: int) -> list[_Hypothesis]:
     order = best(scores)
     children = []
     for token in order[:width]:

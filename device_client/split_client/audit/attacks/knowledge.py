@@ -58,12 +58,12 @@ class PublicModel:
         for start in range(0, self.vocabulary, _BLOCK):
             yield start, self.rows(np.arange(start, min(start + _BLOCK, self.vocabulary)))
 
-    def log_probabilities(self, hidden: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Log probabilities that the LM head makes of a hidden state [H]: [V]."""
-        logits = self._ends.head.logits(np.ascontiguousarray(hidden)).astype(np.float64)
-        peak = logits.max()
-        normaliser = peak + np.log(np.exp(logits - peak).sum())
-        return np.asarray(logits - normaliser)
+    def log_probabilities(self, states: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Log probabilities that the LM head makes of hidden states [n, H], at once: [n, V]."""
+        logits = self._ends.head.logits_of_states(states).astype(np.float64)
+        peaks = logits.max(axis=1, keepdims=True)
+        normalisers = peaks + np.log(np.exp(logits - peaks).sum(axis=1, keepdims=True))
+        return np.asarray(logits - normalisers)
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of tokens."""

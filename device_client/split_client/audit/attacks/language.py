@@ -6,6 +6,7 @@ States are kept by their prefix, because hypotheses and attacks come back to the
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,14 @@ class LanguagePrior:
         self._states: OrderedDict[tuple[int, ...], NDArray[np.float32]] = OrderedDict()
         self._most = max(1, _KEPT_BYTES // (4 * model.hidden))
 
-    def after(self, tokens: tuple[int, ...]) -> NDArray[np.float64]:
-        """Log probabilities of the token after ``tokens``, [V]; of the first one by frequency."""
-        if not tokens:
-            return self._model.log_frequencies
-        return mixed(self._model, self._state(tokens))
+    def after(self, texts: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
+        """Log probabilities of the token after each of ``texts``, which are as long: [texts, V].
+
+        Of the first token by frequency.
+        """
+        if not texts[0]:
+            return np.tile(self._model.log_frequencies, (len(texts), 1))
+        return mixed(self._model, np.stack([self._state(tokens) for tokens in texts]))
 
     def forget(self) -> None:
         """Somebody else has used the session."""
@@ -54,13 +58,15 @@ class LanguagePrior:
                 break
             start += 1
         rows = self._model.rows(list(tokens[start:]))
+        # Nothing is known of the session's cache when its work is broken off.
+        self._cached = ()
         state = self._session.run(rows, start)[-1]
         self._cached = tokens
         return np.array(state)
 
 
-def mixed(model: PublicModel, state: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Log probabilities of the LM head after ``state`` [H], mixed with token frequencies, [V]."""
-    from_model = np.log(_MODEL_SHARE) + model.log_probabilities(state)
+def mixed(model: PublicModel, states: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Log probabilities of the LM head after ``states`` [n, H], mixed with frequencies, [n, V]."""
+    from_model = np.log(_MODEL_SHARE) + model.log_probabilities(states)
     from_counts = np.log1p(-_MODEL_SHARE) + model.log_frequencies
     return np.asarray(np.logaddexp(from_model, from_counts))

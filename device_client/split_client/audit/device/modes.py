@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from split_client.audit.attacks.knowledge import Mechanism
 from split_client.audit.device.rows import ClearRows, NoisedRows, RowSource
 from split_client.model.ends import DeviceEnds
+from split_client.noise.calibration import Calibration
 from split_privacy.mechanism import RowMechanism
-from split_privacy.sensitivity import largest_distance, norms
 from split_wire.tensor import WireDtype
 
 Kind: TypeAlias = Literal["split", "fewer bits", "noised"]
 DELTA = 1e-5
-# Parts of the clipping norm, which is that of the longest row.
-SIGMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-# A table of so many rows is searched for its largest distance; else twice the norm is taken.
-_SEARCHED_ROWS = 1 << 16
+# Parts of the clipping norm.
+SIGMAS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +59,17 @@ def clear_modes(ends: DeviceEnds) -> list[Mode]:
 
 
 def noised_modes(
-    ends: DeviceEnds, epsilons: tuple[float, ...], sigmas: tuple[float, ...] = SIGMAS
+    ends: DeviceEnds,
+    calibration: Calibration,
+    epsilons: tuple[float, ...],
+    sigmas: tuple[float, ...] = SIGMAS,
 ) -> list[Mode]:
     """Noise of ``sigmas`` times the clipping norm, and as much as ``epsilons`` of one token take.
 
+    ``calibration``: the norm and the sensitivity that chats with noise have at this table.
     Raises InvalidPrivacyParameter for an epsilon that no noise gives.
     """
-    clip, sensitivity = _reach(ends)
+    clip, sensitivity = calibration.clip, calibration.sensitivity
     width = ends.manifest.hidden_size
     releases = [RowMechanism(part * clip, clip, sensitivity, width) for part in sigmas]
     releases += [
@@ -89,15 +88,3 @@ def noised_mode(ends: DeviceEnds, release: RowMechanism) -> Mode:
         Mechanism(release.sigma, release.clip),
         Claim(release),
     )
-
-
-def _reach(ends: DeviceEnds) -> tuple[float, float]:
-    """The clipping norm that leaves every row whole, and how far apart two rows can be."""
-    count, width = ends.manifest.embedding.rows, ends.manifest.hidden_size
-
-    def rows(first: int, last: int) -> NDArray[np.float32]:
-        return ends.embedder.lookup(list(range(first, last)), "f32")
-
-    clip = float(norms(rows, count).max())
-    searched = count <= _SEARCHED_ROWS
-    return clip, largest_distance(rows, count, width, clip) if searched else 2.0 * clip

@@ -40,6 +40,11 @@ def built_in_questions() -> tuple[Question, ...]:
     return tuple(Question(one["question"], one["answer"]) for one in document["questions"])
 
 
+def built_in_tasks() -> tuple[str, ...]:
+    """Requests of everyday kinds, for models of general knowledge."""
+    return tuple(json.loads(_data("tasks.json")))
+
+
 def read_prompts(path: Path) -> tuple[Prompt, ...]:
     """Prompts of one's own. Raises PromptsInvalid."""
     try:

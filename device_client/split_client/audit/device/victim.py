@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from split_client.audit.allowance import Allowance
 from split_client.audit.device.rows import Rows
 from split_client.audit.reach import Reach
 from split_client.audit.recording import Recorder, Recording
@@ -30,8 +31,8 @@ class Release:
 class Victim:
     """A device that talks to ``server`` and has its frames recorded."""
 
-    def __init__(self, ends: DeviceEnds, server: Reach) -> None:
-        self._ends = ends
+    def __init__(self, ends: DeviceEnds, server: Reach, allowance: Allowance | None = None) -> None:
+        self._ends, self._allowance = ends, allowance or Allowance()
         self._recorder = Recorder()
         connect = server.connect(frame_limit(ends.manifest.hidden_size, 1))
         self._channel = Channel(self._recorder.wrap(connect), server.mode)
@@ -39,7 +40,11 @@ class Victim:
     def ask(
         self, ids: tuple[int, ...], rows: Rows, dtype: WireDtype | None, reply_tokens: int
     ) -> Release:
-        """Send a prompt in a session of its own; a greedy reply of at most ``reply_tokens``."""
+        """Send a prompt in a session of its own; a greedy reply of at most ``reply_tokens``.
+
+        Raises TimeUp beyond the allowance.
+        """
+        self._allowance.check()
         recording = self._recorder.start()
         sequence = self._sequence(rows, dtype)
         try:
@@ -70,4 +75,9 @@ class Victim:
         sampler = Sampler(self._ends.head, SamplingParams(temperature=0.0))
         limits = Limits(self._ends.manifest.eos_token_ids, count)
         events = decode(sequence, sampler, self._ends.tokenizer, list(ids), limits)
-        return tuple(event.token for event in events if isinstance(event, TokenEvent))
+        tokens = []
+        for event in events:
+            if isinstance(event, TokenEvent):
+                tokens.append(event.token)
+                self._allowance.check()
+        return tuple(tokens)

@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 from split_client.audit.effort import Effort
-from split_client.audit.figures import ModeFigures
+from split_client.audit.figures import ModeFigures, Use
 from split_client.audit.scoring.bootstrap import Figure
-from split_client.audit.whole import Extraction
+from split_client.audit.whole import Audited, Extraction
 
-VERSION = 1
+VERSION = 2
 _DIGITS = 6
 # A server slices prefills by its load, and float32 sums then differ in their last digits.
 _STEADY_DIGITS = 3
@@ -22,9 +22,11 @@ def document(
     seed: int,
     effort: Effort,
     modes: list[ModeFigures],
-    extraction: Extraction | None,
+    found: Audited,
 ) -> dict[str, Any]:
-    """``model``: digest of the manifest. Under ``timing`` stands what differs between runs."""
+    """``model``: digest of the manifest. What there was no time for is null.
+
+    Under ``timing`` stands what differs between runs."""
     return {
         "version": VERSION,
         "model": model,
@@ -32,8 +34,10 @@ def document(
         "effort": dataclasses.asdict(effort),
         "holds": all(one.verdict is None or one.verdict.holds for one in modes),
         "modes": [_mode(one) for one in modes],
-        "adapter_extraction": None if extraction is None else _extraction(extraction),
-        "timing": {one.name: {"device_ms": one.counts.device_ms} for one in modes},
+        "adapter_extraction": None if found.extraction is None else _extraction(found.extraction),
+        "timing": {
+            one.name: {"device_ms": one.counts.device_ms} for one in modes if one.counts is not None
+        },
     }
 
 
@@ -51,10 +55,13 @@ def _mode(one: ModeFigures) -> dict[str, Any]:
         "strongest": one.strongest,
         "strongest_of_many": one.strongest_of_many,
         "attacks": {name: _figures(recovery) for name, recovery in one.attacks.items()},
-        "accuracy": _figure(one.accuracy),
-        "perplexity": _figure(one.perplexity, _STEADY_DIGITS),
+        "messages": one.studied.messages,
+        "use": None if one.use is None else _use(one.use),
+        "accuracy": None if one.accuracy is None else _figure(one.accuracy),
         "resends": dataclasses.asdict(one.resends),
-        "lengths": {
+        "lengths": None
+        if counts is None
+        else {
             "prompts_right": counts.prompts_right,
             "replies_right": counts.replies_right,
             "identified": _number(counts.identified),
@@ -67,6 +74,15 @@ def _mode(one: ModeFigures) -> dict[str, Any]:
             "epsilon_bound_gaussian": _number(verdict.epsilon_bound_gaussian),
             "holds": verdict.holds,
         },
+    }
+
+
+def _use(use: Use) -> dict[str, Any]:
+    return {
+        "replies": use.replies,
+        "same": _figure(use.same, _STEADY_DIGITS),
+        "divergence": _figure(use.divergence, _STEADY_DIGITS),
+        "perplexity": _figure(use.perplexity, _STEADY_DIGITS),
     }
 
 

@@ -35,7 +35,7 @@ def draw(made: dict[str, Any], target: Path) -> None:
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
         _points(axes, made["modes"])
-        axes.set_xlabel("use: held-out questions answered exactly (%)")
+        axes.set_xlabel("use: likeliest token the same as without noise (%)")
         axes.set_ylabel("message tokens recovered, strongest attack (%)")
         axes.set_title("What a mode leaves of the use, and what it hides")
         axes.set_xlim(-4, 108)
@@ -55,10 +55,10 @@ def _points(axes: Any, modes: list[dict[str, Any]]) -> None:
         (_ONE, {"fmt": "o"}, "strongest", "one conversation"),
         (_MANY, _HOLLOW, "strongest_of_many", "the same message in many conversations"),
     ):
-        shown = [mode for mode in modes if mode[key] is not None]
+        shown = [mode for mode in modes if mode[key] is not None and mode["use"] is not None]
         if not shown:
             continue
-        x = [mode["accuracy"] for mode in shown]
+        x = [mode["use"]["same"] for mode in shown]
         y = [mode["attacks"][mode[key]]["top1"] for mode in shown]
         axes.errorbar(
             [100 * value for value, *_ in x],
@@ -70,9 +70,12 @@ def _points(axes: Any, modes: list[dict[str, Any]]) -> None:
             label=label,
             **style,
         )
-    prior = max(mode["attacks"][mode["prior"]]["top1"][0] for mode in modes)
-    axes.axhline(100 * prior, color=_PRIOR, linestyle="--", linewidth=1, label="without any row")
-    _labels(axes, modes)
+    there = [mode for mode in modes if mode["strongest"] is not None and mode["use"] is not None]
+    if there:
+        prior = max(mode["attacks"][mode["prior"]]["top1"][0] for mode in there)
+        style = {"color": _PRIOR, "linestyle": "--", "linewidth": 1}
+        axes.axhline(100 * prior, label="without any row", **style)
+    _labels(axes, there)
 
 
 def _bars(figures: list[list[float]]) -> list[list[float]]:
@@ -100,7 +103,7 @@ def _labels(axes: Any, modes: list[dict[str, Any]]) -> None:
 def _together(modes: list[dict[str, Any]]) -> list[tuple[tuple[float, float], list[str]]]:
     groups: list[tuple[tuple[float, float], list[str]]] = []
     for mode in modes:
-        x, y = 100 * mode["accuracy"][0], 100 * mode["attacks"][mode["strongest"]]["top1"][0]
+        x, y = 100 * mode["use"]["same"][0], 100 * mode["attacks"][mode["strongest"]]["top1"][0]
         for (near_x, near_y), names in groups:
             if abs(x - near_x) <= _NEAR and abs(y - near_y) <= _NEAR:
                 names.append(mode["name"])

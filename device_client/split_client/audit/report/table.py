@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from split_client.audit.effort import Effort
 from split_client.audit.figures import ModeFigures, Recovery
 from split_client.audit.scoring.bootstrap import Figure
-from split_client.audit.whole import Extraction
+from split_client.audit.whole import Audited
 
 _ATTACKS = (
     ("prior", "without any row"),
@@ -22,18 +23,21 @@ _ALMOST = 0.995
 _HEADS = ("prior", "near", "ctx", "beam", "many", "vocab", "reply")
 
 
-def lines(modes: list[ModeFigures], extraction: Extraction | None) -> Iterator[str]:
-    """All of it."""
+def lines(modes: list[ModeFigures], found: Audited, effort: Effort) -> Iterator[str]:
+    """All of it, and what the time did not suffice for."""
     yield from _tokens(modes)
     yield ""
     yield from _strongest(modes)
+    yield ""
+    yield from _use(modes)
     games = list(_games(modes))
     if games:
         yield ""
         yield from games
     yield ""
     yield from _lengths(modes)
-    yield from _extracted(extraction)
+    yield from _extracted(found)
+    yield from _unfinished(modes, len(found.messages), effort)
 
 
 def _tokens(modes: list[ModeFigures]) -> Iterator[str]:
@@ -47,19 +51,36 @@ def _tokens(modes: list[ModeFigures]) -> Iterator[str]:
 
 
 def _strongest(modes: list[ModeFigures]) -> Iterator[str]:
-    yield "The strongest attack on one conversation, 95% intervals over prompts, beside the use:"
-    yield (
-        f"{'mode':<15}{'tokens':>17}{'excess':>8}{'top 5':>7}{'whole':>7}{'secrets':>9}"
-        f"{'right answers':>19}{'perplexity':>12}"
-    )
+    yield "The strongest attack on one conversation, 95% intervals over prompts:"
+    yield f"{'mode':<15}{'tokens':>17}{'excess':>8}{'top 5':>7}{'whole':>7}{'secrets':>9}"
     for one in modes:
+        if one.strongest is None:
+            yield f"{one.name:<15}{'-':>17}"
+            continue
         best = one.attacks[one.strongest]
         excess = "" if best.excess is None else f"{100 * best.excess.value:+.0f}"
         yield (
             f"{one.name:<15}{_interval(best.top1):>17}{excess:>8}{_share(best.top5):>7}"
             f"{_share(best.exact):>7}{_share(best.sensitive):>9}"
-            f"{_interval(one.accuracy):>19}{_short(one.perplexity.value):>12}"
         )
+
+
+def _use(modes: list[ModeFigures]) -> Iterator[str]:
+    """Right answers only where the model was trained to know some."""
+    known = any(one.accuracy is not None for one in modes)
+    yield "Use: the model's own replies without noise, forced along in each mode:"
+    head = f"{'mode':<15}{'same likeliest':>17}{'KL, nats':>10}{'perplexity':>12}"
+    yield head + (f"{'right answers':>19}" if known else "")
+    for one in modes:
+        cells = f"{'-':>17}{'-':>10}{'-':>12}"
+        if one.use is not None:
+            divergence = max(0.0, one.use.divergence.value)
+            cells = (
+                f"{_interval(one.use.same):>17}{_short(divergence):>10}"
+                f"{_short(one.use.perplexity.value):>12}"
+            )
+        right = "-" if one.accuracy is None else _interval(one.accuracy)
+        yield f"{one.name:<15}{cells}" + (f"{right:>19}" if known else "")
 
 
 def _games(modes: list[ModeFigures]) -> Iterator[str]:
@@ -78,19 +99,24 @@ def _games(modes: list[ModeFigures]) -> Iterator[str]:
 
 
 def _lengths(modes: list[ModeFigures]) -> Iterator[str]:
-    counts = modes[0].counts
-    yield (
-        f"Lengths: tokens counted right in {counts.prompts_right:.0%} of messages and "
-        f"{counts.replies_right:.0%} of replies; the message picked from a list of all in "
-        f"{counts.identified:.0%} (by chance {counts.by_chance:.0%})"
-    )
+    counts = next((one.counts for one in modes if one.counts is not None), None)
+    if counts is not None:
+        yield (
+            f"Lengths: tokens counted right in {counts.prompts_right:.0%} of messages and "
+            f"{counts.replies_right:.0%} of replies; the message picked from a list of all in "
+            f"{counts.identified:.0%} (by chance {counts.by_chance:.0%})"
+        )
     for one in modes:
-        if one.verdict is not None:
+        if one.studied.mode.claim is not None and one.resends.tried:
             yield f"Resends in {one.name}: {one.resends.repeated} of {one.resends.tried} repeat"
             break
 
 
-def _extracted(found: Extraction | None) -> Iterator[str]:
+def _extracted(audited: Audited) -> Iterator[str]:
+    found = audited.extraction
+    if not audited.queried:
+        yield "Adapters: there was no time to query any"
+        return
     if found is None:
         yield "Adapters: the server offers none in the clear, so none was extracted"
         return
@@ -99,9 +125,26 @@ def _extracted(found: Extraction | None) -> Iterator[str]:
     yield "  " + (points or "the texts of this audit are too short for a query")
 
 
+def _unfinished(modes: list[ModeFigures], messages: int, effort: Effort) -> Iterator[str]:
+    """Modes that were measured on less than was planned, because the time was up."""
+    short = []
+    for one in modes:
+        studied, claim = one.studied, one.studied.mode.claim
+        played = 0 if one.verdict is None else one.verdict.releases
+        replies = 0 if one.use is None else one.use.replies
+        if studied.searched < messages or (claim is not None and played < effort.releases):
+            game = "" if claim is None else f", {played} of {effort.releases} releases"
+            attacked = f"{studied.messages} of {messages} messages, {studied.searched} by beams"
+            short.append(f"{one.name:<15}{attacked}, {replies} replies{game}")
+    if short:
+        yield ""
+        yield "The time did not suffice for all; the less was measured, the wider the intervals:"
+        yield from short
+
+
 def _attack(one: ModeFigures, key: str) -> Recovery | None:
     if key == "prior":
-        return one.attacks[one.prior]
+        return None if one.prior is None else one.attacks[one.prior]
     if key == "many":
         return None if one.strongest_of_many is None else one.attacks[one.strongest_of_many]
     return one.attacks.get(key)

@@ -118,6 +118,12 @@ class ExactLMHead:
         hidden = self._products.checked(hidden)
         return self._products.finished(self._products.of_all(hidden))
 
+    def logits_of_states(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """As :meth:`LMHead.logits_of_states`."""
+        checked = np.stack([self._products.checked(state) for state in states])
+        products = self._products.of_all_states(checked)
+        return np.stack([self._products.finished(each) for each in products])
+
     def _screened(
         self,
         hidden: NDArray[np.float32],

@@ -54,3 +54,10 @@ class LMHead(Protocol):
     def logits(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
         """All logits, float32 [rows], exactly."""
         ...
+
+    def logits_of_states(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """All logits, float32 [n, rows], of several ``states`` [n, hidden], in one product.
+
+        Sums may be added in another order than in ``logits``: the last bits differ.
+        """
+        ...

@@ -50,6 +50,17 @@ class RowProducts:
             products[start : start + len(block)] = _multiply(block, hidden)
         return products
 
+    def of_all_states(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """row . state, float32 [n, rows], of every row and the ``states`` [n, hidden].
+
+        One look at the weights for all; last bits may differ from those of :meth:`of_all`.
+        """
+        products = np.empty((len(states), self._rows.rows), np.float32)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for start, block in self._rows.blocks(self._block):
+                products[:, start : start + len(block)] = states @ block.T
+        return products
+
     def finished(
         self, products: NDArray[np.float32], ids: NDArray[np.int64] | None = None
     ) -> NDArray[np.float32]:

@@ -231,3 +231,20 @@ def test_without_onnxruntime_the_answers_are_the_same(
 def test_small_matrices_have_no_screen(tmp_path: Path, rows: WeightRows) -> None:
     assert not ExactLMHead.open(rows, screen_path=tmp_path / "screen-v1").screened
     assert not (tmp_path / "screen-v1").exists()
+
+
+@pytest.mark.parametrize(
+    "spec", [HeadSpec(), HeadSpec(softcap=30.0, scale=0.5), HeadSpec(scale=2.0, divide=True)]
+)
+def test_states_that_are_multiplied_together_have_the_logits_of_each(
+    rows: WeightRows, spec: HeadSpec
+) -> None:
+    head = ExactLMHead(rows, spec)
+    states = np.random.default_rng(8).normal(size=(5, rows.hidden)).astype(np.float32)
+    together = head.logits_of_states(states)
+    assert together.shape == (5, rows.rows)
+    for found, state in zip(together, states, strict=True):
+        np.testing.assert_allclose(found, head.logits(state), rtol=1e-4, atol=1e-4)
+    states[3, 0] = np.nan
+    with pytest.raises(InvalidHiddenState):
+        head.logits_of_states(states)

@@ -128,6 +128,10 @@ class CompactLMHead:
         """All logits, float32 [rows], exactly. Raises InvalidHiddenState, NonFiniteLogits."""
         return self._exact.logits(hidden)
 
+    def logits_of_states(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """As :meth:`LMHead.logits_of_states`."""
+        return self._exact.logits_of_states(states)
+
     def _found(
         self,
         hidden: NDArray[np.float32],
