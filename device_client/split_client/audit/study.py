@@ -37,7 +37,7 @@ from split_wire.tensor import WireDtype
 Tell = Callable[[str], None]
 # Shares of what is left of a mode's time; of the messages' time what is cheap gets so much.
 _USE, _ANSWERS, _MESSAGES, _RESENDS = 0.25, 0.25, 0.75, 0.3
-_LOOKS = 0.5
+_LOOKS = 0.6
 # A game of fewer releases, broken off, says nothing.
 _FEWEST_RELEASES = 100
 
@@ -166,18 +166,19 @@ def _ratios(
 
 def _messages(bench: Bench, found: Studied) -> None:
     """First what is cheap for all, then what runs the model thousands of times."""
-    seen: list[list[Release]] = []
+    seen: list[Release] = []
     with bench.allowance.part(_LOOKS):
         for index in range(len(bench.truths)):
             began = bench.allowance.now()
-            sightings = _sightings(bench, found.mode, index)
-            _count(found, _looked_up(bench, found.mode, index, sightings))
-            observed = observe(sightings[0].recording.exchanges)
+            first = _ask(bench, found.mode, index, 0, bench.effort.reply_tokens)
+            _count(found, _looked_up(bench, found.mode, index, first))
+            observed = observe(first.recording.exchanges)
             found.lengths.append(lengths(observed, _frame(bench.model)))
-            seen.append(sightings)
+            seen.append(first)
             if index == 0:
                 bench.first_message(bench.allowance.now() - began)
-    for index, sightings in enumerate(seen):
+    for index, first in enumerate(seen):
+        sightings = [first, *_further(bench, found.mode, index)]
         _count(found, _searched(bench, found.mode, index, sightings))
 
 
@@ -186,13 +187,10 @@ def _count(found: Studied, tallies: dict[str, Tally]) -> None:
         found.tallies.setdefault(name, []).append(one)
 
 
-def _sightings(bench: Bench, mode: Mode, index: int) -> list[Release]:
-    """The prompt with its reply, then the prompt alone in further conversations."""
+def _further(bench: Bench, mode: Mode, index: int) -> list[Release]:
+    """The prompt alone in further conversations."""
     count = bench.effort.sessions[-1] if mode.claim is not None else 1
-    return [
-        _ask(bench, mode, index, number, bench.effort.reply_tokens if number == 0 else 0)
-        for number in range(count)
-    ]
+    return [_ask(bench, mode, index, number, 0) for number in range(1, count)]
 
 
 def _ask(bench: Bench, mode: Mode, index: int, number: int, reply: int) -> Release:
@@ -201,11 +199,11 @@ def _ask(bench: Bench, mode: Mode, index: int, number: int, reply: int) -> Relea
     return bench.victim.ask(bench.truths[index].ids, rows, mode.dtype, reply)
 
 
-def _looked_up(bench: Bench, mode: Mode, index: int, seen: Sequence[Release]) -> dict[str, Tally]:
-    exchanges = [release.recording.exchanges for release in seen]
+def _looked_up(bench: Bench, mode: Mode, index: int, first: Release) -> dict[str, Tally]:
+    exchanges = first.recording.exchanges
     tallies = _judged(bench, index, bench.attacker.looked_up(exchanges, mode.mechanism))
-    reply, text = bench.attacker.reply(exchanges[0]), bench.model.text
-    return tallies | {"reply_head": tally(reply, seen[0].reply, (), text)}
+    reply, text = bench.attacker.reply(exchanges), bench.model.text
+    return tallies | {"reply_head": tally(reply, first.reply, (), text)}
 
 
 def _searched(bench: Bench, mode: Mode, index: int, seen: Sequence[Release]) -> dict[str, Tally]:

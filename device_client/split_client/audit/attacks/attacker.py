@@ -44,33 +44,32 @@ class Attacker:
         self._seed = seed
         self._without_rows = cache(self._language_alone)
 
-    def looked_up(
-        self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
-    ) -> dict[str, Guess]:
-        """Guesses at the message that ``sightings`` show, each in a conversation of its own.
+    def looked_up(self, sighting: Sequence[Exchange], mechanism: Mechanism) -> dict[str, Guess]:
+        """Guesses at the message of one conversation that the table and one pass of the model give.
 
-        Those that need the table and one pass of the model, and the frequent tokens.
+        And the most frequent tokens, which need no rows.
         """
-        alone, *together = self._likelihoods(sightings, mechanism)
-        guesses = {
+        (alone,) = self._likelihoods([sighting], mechanism)
+        return {
             "prior_frequent": most_frequent(self._model, len(alone)),
             "nearest": nearest(alone),
-            "nearest_context": single_pass(alone, self._context(sightings[0])),
+            "nearest_context": single_pass(alone, self._context(sighting)),
         }
-        for count, likelihoods in zip(self._counts(sightings), together, strict=True):
-            guesses[f"average_{count}_nearest"] = nearest(likelihoods)
-        return guesses
 
     def searched(
         self, sightings: Sequence[Sequence[Exchange]], mechanism: Mechanism
     ) -> dict[str, Guess]:
-        """Guesses by beams, which run the model on every hypothesis at every position."""
+        """Guesses at the message that ``sightings`` show, each in a conversation of its own.
+
+        Beams, which run the model on every hypothesis at every position, and means.
+        """
         alone, *together = self._likelihoods(sightings, mechanism)
         guesses = {
             "prior_language": self._without_rows(len(alone)),
             "nearest_beam": self._beam(alone),
         }
         for count, likelihoods in zip(self._counts(sightings), together, strict=True):
+            guesses[f"average_{count}_nearest"] = nearest(likelihoods)
             guesses[f"average_{count}_beam"] = self._beam(likelihoods)
         return guesses
 

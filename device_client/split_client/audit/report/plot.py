@@ -11,8 +11,8 @@ from split_client.audit.report.style import BLUE, GREY, ORANGE, STYLE
 _SIZE = (7.6, 5.0)
 # Around the full marker of one conversation, where both are as good.
 _HOLLOW = {"fmt": "s", "markerfacecolor": "none", "markersize": 9}
-# Percent; closer than this, labels would lie upon each other.
-_NEAR, _MIDDLE = 4.0, 50.0
+# Percent; closer than this in both directions, labels would lie upon each other.
+_BESIDE, _ABOVE, _MIDDLE = 15.0, 5.0, 50.0
 _ONE, _MANY, _PRIOR = BLUE, ORANGE, GREY
 
 
@@ -40,7 +40,7 @@ def draw(made: dict[str, Any], target: Path) -> None:
         axes.set_title("What a mode leaves of the use, and what it hides")
         axes.set_xlim(-4, 108)
         axes.set_ylim(-4, 108)
-        axes.legend(frameon=False, loc="center right")
+        figure.legend(frameon=False, loc="outside lower center", ncols=3)
         try:
             figure.savefig(target, format="svg", metadata={"Date": None})
         except OSError as error:
@@ -91,11 +91,11 @@ def _labels(axes: Any, modes: list[dict[str, Any]]) -> None:
         axes.annotate(
             "\n".join(names),
             (x, y),
-            xytext=(0 if right else 10, -12 if high else 0),
+            xytext=(-6 if right else 10, -12 if high else 0),
             textcoords="offset points",
             fontsize=9,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-            ha="center" if right else "left",
+            ha="right" if right else "left",
             va="top" if high else "center",
         )
 
@@ -105,7 +105,7 @@ def _together(modes: list[dict[str, Any]]) -> list[tuple[tuple[float, float], li
     for mode in modes:
         x, y = 100 * mode["use"]["same"][0], 100 * mode["attacks"][mode["strongest"]]["top1"][0]
         for (near_x, near_y), names in groups:
-            if abs(x - near_x) <= _NEAR and abs(y - near_y) <= _NEAR:
+            if abs(x - near_x) <= _BESIDE and abs(y - near_y) <= _ABOVE:
                 names.append(mode["name"])
                 break
         else:

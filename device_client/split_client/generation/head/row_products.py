@@ -56,9 +56,10 @@ class RowProducts:
         One look at the weights for all; last bits may differ from those of :meth:`of_all`.
         """
         products = np.empty((len(states), self._rows.rows), np.float32)
+        columns = np.ascontiguousarray(states.T)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for start, block in self._rows.blocks(self._block):
-                products[:, start : start + len(block)] = states @ block.T
+                products[:, start : start + len(block)] = (block @ columns).T
         return products
 
     def finished(
