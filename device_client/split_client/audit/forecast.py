@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from split_client.audit.effort import Effort
 
 # What scoring adds to a step of a beam.
-_SCORING = 1.5
+_SCORING = 1.2
 _MINUTE, _HOUR = 60.0, 3600.0
 
 
@@ -26,11 +26,13 @@ def expected(pace: Pace, effort: Effort, messages: Sequence[int], clear: int, no
     """Seconds for the whole audit of ``messages`` (tokens of each) in so many modes of either kind.
 
     A beam takes a step for each hypothesis at each token: one for each number of conversations
-    that is averaged, and one without rows for each length; without noise it has one hypothesis.
+    that is averaged, and one without rows for each length. Without noise it has one hypothesis,
+    with noise something between that and its width.
     """
     modes, tokens = clear + noised, sum(messages)
-    steps = effort.beam * (noised * len(effort.sessions) * tokens + sum(set(messages)))
-    steps += clear * tokens + modes * effort.matched * effort.candidates
+    steps = 0.5 * (1 + effort.beam) * noised * len(effort.sessions) * tokens
+    steps += effort.beam * sum(set(messages)) + clear * tokens
+    steps += modes * effort.matched * effort.candidates
     looks = pace.message * len(messages) * (clear + noised * (1 + effort.sessions[-1] / 4))
     use = pace.reply * effort.replies * modes
     games = 2.0 * pace.release * effort.releases * noised

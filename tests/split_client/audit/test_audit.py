@@ -243,12 +243,19 @@ def test_noise_has_the_norm_the_sigma_and_the_epsilon_that_a_chat_shows(
     made, drawn = noised_modes(ends, calibrate(table, None, tmp_path), (1.0,), (0.5,))[::-1]
     assert made.claim is not None
     assert drawn.claim is not None
+    told: list[str] = []
     for mode, epsilon in ((made, 1.0), (drawn, drawn.claim.epsilon())):
         settings = NoiseSettings(sigma=mode.mechanism.sigma, ledger=tmp_path / "ledger.json")
-        with SplitClient(server.url, noise=settings) as client:
+        with SplitClient(
+            server.url,
+            cache=tmp_path,
+            noise=settings,
+            on_calibrate=lambda: told.append("once for this model"),
+        ) as client:
             shown = " ".join(client.privacy_lines())
         assert f"norm C {mode.mechanism.clip:.4g}," in shown
         assert f"epsilon {math.ceil(epsilon * 100 - 1e-6) / 100:.2f}, delta 1e-05" in shown
+    assert told == ["once for this model"]
 
 
 def test_the_command_writes_what_it_measured(

@@ -9,9 +9,9 @@ from split_client.audit.forecast import Foreteller, Pace, expected, in_words
 
 
 def test_the_forecast_counts_messages_replies_and_releases_of_every_mode() -> None:
-    # Eight messages of 10 tokens: a beam of three for one and for four conversations, six times.
-    steps = 3 * (6 * 2 * 80 + 10) + 80 + 7 * 4 * 12
-    assert expected(Pace(0, 0.1, 0, 0), QUICK, [10] * 8, 1, 6) == pytest.approx(0.15 * steps)
+    # Eight messages of 10 tokens: two hypotheses for one and for four conversations, six times.
+    steps = 2 * 6 * 2 * 80 + 3 * 10 + 80 + 7 * 4 * 12
+    assert expected(Pace(0, 0.1, 0, 0), QUICK, [10] * 8, 1, 6) == pytest.approx(0.12 * steps)
     assert expected(Pace(2, 0, 0, 0), QUICK, [10] * 8, 1, 6) == pytest.approx(2 * 8 * (1 + 6 * 2))
     assert expected(Pace(0, 0, 2, 0), QUICK, [10] * 8, 1, 6) == pytest.approx(2 * 8 * 7)
     assert expected(Pace(0, 0, 0, 0.01), QUICK, [10] * 8, 1, 6) == pytest.approx(0.02 * 6000)

@@ -40,6 +40,8 @@ def audited(ends: DeviceEnds, reach: Reach, seconds: float, effort: Effort = TIN
     found = audit(ends, reach, modes, Material(PROMPTS, QUESTIONS), effort, 3, heard.append, time)
     # What is begun is ended, and looks at the clock a few times more.
     assert clock.now < seconds + 60
+    forecasts = [text for text in heard if text.startswith("the first message took")]
+    assert len(forecasts) == min(1, sum(one.messages for one in found.studied))
     return found
 
 
