@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,28 +33,33 @@ def as_gguf(
     named: str = "Tiny",
     metadata: Mapping[str, Any] | None = None,
     change: Callable[[Tensors], Tensors] | None = None,
+    q8_0: Collection[str] = (),
 ) -> Path:
     """Write ``target`` from a folder of float32 safetensors with a byte-level BPE tokenizer.
 
     ``metadata``: added keys, or other values of those that are there; ``change``: is given the
-    tensors by their names in the file.
+    tensors by their names in the file; ``q8_0``: the tensors that are quantised so.
     """
     config = json.loads((folder / "config.json").read_text())
     family = config["model_type"]
     architecture = ARCHITECTURES.get(family, family)
     values = _described(config, architecture, named) | _tokenizer(folder) | dict(metadata or {})
     tensors = _tensors(folder, config, architecture)
-    return write_gguf(target, values, change(tensors) if change else tensors)
+    return write_gguf(target, values, change(tensors) if change else tensors, q8_0)
 
 
-def write_gguf(target: Path, values: Mapping[str, Any], tensors: Tensors) -> Path:
+def write_gguf(
+    target: Path, values: Mapping[str, Any], tensors: Tensors, q8_0: Collection[str] = ()
+) -> Path:
     """A file with such metadata and tensors; a value is a bool, int, float, str or list."""
     writer = gguf.GGUFWriter(target, str(values["general.architecture"]))
     for key, value in values.items():
         if key != "general.architecture" and value is not None:
             _add(writer, key, value)
     for name, tensor in tensors.items():
-        writer.add_tensor(name, tensor)
+        kind = gguf.GGMLQuantizationType.Q8_0 if name in q8_0 else None
+        stored = tensor if kind is None else gguf.quants.quantize(tensor, kind)
+        writer.add_tensor(name, stored, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -12,12 +12,13 @@ import json
 from typing import Any
 
 from scripts.paths import ROOT
-from scripts.vectors import noise, sampling
+from scripts.vectors import blocks, noise, sampling
 from scripts.vectors.decoding import build as decoding
 from scripts.vectors.wire import build as wire
 
 FOLDER = ROOT / "tests" / "vectors"
 KINDS = {
+    "blocks": blocks.build,
     "decoding": decoding.build,
     "noise": noise.build,
     "sampling": sampling.build,

@@ -6,9 +6,16 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from split_server.checkpoint.families import HEAD, EndsSpec, family_of
+from split_server.checkpoint.families import (
+    EMBEDDING_FILE,
+    HEAD,
+    HEAD_FILE,
+    EndsSpec,
+    family_of,
+)
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.half_rows import HalfSource, as_f32_bytes
+from split_server.checkpoint.packed_rows import packed_source
 from split_server.checkpoint.safetensors_index import TensorSlice, same_values
 from split_server.checkpoint.slices import (
     Digests,
@@ -20,10 +27,9 @@ from split_server.checkpoint.slices import (
 )
 from split_server.checkpoint.texts import CHAT_TEMPLATE, TOKENIZER, chat_template, tokenizer_json
 from split_server.errors import MalformedCheckpoint
+from split_wire.blocks import Q8_0_SUFFIX
 from split_wire.errors import NotFound
 
-EMBEDDING_FILE = "embedding.bin"
-HEAD_FILE = "head.bin"
 HEAD_BIAS_FILE = "head_bias.bin"
 LEGACY_EMBEDDING = "embed_tokens.bin"
 LEGACY_HEAD = "lm_head.bin"
@@ -32,13 +38,17 @@ _BINARY = "application/octet-stream"
 
 @dataclass(frozen=True, slots=True)
 class ServedFile:
-    """``lossy_values``: values that differ from the checkpoint's; None: the bytes are its own."""
+    """``lossy_values``: values that differ from the checkpoint's; None: the bytes are its own.
+
+    ``packed``: names of packed forms that its answer tells of.
+    """
 
     name: str
     source: Source
     media_type: str
     digests: Digests
     lossy_values: int | None = None
+    packed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,18 +96,22 @@ def _with_own_head(spec: EndsSpec, tensors: Mapping[str, TensorSlice]) -> EndsSp
 
 @dataclass
 class Catalog:
-    """The files by name; float16 copies of the ends are measured when first asked for."""
+    """The files by name; float16 copies of the ends are measured when first asked for.
+
+    ``packed``: other ways for the bytes of some ``files``, which no manifest names.
+    """
 
     files: Mapping[str, ServedFile]
     legacy: Mapping[str, HalfSource]
+    packed: Mapping[str, ServedFile] = field(default_factory=dict)
     _measured: dict[str, ServedFile] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def find(self, name: str) -> ServedFile:
         """The file ``name``; reads the whole tensor at the first use of a legacy file, so call it
         off the event loop. Raises NotFound, WeightsChanged."""
-        if name in self.files:
-            return self.files[name]
+        if (file := self.files.get(name) or self.packed.get(name)) is not None:
+            return file
         if name not in self.legacy:
             raise NotFound(f"weights file {name[:80]!r}")
         with self._lock:
@@ -113,23 +127,27 @@ class Catalog:
 
     def holds(self, name: str) -> bool:
         """Whether ``find`` answers from memory."""
-        return name in self.files or name in self._measured
+        return name in self.files or name in self.packed or name in self._measured
 
 
 def build_catalog(checkpoint: Checkpoint) -> Catalog:
     """Hash everything that is served, once. Raises UnsupportedFamily, MalformedCheckpoint."""
     ends = ends_of(checkpoint)
-    sources = _sources(checkpoint, ends)
-    progress = Progress("hashing the ends", sum(source.size for source, _ in sources.values()))
-    files = {
-        name: ServedFile(name, source, media_type, hash_source(source, progress))
-        for name, (source, media_type) in sources.items()
-    }
+    sources, packed = _sources(checkpoint, ends), _packed_sources(checkpoint, ends)
+    everything = [*sources.values(), *packed.values()]
+    progress = Progress("hashing the ends", sum(source.size for source, _ in everything))
+
+    def hashed(sources: Mapping[str, tuple[Source, str]]) -> dict[str, ServedFile]:
+        return {
+            name: ServedFile(name, source, media_type, hash_source(source, progress))
+            for name, (source, media_type) in sources.items()
+        }
+
     legacy = {
         LEGACY_EMBEDDING: HalfSource.of(ends.embedding),
         LEGACY_HEAD: HalfSource.of(ends.head),
     }
-    return Catalog(files, legacy)
+    return Catalog(hashed(sources), legacy, hashed(packed))
 
 
 def _sources(checkpoint: Checkpoint, ends: Ends) -> dict[str, tuple[Source, str]]:
@@ -145,6 +163,15 @@ def _sources(checkpoint: Checkpoint, ends: Ends) -> dict[str, tuple[Source, str]
     if template is not None:
         sources[CHAT_TEMPLATE] = TextSource(template.encode()), "text/plain; charset=utf-8"
     return sources
+
+
+def _packed_sources(checkpoint: Checkpoint, ends: Ends) -> dict[str, tuple[Source, str]]:
+    tables = {EMBEDDING_FILE: ends.embedding}
+    if not ends.tied:
+        tables[HEAD_FILE] = ends.head
+    names = {f"{file}{Q8_0_SUFFIX}": rows for file, rows in tables.items()}
+    found = {name: packed_source(checkpoint.path / name, rows) for name, rows in names.items()}
+    return {name: (source, _BINARY) for name, source in found.items() if source is not None}
 
 
 def _legacy_file(name: str, source: HalfSource) -> ServedFile:

@@ -17,6 +17,9 @@ from split_server.errors import MalformedCheckpoint, UnsupportedFamily
 
 EMBEDDING = "model.embed_tokens.weight"
 HEAD = "lm_head.weight"
+# What their rows are called where they are served.
+EMBEDDING_FILE = "embedding.bin"
+HEAD_FILE = "head.bin"
 HEAD_BIAS = "lm_head.bias"
 _CAP = "final_logit_softcapping"
 # What every family means by a field that config.json leaves out, unless it says otherwise.

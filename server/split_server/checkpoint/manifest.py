@@ -12,15 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from split_server.checkpoint.catalog import (
-    EMBEDDING_FILE,
-    HEAD_BIAS_FILE,
-    HEAD_FILE,
-    Catalog,
-    Ends,
-    ends_of,
-)
-from split_server.checkpoint.families import EndsSpec, family_of
+from split_server.checkpoint.catalog import HEAD_BIAS_FILE, Catalog, Ends, ends_of
+from split_server.checkpoint.families import EMBEDDING_FILE, HEAD_FILE, EndsSpec, family_of
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.slices import CHUNK_BYTES, Progress, hash_files
 from split_server.checkpoint.texts import (

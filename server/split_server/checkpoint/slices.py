@@ -72,6 +72,12 @@ class FileSource:
         identity = _identity(tensor.file.stat())
         return cls(tensor.file, tensor.offset, tensor.size, identity)
 
+    @classmethod
+    def whole(cls, path: Path) -> FileSource:
+        """All bytes of a file."""
+        status = path.stat()
+        return cls(path, 0, status.st_size, _identity(status))
+
     @contextmanager
     def opened(self) -> Iterator[ReadAt]:
         """Raises WeightsChanged when the file was replaced, rewritten or removed."""

@@ -21,7 +21,14 @@ _FOREIGN_SITES = ("cross-site", "same-site")
 _SCHEMES = {"ws": "http", "wss": "https"}
 _METHODS = ("GET", "HEAD", "POST")
 _REQUEST_HEADERS = ("Authorization", "Content-Type", "If-None-Match", "If-Range", "Range")
-_ANSWER_HEADERS = ("Accept-Ranges", "Content-Range", "ETag", "Retry-After", "X-Lossy")
+_ANSWER_HEADERS = (
+    "Accept-Ranges",
+    "Content-Range",
+    "ETag",
+    "Retry-After",
+    "X-Lossy",
+    "X-Packed",
+)
 
 
 class OriginGuard:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from split_server.checkpoint.catalog import build_catalog, ends_of
 from split_server.checkpoint.folder import read_checkpoint
+from split_server.checkpoint.manifest import build_manifest
 from split_server.errors import MalformedCheckpoint
 from split_wire.errors import NotFound
 from tests import oracle
@@ -71,6 +73,49 @@ def test_legacy_files_are_measured_once(tmp_path: Path) -> None:
     assert not catalog.holds("lm_head.bin")
     assert catalog.find("lm_head.bin") is catalog.find("lm_head.bin")
     assert catalog.holds("lm_head.bin")
+
+
+def _with_blocks(path: Path, file: str, count: int) -> Path:
+    (path / file).write_bytes(bytes(count))
+    return path
+
+
+def test_blocks_beside_the_rows_are_another_form_of_a_file_and_change_no_manifest(
+    tmp_path: Path,
+) -> None:
+    path = tiny_checkpoint("llama", tmp_path / "c", tied=False, dtype="bfloat16")
+    plain = _catalog(path)
+    assert not plain.packed
+    for file in ("embedding.bin", "head.bin"):
+        _with_blocks(path, f"{file}.q8_0", plain.files[file].source.size // 64 * 34)
+    packed = _catalog(path)
+    assert sorted(packed.packed) == ["embedding.bin.q8_0", "head.bin.q8_0"]
+    assert packed.holds("head.bin.q8_0")
+    assert packed.read("head.bin.q8_0") == (path / "head.bin.q8_0").read_bytes()
+    checkpoint = read_checkpoint(path, "tiny")
+    assert build_manifest(checkpoint, packed) == build_manifest(checkpoint, plain)
+
+
+@pytest.mark.parametrize(("dtype", "spare"), [("float32", 0), ("bfloat16", 34), ("bfloat16", -1)])
+def test_blocks_that_do_not_fit_the_rows_are_not_served(
+    dtype: str, spare: int, tmp_path: Path
+) -> None:
+    path = tiny_checkpoint("llama", tmp_path / "c", dtype=dtype)
+    values = ends_of(read_checkpoint(path, "tiny")).embedding.shape
+    _with_blocks(path, "embedding.bin.q8_0", values[0] * values[1] // 32 * 34 + spare)
+    assert not _catalog(path).packed
+
+
+def test_blocks_of_a_head_are_not_served_where_it_is_the_embedding(tmp_path: Path) -> None:
+    path = tiny_checkpoint("llama", tmp_path / "c", tied=True, dtype="bfloat16")
+    size = _catalog(path).files["embedding.bin"].source.size
+    assert not _catalog(_with_blocks(path, "head.bin.q8_0", size // 64 * 34)).packed
+
+
+def test_a_pipe_in_place_of_blocks_holds_nobody(tmp_path: Path) -> None:
+    path = tiny_checkpoint("llama", tmp_path / "c", dtype="bfloat16")
+    os.mkfifo(path / "embedding.bin.q8_0")
+    assert not _catalog(path).packed
 
 
 @pytest.mark.parametrize("name", ["", "..", "../config.json", "config.json", "model.safetensors"])

@@ -121,6 +121,7 @@ def _q6_k(blocks: Bytes) -> Floats:
     return (scales[:, :, None] * (bits.astype(np.float32) - 32)).reshape(-1, 256)
 
 
+Q8_0 = 8
 # By ggml's number of the type.
 BLOCKS = {
     0: Block("F32", 1, 4, _view(np.float32)),
@@ -129,7 +130,7 @@ BLOCKS = {
     3: Block("Q4_1", 32, 20, _q4_1),
     6: Block("Q5_0", 32, 22, _q5_0),
     7: Block("Q5_1", 32, 24, _q5_1),
-    8: Block("Q8_0", 32, 34, _q8_0),
+    Q8_0: Block("Q8_0", 32, 34, _q8_0),
     12: Block("Q4_K", 256, 144, _q4_k),
     13: Block("Q5_K", 256, 176, _q5_k),
     14: Block("Q6_K", 256, 210, _q6_k),

@@ -14,6 +14,7 @@ from split_server.checkpoint.families import EMBEDDING
 from split_server.checkpoint.gguf.config import generation_config, model_config
 from split_server.checkpoint.gguf.index import Index, read_index
 from split_server.checkpoint.gguf.names import NAMES, renamed
+from split_server.checkpoint.gguf.packed import packed_size, write_packed
 from split_server.checkpoint.gguf.source import Source
 from split_server.checkpoint.gguf.tokenizer import tokenizer_document
 from split_server.checkpoint.gguf.values import Metadata
@@ -35,7 +36,8 @@ def write_folder(source: Source, target: Path, digest: str, dtype: str) -> None:
     index = read_index(source)
     texts, config, new_names = _described(source, index, digest, dtype)
     target.parent.mkdir(parents=True, exist_ok=True)
-    _check_space(target.parent, weights_size(index.tensors, dtype), source.name)
+    size = weights_size(index.tensors, dtype) + packed_size(index.tensors, new_names, dtype)
+    _check_space(target.parent, size, source.name)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         for name, text in texts.items():
@@ -45,6 +47,7 @@ def write_folder(source: Source, target: Path, digest: str, dtype: str) -> None:
             write_weights(file, source, index.tensors, new_names, names, config, dtype)
             file.flush()
             os.fsync(file.fileno())
+        write_packed(made, source, index.tensors, new_names)
         source.check_unchanged()
         made.chmod(0o755)
         made.rename(target)

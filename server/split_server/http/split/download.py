@@ -118,4 +118,6 @@ def _headers(file: ServedFile, selection: Selection, etag: str) -> dict[str, str
         headers["Content-Range"] = f"bytes */{size}"
     if file.lossy_values:
         headers["X-Lossy"] = f"float16; changed-values={file.lossy_values}"
+    if file.packed:
+        headers["X-Packed"] = ", ".join(file.packed)
     return headers

@@ -1,4 +1,6 @@
-"""``/weights``: the manifest and the files that it names, and float16 copies for older clients."""
+"""``/weights``: the manifest, the files that it names, their packed forms, and float16 copies for
+older clients.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +35,7 @@ class Weights:
             TextSource(manifest.data),
             "application/json",
             Digests(manifest.digest, (manifest.digest,)),
+            packed=tuple(sorted(catalog.packed)),
         )
         self._executor = executor
         self._stall = stall

@@ -15,7 +15,8 @@ import pytest
 from safetensors.numpy import load_file
 
 from split_server.checkpoint import slices
-from split_server.checkpoint.catalog import Catalog
+from split_server.checkpoint.catalog import Catalog, ends_of
+from split_server.checkpoint.folder import read_checkpoint
 from split_server.http.split import weights
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
@@ -82,6 +83,32 @@ def test_float16_checkpoints_lose_nothing_in_legacy_files(tmp_path: Path) -> Non
         legacy = client.get("/weights/embed_tokens.bin")
         assert "x-lossy" not in legacy.headers
         assert legacy.content == client.get("/weights/embedding.bin").content
+
+
+def test_packed_rows_are_told_of_beside_the_manifest_and_served_like_any_file(
+    tmp_path: Path,
+) -> None:
+    path = tiny_checkpoint("qwen2", tmp_path / "c", dtype="bfloat16")
+    size = ends_of(read_checkpoint(path, "tiny")).embedding.size
+    blocks = np.random.default_rng(1).bytes(size // 64 * 34)
+    (path / "embedding.bin.q8_0").write_bytes(blocks)
+    with running_server(path) as server, server.client() as client:
+        assert client.get("/weights/manifest.json").headers["x-packed"] == "embedding.bin.q8_0"
+        packed = client.get("/weights/embedding.bin.q8_0")
+        assert packed.content == blocks
+        assert packed.headers["etag"] == f'"{hashlib.sha256(blocks).hexdigest()}"'
+        assert "x-packed" not in packed.headers
+        part = client.get("/weights/embedding.bin.q8_0", headers={"Range": "bytes=34-67"})
+        assert (part.status_code, part.content) == (206, blocks[34:68])
+        (path / "embedding.bin.q8_0").unlink()
+        gone = client.get("/weights/embedding.bin.q8_0")
+        assert (gone.status_code, gone.json()["error"]["code"]) == (503, "weights_changed")
+        assert client.get("/weights/embedding.bin").status_code == 200
+
+
+def test_a_server_without_packed_rows_tells_of_none(client: httpx.Client) -> None:
+    assert "x-packed" not in client.get("/weights/manifest.json").headers
+    assert client.get("/weights/embedding.bin.q8_0").status_code == 404
 
 
 def test_the_tokenizer_is_served_as_json(client: httpx.Client) -> None:
