@@ -139,6 +139,7 @@ def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
             store,
             manifest,
             data,
+            packed=source.packed,
             progress=hooks.progress,
             pause=hooks.pause,
             patience=PATIENCE,

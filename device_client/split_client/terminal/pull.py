@@ -53,7 +53,15 @@ def _pull(config: ConnectionConfig, token: str | None, screen: Screen) -> None:
         manifest, data = fetch_manifest(source)
         announce(manifest, screen)
         store = ModelStore(config.cache)
-        stored = pull(source, store, manifest, data, progress=bar.update, patience=PATIENCE)
+        stored = pull(
+            source,
+            store,
+            manifest,
+            data,
+            packed=source.packed,
+            progress=bar.update,
+            patience=PATIENCE,
+        )
     finally:
         bar.close()
         source.close()

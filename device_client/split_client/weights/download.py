@@ -21,6 +21,8 @@ _MAX_REFUSAL_BYTES = 64 * 1024
 _MANIFEST_SECONDS, _LONGEST_SECONDS = 120.0, 86_400.0
 _PACE_SECONDS, _LEAST_BYTES_PER_SECOND = 60.0, 1024
 _PARTIAL, _WHOLE = 206, 200
+# Packed forms of its files that a server tells of, beside the manifest.
+_PACKED_HEADER, _MAX_PACKED = "X-Packed", 16
 _SOMEBODY_ELSE = "not_a_split_server"
 
 
@@ -36,6 +38,8 @@ class WeightsSource:
     ) -> None:
         self._endpoint, self._connect_timeout = endpoint, connect_timeout
         self._clock = clock
+        # Names of packed forms of its files, as the answer with the manifest told them.
+        self.packed: frozenset[str] = frozenset()
         self._client = http_client(endpoint, token, connect_timeout)
         self._timed = TimedClient(self._client)
 
@@ -77,6 +81,8 @@ class WeightsSource:
         try:
             with self._timed.exchange(request, min(seconds, _LONGEST_SECONDS)) as response:
                 skip = _bytes_to_skip(response, file, start)
+                if file == FILE_NAME:
+                    self.packed = _packed(response)
                 for part in response.iter_raw():
                     pace.check(len(part))
                     skipped = min(skip, len(part))
@@ -108,6 +114,11 @@ class _Pace:
         if self._bytes < passed * _LEAST_BYTES_PER_SECOND:
             raise httpx.ReadTimeout(f"{self._bytes} bytes in {passed:.0f} s")
         self._since, self._bytes = self._clock(), 0
+
+
+def _packed(response: httpx.Response) -> frozenset[str]:
+    names = response.headers.get(_PACKED_HEADER, "").split(",", _MAX_PACKED)[:_MAX_PACKED]
+    return frozenset(name.strip() for name in names)
 
 
 def _bytes_to_skip(response: httpx.Response, file: str, start: int) -> int:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 from split_client.errors import (
     ChecksumMismatch,
     ConnectionLost,
-    DiskFull,
     DownloadFailed,
     NotEnoughSpace,
     ServerRefused,
     ServerUnreachable,
     TlsMismatch,
 )
+from split_client.weights.chunks import ChunkedFile
 from split_client.weights.download import WeightsSource
+from split_client.weights.forms import Form, OwnBytes, form_of
 from split_client.weights.manifest import FileEntry, Manifest, parse_manifest
 from split_client.weights.store import ModelStore, StoredModel
 from split_client.weights.turn import Turn
@@ -34,7 +33,9 @@ _LONGEST_DELAY = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``done`` and ``total`` count bytes over all files; ``note`` says why it waits, if it does."""
+    """``done`` and ``total`` count bytes over all files as they travel, which may be fewer than are
+    stored; ``note`` says that, or why it waits.
+    """
 
     file: str
     done: int
@@ -61,6 +62,7 @@ def pull(
     manifest: Manifest,
     data: bytes,
     *,
+    packed: Collection[str] = (),
     progress: Callable[[Progress], None] = lambda _: None,
     pause: Callable[[float], None] = time.sleep,
     chance: Callable[[], float] = random.random,
@@ -68,6 +70,7 @@ def pull(
 ) -> StoredModel:
     """Make ``manifest`` (of the bytes ``data``) whole: verify what is there, fetch the rest.
 
+    ``packed``: names of packed forms of its files that ``source`` has (:mod:`.forms`).
     A model that is whole may be in use; one that another process pulls is waited for, as long as
     that brings something within ``patience`` seconds. Raises NotEnoughSpace before anything is
     fetched; DiskFull, ChecksumMismatch, DownloadFailed, ServerRefused later, and leaves what was
@@ -82,7 +85,8 @@ def pull(
         arrived=lambda: store.arrived(manifest),
         waiting=_Waiting(manifest, progress),
     )
-    puller = _Puller(source, manifest, progress, pause, chance)
+    forms = {entry.name: form_of(manifest, entry, packed) for entry in manifest.files}
+    puller = _Puller(source, manifest, forms, progress, pause, chance)
     verified = False
     while True:
         turn.waited = False
@@ -118,11 +122,12 @@ class _Puller:
         self,
         source: FileBytes,
         manifest: Manifest,
+        forms: dict[str, Form],
         progress: Callable[[Progress], None],
         pause: Callable[[float], None],
         chance: Callable[[], float],
     ) -> None:
-        self._source, self._manifest = source, manifest
+        self._source, self._manifest, self._forms = source, manifest, forms
         self._progress, self._pause, self._chance = progress, pause, chance
         self._folder = Path()
         self._done = 0
@@ -130,7 +135,12 @@ class _Puller:
     def whole(self, stored: StoredModel) -> bool:
         """Whether no chunk of a stored model is damaged."""
         self._folder, self._done = stored.folder, 0
-        return all(self._is_whole(entry) for entry in self._manifest.files)
+        for entry in self._manifest.files:
+            if not self._file(entry).is_whole():
+                return False
+            self._done += self._travelled(entry, [])
+            self._report(entry)
+        return True
 
     def complete(self, store: ModelStore, data: bytes) -> StoredModel:
         """Fetch what is missing in ``store``, which is claimed."""
@@ -141,6 +151,7 @@ class _Puller:
         if needed and needed + SPARE_BYTES > free:
             raise NotEnoughSpace(needed, free, str(store.root))
         for entry, chunks in missing:
+            self._tell_form(entry, chunks)
             self.fetch(entry, chunks)
         return store.commit(self._manifest.digest)
 
@@ -149,10 +160,10 @@ class _Puller:
         self._done = 0
         missing = []
         for entry in self._manifest.files:
-            chunks = list(self._damaged(entry))
-            self._done += entry.size - sum(entry.span(chunk)[1] for chunk in chunks)
+            chunks = self._file(entry).damaged()
+            self._done += self._travelled(entry, chunks)
             self._report(entry)
-            if chunks or not (self._folder / entry.name).exists():
+            if chunks or not self._file(entry).is_there():
                 missing.append((entry, chunks))
         return missing
 
@@ -166,43 +177,25 @@ class _Puller:
                 failures = 0
             except (ConnectionLost, ServerUnreachable, ChecksumMismatch, ServerRefused) as error:
                 failures = 1 if len(waiting) < before else failures + 1
-                self._wait_or_give_up(entry, error, failures)
-        self._settle(entry)
-
-    def _is_whole(self, entry: FileEntry) -> bool:
-        """Nothing of the file is touched, since others may be using it."""
-        if not self._is_sound(entry) or any(self._broken(entry)):
-            return False
-        self._done += entry.size
-        self._report(entry)
-        return True
-
-    def _damaged(self, entry: FileEntry) -> list[int]:
-        if not self._is_sound(entry):
-            (self._folder / entry.name).unlink(missing_ok=True)
-            return list(range(len(entry.chunks)))
-        return [chunk for chunk, broken in enumerate(self._broken(entry)) if broken]
-
-    def _is_sound(self, entry: FileEntry) -> bool:
-        path = self._folder / entry.name
-        return path.is_file() and not path.is_symlink() and path.stat().st_size <= entry.size
-
-    def _broken(self, entry: FileEntry) -> Iterator[bool]:
-        """Of each chunk, whether its bytes are others than the manifest names."""
-        with (self._folder / entry.name).open("rb") as file:
-            for chunk in range(len(entry.chunks)):
-                yield not _intact(file, entry, chunk)
+                if self._is_useless(entry, error, failures):
+                    self._take_own_bytes(entry, waiting)
+                    failures = 0
+                else:
+                    self._wait_or_give_up(entry, error, failures)
+        self._file(entry).settle()
 
     def _fetch_run(self, entry: FileEntry, waiting: list[int]) -> None:
         """One request from the first missing chunk on; verified chunks leave ``waiting``."""
-        start = entry.span(waiting[0])[0]
+        form = self._forms[entry.name]
         buffer = bytearray()
-        for part in self._source.read(entry.name, start):
+        for part in self._source.read(form.name, form.size(entry.span(waiting[0])[0])):
             buffer += part
-            while waiting and len(buffer) >= entry.span(waiting[0])[1]:
-                chunk, length = waiting[0], entry.span(waiting[0])[1]
-                self._keep(entry, chunk, bytes(buffer[:length]))
+            while waiting and len(buffer) >= form.size(entry.span(waiting[0])[1]):
+                chunk, length = waiting[0], form.size(entry.span(waiting[0])[1])
+                self._file(entry).keep(chunk, form.chunk(bytes(buffer[:length])))
                 del buffer[:length]
+                self._done += length
+                self._report(entry)
                 waiting.pop(0)
                 if waiting and waiting[0] != chunk + 1:
                     return
@@ -210,27 +203,8 @@ class _Puller:
                 return
         raise ConnectionLost("the file ended early")
 
-    def _keep(self, entry: FileEntry, chunk: int, data: bytes) -> None:
-        if sha256(data).hexdigest() != entry.chunks[chunk]:
-            raise ChecksumMismatch(entry.name, chunk)
-        path = self._folder / entry.name
-        try:
-            path.touch()
-            with path.open("r+b") as file:
-                file.seek(entry.span(chunk)[0])
-                file.write(data)
-        except OSError as error:
-            raise DiskFull(str(self._folder.parent), error.strerror or str(error)) from error
-        self._done += len(data)
-        self._report(entry)
-
-    def _settle(self, entry: FileEntry) -> None:
-        """Bring a whole file to the disk, so that a power cut after the rename cannot empty it."""
-        try:
-            with (self._folder / entry.name).open("r+b") as file:
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise DiskFull(str(self._folder.parent), error.strerror or str(error)) from error
+    def _file(self, entry: FileEntry) -> ChunkedFile:
+        return ChunkedFile(self._folder, entry)
 
     def _wait_or_give_up(self, entry: FileEntry, error: Exception, failures: int) -> None:
         if isinstance(error, ServerRefused) and not error.retryable:
@@ -246,11 +220,28 @@ class _Puller:
         self._report(entry, f"trying again in {delay:.1f} s")
         self._pause(delay)
 
+    def _is_useless(self, entry: FileEntry, error: Exception, failures: int) -> bool:
+        """Whether a file's packed form is refused, or stays another than the manifest names."""
+        refused = isinstance(error, ServerRefused) and not error.retryable
+        wrong = isinstance(error, ChecksumMismatch) and failures > 1
+        return (refused or wrong) and not isinstance(self._forms[entry.name], OwnBytes)
+
+    def _take_own_bytes(self, entry: FileEntry, waiting: list[int]) -> None:
+        """From now on; what travelled before counts as if it had been they."""
+        self._done -= self._travelled(entry, waiting)
+        self._forms[entry.name] = OwnBytes(entry.name)
+        self._done += self._travelled(entry, waiting)
+
+    def _travelled(self, entry: FileEntry, missing: list[int]) -> int:
+        """The bytes that stand for all chunks but the missing ones."""
+        there = entry.size - sum(entry.span(chunk)[1] for chunk in missing)
+        return self._forms[entry.name].size(there)
+
+    def _tell_form(self, entry: FileEntry, chunks: list[int]) -> None:
+        stored = sum(entry.span(chunk)[1] for chunk in chunks)
+        if (spared := stored - self._forms[entry.name].size(stored)) > 0:
+            self._report(entry, f"comes packed, {spared / 1e6:.1f} MB less than it takes here")
+
     def _report(self, entry: FileEntry, note: str = "") -> None:
-        self._progress(Progress(entry.name, self._done, self._manifest.size, note))
-
-
-def _intact(file: IO[bytes], entry: FileEntry, chunk: int) -> bool:
-    start, length = entry.span(chunk)
-    file.seek(start)
-    return sha256(file.read(length)).hexdigest() == entry.chunks[chunk]
+        total = sum(self._forms[file.name].size(file.size) for file in self._manifest.files)
+        self._progress(Progress(entry.name, self._done, total, note))

@@ -18,6 +18,8 @@ from tests.split_client.servers import http_server, respond
 
 CHUNK = 64 << 10
 HIDDEN, VOCAB = 64, 1100
+# The table, and its packed form.
+TABLES = ("embedding.bin", "embedding.bin.q8_0")
 
 
 def file_entry(name: str, data: bytes, chunk: int = CHUNK) -> dict[str, Any]:
@@ -85,7 +87,8 @@ def encoded(doc: object) -> bytes:
 @dataclass
 class WeightsServer:
     """``requests``: (file, first byte) asked for. ``cut_after``: bytes of a body before each of the
-    next cuts; ``corrupt``: byte offsets of ``embedding.bin`` that are served wrong, once each.
+    next cuts; ``corrupt``: byte offsets of the table that are served wrong, once each.
+    ``packed``: what the answer with the manifest tells of packed forms.
     """
 
     requests: list[tuple[str, int]] = field(default_factory=list)
@@ -95,6 +98,7 @@ class WeightsServer:
     status: dict[str, int] = field(default_factory=dict)
     ranges: bool = True
     manifest: bytes = encoded(DOCUMENT)
+    packed: str = ""
     files: dict[str, bytes] = field(default_factory=lambda: dict(FILES))
 
     def get(self, handler: http.server.BaseHTTPRequestHandler) -> None:
@@ -102,7 +106,8 @@ class WeightsServer:
         if name in self.status:
             respond(handler, self.status[name], b"nothing")
         elif name == "manifest.json":
-            respond(handler, 200, self.manifest)
+            told = {"X_Packed": self.packed} if self.packed else {}
+            respond(handler, 200, self.manifest, **told)
         elif name not in self.files:
             respond(handler, 404, b"nothing")
         else:
@@ -119,14 +124,14 @@ class WeightsServer:
             handler.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
-        if self.cut_after and name == "embedding.bin":
+        if self.cut_after and name in TABLES:
             handler.wfile.write(body[: self.cut_after.pop(0)])
             handler.close_connection = True
             return
         handler.wfile.write(body)
 
     def _served(self, name: str) -> bytes:
-        if name != "embedding.bin":
+        if name not in TABLES:
             return self.files[name]
         data = bytearray(self.files[name])
         for offset in [*self.corrupt, *self.always_corrupt]:
