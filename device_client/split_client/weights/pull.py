@@ -162,7 +162,8 @@ class _Puller:
         for entry in self._manifest.files:
             chunks = self._file(entry).damaged()
             self._done += self._travelled(entry, chunks)
-            self._report(entry)
+            if self._done:
+                self._report(entry)
             if chunks or not self._file(entry).is_there():
                 missing.append((entry, chunks))
         return missing
