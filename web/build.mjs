@@ -28,6 +28,7 @@ const ROOTS = {
   'src/ui/': 'src/ui/start.jsx',
   'src/engine/': 'src/engine/engine.js',
   'src/generation/': 'src/engine/engine.js',
+  'src/weights/': 'src/engine/engine.js',
   'src/ends/': 'src/ends/here.js',
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };

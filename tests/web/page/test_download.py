@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.packed_models import PACKED, TABLE, PackedModel, packed_model
 from tests.server_process import running_server
 from tests.web.browsing import PHONE, Browser
 from tests.web.chat_page import ChatPage
@@ -51,3 +53,49 @@ def test_a_download_tells_what_has_come_and_goes_on_in_the_middle_of_a_piece(
     assert link.passed - passed < 1100 * _KB
     assert chat.errors == []
     context.close()
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a page offered, asked for, and replied."""
+
+    offered: str
+    files: list[str]
+    reply: str
+
+
+def _visit(chromium: Browser, web_root: Path, checkpoint: Path, picture: str) -> Visit:
+    files: list[str] = []
+    context = chromium.new_context(**SIZE)
+    chat = ChatPage(context.new_page(), touch=True)
+    context.on("request", lambda request: files.append(request.url.rpartition("/weights/")[2]))
+    with running_server(checkpoint, web_root=str(web_root)) as server:
+        chat.page.goto(server.url)
+        offered = chat.page.get_by_role("button", name="Download")
+        offered.wait_for()
+        chat.picture(picture)
+        name = offered.inner_text()
+        chat.download()
+        chat.set_number("Temperature", "0")
+        chat.set_number("Longest reply", "24")
+        chat.write("A savings account pays interest.")
+        reply = chat.whole_reply(0)
+    context.close()
+    assert chat.errors == []
+    return Visit(name, [file for file in files if file in (TABLE, PACKED)], reply)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> PackedModel:
+    return packed_model(tmp_path_factory.mktemp("model"))
+
+
+def test_a_table_that_comes_in_blocks_is_offered_smaller_and_gives_the_same_reply(
+    chromium: Browser, web_root: Path, packed: PackedModel
+) -> None:
+    in_blocks = _visit(chromium, web_root, packed.packed, "download-packed")
+    as_rows = _visit(chromium, web_root, packed.plain, "download-plain")
+    assert (in_blocks.files, as_rows.files) == ([PACKED], [TABLE])
+    assert in_blocks.reply == as_rows.reply != ""
+    sizes = [float(visit.offered.split()[1]) for visit in (as_rows, in_blocks)]
+    assert sizes[0] - sizes[1] == pytest.approx(packed.spared / _KB, abs=1)

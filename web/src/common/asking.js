@@ -18,7 +18,7 @@ const UNAUTHORIZED = 401;
  * What a server answers to GET.
  * @param {string} url
  * @param {Asked} options
- * @returns {Promise<{status: number, body: Uint8Array<ArrayBuffer>}>}
+ * @returns {Promise<{status: number, headers: Headers, body: Uint8Array<ArrayBuffer>}>}
  * @throws {ServerUnreachable | AppError} answer_too_large
  */
 export async function ask(url, { token, limit, fetch = globalThis.fetch, seconds = SECONDS }) {
@@ -32,7 +32,8 @@ export async function ask(url, { token, limit, fetch = globalThis.fetch, seconds
       redirect: 'error',
       signal: AbortSignal.timeout(1000 * seconds),
     });
-    return { status: response.status, body: await wholeBody(response, limit) };
+    const { status, headers } = response;
+    return { status, headers, body: await wholeBody(response, limit) };
   } catch (error) {
     throw error instanceof AppError ? error : new ServerUnreachable(error);
   }

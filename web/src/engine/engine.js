@@ -28,6 +28,9 @@ export const METHODS = /** @type {const} */ ([
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
 const ENDS_LOST = new Set(['ends_failed', 'store_failed', 'weights_size_mismatch']);
 
+/** What a few models need before they are here. */
+const blocks = () => import('../weights/download/blocks.js');
+
 /** Everything of a reply: which server, which model, its opened ends, the chats' sessions. */
 export class Engine {
   /**
@@ -78,17 +81,22 @@ export class Engine {
       Object.assign(this, offered);
     } else await this._switch({ _server: server, ...offered, _transport: transport }, manifest.digest);
     const kept = await this._models.kept(manifest.digest);
-    return { manifest: manifestTold(manifest), ...kept, adapters };
+    const { packed } = server;
+    const comes = packed && !kept.stored ? (await blocks()).travelling(manifest, packed, kept.doneBytes) : null;
+    return { manifest: manifestTold(manifest), comes: manifest.size, ...kept, ...comes, adapters };
   }
 
   /** @param {null} _ @param {(progress: import('../weights/download/pull.js').Progress) => void} event */
   async pull(_, event) {
     const { server, offered } = this._connected();
-    const { digest, hiddenSize, head } = parseManifest(offered);
+    const manifest = parseManifest(offered);
+    const { digest, hiddenSize, head } = manifest;
+    const { packed } = server;
     // Files that are gone may still be held open.
     await this._letGo(digest);
     const options = {
       read: server.weights,
+      forms: packed ? (await blocks()).formsOf(manifest, packed) : undefined,
       shards: shardCount(head.rows * hiddenSize, this._cores),
       onProgress: event,
     };

@@ -22,7 +22,8 @@
  * @property {{digest: string, name: string, family: string, licence: string | null, maxContext: number,
  *   generation: Record<string, number>, size: number, hasTemplate: boolean, layers: number}} manifest
  * @property {boolean} stored whether all of the model's ends are here
- * @property {number} doneBytes
+ * @property {number} comes bytes that travel until all is here
+ * @property {number} doneBytes how many of those have
  * @property {'opfs' | 'indexeddb' | 'memory'} storage
  * @property {number | null} freeBytes
  * @property {AdapterInfo[]} adapters

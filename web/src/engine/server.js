@@ -21,6 +21,8 @@ export class Server {
     this._seconds = seconds;
     /** Reads its weights; a piece that was paused goes on where it stopped. */
     this.weights = httpReader({ url, token, fetch });
+    /** Names of packed forms of its files, as the answer with the manifest told them. */
+    this.packed = '';
   }
 
   /**
@@ -31,7 +33,9 @@ export class Server {
   async manifest() {
     const { token, _fetch: fetch, _seconds: seconds } = this;
     const limit = MAX_MANIFEST_BYTES;
-    return requireOk(await ask(`${this.url}/weights/manifest.json`, { token, limit, fetch, seconds }));
+    const answer = await ask(`${this.url}/weights/manifest.json`, { token, limit, fetch, seconds });
+    this.packed = answer.headers.get('X-Packed') ?? '';
+    return requireOk(answer);
   }
 
   /**

@@ -2,7 +2,7 @@
 import { claim } from './claims.js';
 import { storageError } from './errors.js';
 import { IndexedDbShard } from './indexeddb/shard.js';
-import { MemoryShard } from './memory.js';
+import { MemoryShard } from './memory/shard.js';
 import { OpfsShard } from './opfs/shard.js';
 
 const READERS = { opfs: OpfsShard, indexeddb: IndexedDbShard };

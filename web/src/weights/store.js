@@ -7,7 +7,6 @@ import { IndexedDbBackend } from './indexeddb/backend.js';
 import { Journal } from './download/journal.js';
 import { layoutOf } from './layout.js';
 import { parseManifest } from './manifest.js';
-import { MemoryBackend } from './memory.js';
 import { OpfsBackend } from './opfs/backend.js';
 import { missingBytes, Puller } from './download/pull.js';
 import { StoredModel } from './stored_model.js';
@@ -23,7 +22,8 @@ const SPARE_BYTES = 8 << 20;
 const BACKENDS = {
   opfs: () => OpfsBackend.open(),
   indexeddb: () => IndexedDbBackend.open(),
-  memory: async () => new MemoryBackend(),
+  // Private windows alone need it.
+  memory: async () => new (await import('./memory/backend.js')).MemoryBackend(),
 };
 
 /** The models that this browser keeps. Runs in a dedicated worker (OPFS opens its fast files only there). */

@@ -5,6 +5,7 @@ import { AppError } from '../../src/common/errors.js';
 import { Engine, METHODS } from '../../src/engine/engine.js';
 import { parseManifest } from '../../src/weights/manifest.js';
 import { Offer } from '../weights/offers.js';
+import { PACKED, PackedOffer } from '../weights/packed_offer.js';
 
 const WHERE = { url: 'http://server', token: null };
 const offer = new Offer();
@@ -262,6 +263,34 @@ test('a new connection pauses the download of the one before, and another downlo
   await engine.connect(WHERE);
   await Promise.all([first, engine.pull(null, () => {})]);
   assert.equal(pulls, 2);
+});
+
+test('a model whose table comes in blocks is told smaller, and pulled so', async () => {
+  const packed = new PackedOffer();
+  globalThis.fetch = /** @type {any} */ (async (/** @type {string} */ url) =>
+    url.endsWith('/manifest.json')
+      ? new Response(packed.manifest, { headers: { 'X-Packed': PACKED } })
+      : new Response('', { status: 404 }));
+  /** @type {any[]} */
+  const pulled = [];
+  const pull = async (/** @type {any} */ _, /** @type {any} */ { forms }) => void pulled.push(...forms.keys());
+  const list = async () => [{ digest: packed.digest, name: 'tiny', complete: false, bytes: 640 }];
+  const openStore = async () => ({ ...storeOf({ stored: false }), list, pull });
+  const engine = new Engine(() => {}, /** @type {any} */ ({ cores: 2, openStore }));
+  const connected = await engine.connect(WHERE);
+  const blocks = packed.files[PACKED].length;
+  const table = packed.files['embedding.bin'].length;
+  assert.deepEqual(
+    [connected.manifest.size, connected.comes, connected.doneBytes],
+    [packed.size, packed.size - table + blocks, 340],
+  );
+  await engine.pull(null, () => {});
+  assert.deepEqual(pulled, ['embedding.bin']);
+});
+
+test('a model that comes as it is stored is told with its size', async () => {
+  const { engine } = engineOf({ stored: false });
+  assert.equal((await engine.connect(WHERE)).comes, manifest.size);
 });
 
 test('a download that fails because the server serves another model says so', async () => {

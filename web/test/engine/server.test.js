@@ -33,6 +33,16 @@ test('the manifest comes as the bytes that were served, asked for with the token
   ]);
 });
 
+test('packed forms are those that the answer with the manifest tells of', async () => {
+  const answers = [new Response('{}', { headers: { 'X-Packed': 'a.q8_0, b.q8_0' } }), new Response('{}')];
+  const { server: it } = server(() => /** @type {Response} */ (answers.shift()));
+  assert.equal(it.packed, '');
+  await it.manifest();
+  assert.equal(it.packed, 'a.q8_0, b.q8_0');
+  await it.manifest();
+  assert.equal(it.packed, '');
+});
+
 test('without a token no credential is sent', async () => {
   const { asked, server: it } = server(() => new Response('{}'));
   await it.manifest();

@@ -5,6 +5,7 @@ import { ChatStore } from '../../src/chats/store.js';
 export const SERVER = {
   manifest: { digest: 'd', name: 'tiny', family: 'llama', licence: null, maxContext: 256, generation: {},
     size: 100, hasTemplate: true, layers: 4 },
+  comes: 100,
   stored: true,
   doneBytes: 100,
   storage: 'opfs',

@@ -1,9 +1,10 @@
 /** @import { FileEntry, Manifest } from '../../../types/gatelink.js' */
+/** @import { Form } from './blocks.js' */
 /** @import { ReadBytes } from './http_reader.js' */
 /** @import { Journal } from './journal.js' */
 /** @import { Layout, Writer } from '../types.js' */
 import { AppError } from '../../common/errors.js';
-import { ConnectionLost, DownloadDamaged, DownloadFailed, Paused } from '../errors.js';
+import { ConnectionLost, DownloadDamaged, DownloadFailed, Paused, ServerRefused } from '../errors.js';
 import { Journal as Marks } from './journal.js';
 import { Told } from './told.js';
 import { piecesOf } from '../layout.js';
@@ -17,8 +18,8 @@ const LONGEST_DELAY = 10;
 const LONGEST_RETRY_AFTER = 60;
 
 /**
- * `done`, `total`, `resumed` (what was there before) count bytes over all files, those of a chunk that is on
- * its way among them; `retrying` says why and for how many seconds the download waits, if it does.
+ * `done`, `total`, `resumed` (what was there before) count bytes over all files as they travel, those of a
+ * chunk that is on its way among them; `retrying` says why and for how many seconds the download waits, if it does.
  * @typedef {{done: number, total: number, resumed: number, retrying: {code: string, delay: number}|null}}
  *   Progress
  */
@@ -26,6 +27,7 @@ const LONGEST_RETRY_AFTER = 60;
 /**
  * @typedef {object} PullOptions
  * @property {ReadBytes} read
+ * @property {Map<string, Form>} [forms] of files that travel packed, by name; those that are of no use leave
  * @property {AbortSignal} [signal]
  * @property {(progress: Progress) => void} [onProgress]
  * @property {(seconds: number, signal?: AbortSignal) => Promise<void>} [pause] ends early when the signal
@@ -48,11 +50,12 @@ export class Puller {
     layout,
     journal,
     writer,
-    { read, signal, onProgress, pause = wait, chance = Math.random, clock },
+    { read, forms = new Map(), signal, onProgress, pause = wait, chance = Math.random, clock },
   ) {
     this.writer = writer;
     this.layout = layout;
     this.read = read;
+    this.forms = forms;
     this.signal = signal;
     this.onProgress = onProgress ?? (() => {});
     this.pause = pause;
@@ -61,8 +64,8 @@ export class Puller {
     /** Bytes of the chunk that is on its way. */
     this.received = 0;
     this.missing = missingChunks(manifest, layout, journal);
-    this.total = manifest.size;
-    this.resumed = manifest.size - missingBytes(manifest, layout, journal);
+    const size = manifest.files.reduce((sum, entry) => sum + this.#sized(entry, entry.size), 0);
+    this.resumed = size - this.#left();
     this.done = this.resumed;
   }
 
@@ -72,7 +75,7 @@ export class Puller {
   async run() {
     if (!this.missing.length) this.told.now();
     try {
-      for (const [entry, chunk] of this.missing) await this.#fetch(entry, chunk);
+      while (this.missing.length) await this.#fetch(...this.missing[0]);
     } finally {
       this.told.end();
     }
@@ -85,9 +88,13 @@ export class Puller {
       if (this.signal?.aborted) throw new Paused();
       try {
         if (await this.#fetchOnce(entry, chunk)) return;
+        // Once may be the network's doing.
+        if (damaged > 1 && this.forms.delete(entry.name)) damaged = 0;
         if (damaged >= MAX_DAMAGED) throw new DownloadDamaged(entry.name, chunk);
         damaged += 1;
       } catch (error) {
+        const refused = error instanceof ServerRefused && !error.retryable;
+        if (refused && this.forms.delete(entry.name)) continue;
         await this.#waitOrGiveUp(entry, error, failures);
         failures += 1;
       }
@@ -96,19 +103,34 @@ export class Puller {
 
   /** False where the bytes are not the manifest's. @param {FileEntry} entry @param {number} chunk */
   async #fetchOnce(entry, chunk) {
+    const form = this.forms.get(entry.name);
     const { start, length } = chunkSpan(entry, chunk);
-    const bytes = await this.read(entry.name, start, start + length - 1, this.signal, (received) => {
+    const from = this.#sized(entry, start);
+    const size = this.#sized(entry, length);
+    const came = await this.read(form?.name ?? entry.name, from, from + size - 1, this.signal, (received) => {
       this.received = received;
       this.told.soon();
     });
     this.received = 0;
-    if (bytes.length !== length) throw new ConnectionLost('the answer ended early');
+    if (came.length !== size) throw new ConnectionLost('the answer ended early');
+    const bytes = form ? form.unpacked(came) : came;
     if ((await sha256(bytes)) !== entry.chunks[chunk]) return false;
     const first = this.layout.firstChunk.get(entry.name) ?? 0;
     await this.writer.keep(piecesOf(this.layout, entry, chunk, bytes), Marks.at(first + chunk));
-    this.done += length;
+    this.missing.shift();
+    this.done += size;
     this.told.now();
     return true;
+  }
+
+  /** Bytes that travel in place of some of a file's. @param {FileEntry} entry @param {number} bytes */
+  #sized(entry, bytes) {
+    return this.forms.get(entry.name)?.sized(bytes) ?? bytes;
+  }
+
+  /** Bytes that have to travel yet. */
+  #left() {
+    return bytesOf(this.missing, (entry, bytes) => this.#sized(entry, bytes));
   }
 
   /** @param {FileEntry} entry @param {unknown} error @param {number} failures */
@@ -126,7 +148,7 @@ export class Puller {
   /** @param {Progress['retrying']} retrying */
   #report(retrying) {
     const done = this.done + this.received;
-    this.onProgress({ done, total: this.total, resumed: this.resumed, retrying });
+    this.onProgress({ done, total: this.done + this.#left(), resumed: this.resumed, retrying });
   }
 }
 
@@ -136,18 +158,22 @@ export class Puller {
  * @param {Journal} journal
  * @returns {[FileEntry, number][]}
  */
-export function missingChunks(manifest, layout, journal) {
+function missingChunks(manifest, layout, journal) {
   return manifest.files.flatMap((entry) => {
     const first = layout.firstChunk.get(entry.name) ?? 0;
-    const numbers = [...entry.chunks.keys()].filter((chunk) => !journal.has(first + chunk));
-    return numbers.map((chunk) => /** @type {[FileEntry, number]} */ ([entry, chunk]));
+    const all = entry.chunks.map((_, chunk) => /** @type {[FileEntry, number]} */ ([entry, chunk]));
+    return all.filter(([, chunk]) => !journal.has(first + chunk));
   });
 }
 
 /** @param {Manifest} manifest @param {Layout} layout @param {Journal} journal */
 export function missingBytes(manifest, layout, journal) {
-  const missing = missingChunks(manifest, layout, journal);
-  return missing.reduce((sum, [entry, chunk]) => sum + chunkSpan(entry, chunk).length, 0);
+  return bytesOf(missingChunks(manifest, layout, journal));
+}
+
+/** @param {[FileEntry, number][]} chunks @param {(entry: FileEntry, bytes: number) => number} [sized] */
+function bytesOf(chunks, sized = (_, bytes) => bytes) {
+  return chunks.reduce((sum, [entry, chunk]) => sum + sized(entry, chunkSpan(entry, chunk).length), 0);
 }
 
 /** @param {number} seconds @param {AbortSignal} [signal] @returns {Promise<void>} */

@@ -7,7 +7,7 @@ import { loadKernels, newMemory, readBesideBundle } from '../../../src/ends/kern
 import { layOut } from '../../../src/ends/plane/layout.js';
 import { Plane } from '../../../src/ends/plane/plane.js';
 import { ShardTable } from '../../../src/ends/table.js';
-import { MemoryShard } from '../../../src/weights/memory.js';
+import { MemoryShard } from '../../../src/weights/memory/shard.js';
 
 /** @type {Ends} */
 let ends;

@@ -13,9 +13,9 @@ export function DownloadCard() {
   const app = useApp();
   const { name, server, doneBytes, problem } = app.connection.phase.value;
   if (!server) return null;
-  const { manifest, freeBytes, storage } = server;
-  const missing = manifest.size - doneBytes;
-  const tight = freeBytes !== null && freeBytes < missing;
+  const { manifest, comes, freeBytes, storage } = server;
+  const missing = comes - doneBytes;
+  const tight = freeBytes !== null && freeBytes < missing * (manifest.size / comes);
   return (
     <section class="card" aria-labelledby="setup">
       <h2 id="setup">{name === 'downloading' ? 'Downloading' : 'Download'} the ends of {manifest.name}</h2>
@@ -25,7 +25,10 @@ export function DownloadCard() {
       </p>
       <dl class="facts">
         <dt>Size</dt>
-        <dd>{size(manifest.size)}</dd>
+        <dd>
+          {size(manifest.size)}
+          {comes < manifest.size && `, sent as ${size(comes)}`}
+        </dd>
         <dt>Licence</dt>
         <dd>{manifest.licence ?? 'not said'}</dd>
         {freeBytes !== null && (
@@ -62,7 +65,7 @@ export function DownloadCard() {
 function Progress() {
   const app = useApp();
   const { doneBytes, server } = app.connection.phase.value;
-  const begun = { done: doneBytes, total: server?.manifest.size ?? 0, perSecond: null, retrying: false };
+  const begun = { done: doneBytes, total: server?.comes ?? 0, perSecond: null, retrying: false };
   const progress = app.connection.progress.value ?? begun;
   const { done, total } = progress;
   return (

@@ -1,6 +1,4 @@
-/** @import { DerivedFile, ShardDescriptor, ShardReader } from '../../types/gatelink.js' */
-/** @import { Backend, Kept, Layout, Part, Piece, Writer } from './types.js' */
-import { checkRange, eachRun } from './reading.js';
+/** @import { Backend, Kept, Layout, Part, Piece, Writer } from '../types.js' */
 
 /**
  * Models in this worker's memory, for private windows that keep nothing: gone when the tab closes.
@@ -98,47 +96,6 @@ class MemoryWriter {
   /** @param {number} journalAt */
   async seal(journalAt) {
     this.journal[journalAt] = 1;
-  }
-
-  close() {}
-}
-
-/** Rows that lie in memory; nothing derived is kept. @implements {ShardReader} */
-export class MemoryShard {
-  /** @param {ShardDescriptor} descriptor */
-  constructor({ first, rows, rowBytes, bytes }) {
-    if (bytes?.length !== rows * rowBytes)
-      throw new RangeError('the bytes of a shard in memory do not fit its rows');
-    this.first = first;
-    this.rows = rows;
-    this.rowBytes = rowBytes;
-    this.bytes = bytes;
-  }
-
-  /** @param {Int32Array} indices @param {Uint8Array} into */
-  readRows(indices, into) {
-    eachRun(indices, this.rows, into, this.rowBytes, (start, count, at) => {
-      into.set(
-        this.bytes.subarray(start * this.rowBytes, (start + count) * this.rowBytes),
-        at * this.rowBytes,
-      );
-    });
-  }
-
-  /** @param {number} start @param {number} count @param {Uint8Array} into */
-  readRange(start, count, into) {
-    checkRange(start, count, this.rows, into, this.rowBytes);
-    into.set(this.bytes.subarray(start * this.rowBytes, (start + count) * this.rowBytes));
-  }
-
-  /** @returns {Promise<DerivedFile|null>} */
-  async openDerived() {
-    return null;
-  }
-
-  /** @returns {Promise<DerivedFile|null>} */
-  async createDerived() {
-    return null;
   }
 
   close() {}
