@@ -1,0 +1,1 @@
+"""Rows that travel in blocks, and rows that are kept in blocks."""
