@@ -24,9 +24,19 @@ from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.original.sessions import OriginalSessions
 from split_server.sessions.framed import FramedSessions
 from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
-from split_wire.client import ClientProtocol, SessionOpened, StepCompleted, StepFailed
+from split_wire.client import (
+    ClientProtocol,
+    SessionOpened,
+    SessionRestored,
+    StepCompleted,
+    StepFailed,
+)
+from split_wire.digest import PrefixChain
+from split_wire.messages import Cache
+from split_wire.tensor import Tensor, WireDtype
 from tests import oracle
 
 MANIFEST = "manifest-of-the-test"
@@ -62,7 +72,9 @@ def tiny_service(
     """Sessions whose engine is not started yet."""
     engine = Engine(runner or ModelRunner(backbone), backbone.info)
     clock: Callable[[], float] = options.pop("clock", lambda: 0.0)
-    room = ByteBudget(budget or BudgetLimits(), backbone.info.kv_bytes_per_position)
+    reuse: Reuse | None = options.get("reuse")
+    runs = None if reuse is None else reuse.pool
+    room = ByteBudget(budget or BudgetLimits(), backbone.info.kv_bytes_per_position, runs=runs)
     store = SessionStore(limits or StoreLimits(), room, clock=clock)
     return TinySessions(StepAdmission(engine, store, MANIFEST, **options))
 
@@ -74,9 +86,13 @@ class Device:
     service: TinySessions
     path: Path
     principal: str = "local"
+    dtype: WireDtype | None = None
+    salt: str | None = None
+    cache: Cache = "exact"
 
     def __post_init__(self) -> None:
-        self.protocol = ClientProtocol(self.service.info.hidden_size, MANIFEST)
+        width = self.service.info.hidden_size
+        self.protocol = ClientProtocol(width, MANIFEST, self.dtype, self.salt, self.cache)
 
     async def send(self, frame: bytes) -> Any:
         """Exchange one frame; the event it leads to."""
@@ -88,6 +104,32 @@ class Device:
         event = await self.send(self.protocol.open())
         assert isinstance(event, SessionOpened), event
         return self
+
+    def chain(self, ids: list[int]) -> PrefixChain:
+        """What names ``ids`` as they travel."""
+        chain = PrefixChain(MANIFEST)
+        rows = oracle.embeddings(self.path, ids).numpy()
+        dtype = self.dtype or self.service.info.dtype
+        chain.replace(0, chain.following(0, Tensor.from_f32(rows, dtype)))
+        return chain
+
+    async def reopen(self, ids: list[int]) -> int:
+        """Open a session that may begin with ``ids``; positions that it holds."""
+        event = await self.send(self.protocol.open(self.chain(ids)))
+        assert isinstance(event, SessionOpened), event
+        return self.protocol.cached
+
+    async def restore(self, start: int, ids: list[int]) -> int:
+        """Have the session hold as much of ``ids`` as is known; positions that it holds."""
+        event = await self.send(self.protocol.restore(start, self.chain(ids)))
+        assert isinstance(event, SessionRestored), event
+        return event.cached
+
+    async def close(self) -> None:
+        """End the session."""
+        frame = self.protocol.close()
+        assert frame is not None
+        await self.service.handle(self.principal, frame)
 
     def frame(self, start: int, ids: list[int]) -> bytes:
         """The step frame that appends ``ids`` at ``start``."""

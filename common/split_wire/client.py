@@ -28,18 +28,23 @@ from split_wire.errors import (
 )
 from split_wire.limits import frame_limit
 from split_wire.messages import (
+    Cache,
     Close,
     Closed,
     Failure,
     Open,
     Opened,
     Pong,
+    Restore,
+    Restored,
     Result,
     Rows,
     Step,
     decode_server_message,
     encode_message,
 )
+from split_wire.probe import CAPABILITY as RESTORE
+from split_wire.probe import Probe
 from split_wire.tensor import Tensor, WireDtype
 
 
@@ -77,8 +82,15 @@ class StepCompleted:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRestored:
+    """The server holds the first ``cached`` positions of what it was asked for."""
+
+    cached: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepFailed:
-    """The server refused the outstanding open or step; nothing is outstanding any more.
+    """The server refused the outstanding open, restore or step; nothing is outstanding any more.
 
     The device's ``cached`` is unchanged; the server may hold less, and then answers the next step
     with ``start_beyond_cache`` or ``prefix_mismatch``.
@@ -92,24 +104,34 @@ class Ignored:
     """A message of no consequence: an answer that was already taken, a pong, a closed session."""
 
 
-Event: TypeAlias = SessionOpened | StepCompleted | StepFailed | Ignored
+Event: TypeAlias = SessionOpened | SessionRestored | StepCompleted | StepFailed | Ignored
 
 
 class ClientProtocol:
     """One session at a time, any number in a row.
 
     ``manifest`` is the digest of the manifest whose ends the device holds; ``dtype`` is asked of
-    the server, None = the server's own.
+    the server, None = the server's own; ``cache_salt`` and ``cache`` go with every ``open``.
     """
 
-    def __init__(self, hidden_size: int, manifest: str, dtype: WireDtype | None = None) -> None:
+    def __init__(
+        self,
+        hidden_size: int,
+        manifest: str,
+        dtype: WireDtype | None = None,
+        cache_salt: str | None = None,
+        cache: Cache = "exact",
+    ) -> None:
         self._hidden_size = hidden_size
         self._manifest = manifest
         self._dtype = dtype
+        self._salt, self._cache = cache_salt, cache
         self._opened: Opened | None = None
         self._next_step = 1
         self._pending: tuple[Step, list[bytes]] | None = None
         self._outstanding: bytes | None = None
+        # What was asked for, and the positions that are held whatever is answered.
+        self._asked: tuple[PrefixChain, int] | None = None
         self._chain = PrefixChain(manifest)
 
     @property
@@ -136,15 +158,53 @@ class ClientProtocol:
         """Open further sessions in ``dtype`` and accept no other."""
         self._dtype = dtype
 
-    def open(self) -> bytes:
-        """Ask for a session; a previous one is forgotten."""
+    @property
+    def restores(self) -> bool:
+        """Whether the server of the open session can be asked for what it holds."""
+        return self._opened is not None and RESTORE in self._opened.capabilities
+
+    def new_chain(self) -> PrefixChain:
+        """An empty chain of this model's rows."""
+        return PrefixChain(self._manifest)
+
+    def open(self, chain: PrefixChain | None = None) -> bytes:
+        """Ask for a session; a previous one is forgotten.
+
+        ``chain``: of rows in the dtype that is asked for, of which the session may begin with as
+        many as the server holds.
+        """
         self.forget()
-        self._outstanding = encode_message(Open(self._manifest, self._dtype))
+        asks = chain is not None and len(chain) > 0 and self._cache != "off"
+        self._asked = (chain, 0) if asks and chain is not None else None
+        message = Open(
+            self._manifest,
+            self._dtype,
+            probe=None if self._asked is None else Probe.of(self._asked[0]),
+            cache_salt=self._salt,
+            cache=self._cache,
+        )
+        self._outstanding = encode_message(message)
+        return self._outstanding
+
+    def restore(self, start: int, chain: PrefixChain) -> bytes:
+        """Ask the open session to hold as much of ``chain``, whose first ``start`` positions it
+        holds, as the server has. Raises ProtocolStateError.
+        """
+        opened = self._opened
+        if opened is None or self._outstanding is not None or not self.restores:
+            raise ProtocolStateError("this needs an open session that can restore, and is idle")
+        held = 0 <= start <= min(self.cached, len(chain)) and len(chain) > 0
+        if not held or chain.at(start) != self._chain.at(start):
+            raise ProtocolStateError(f"start {start} of these rows is not held")
+        self._asked = (chain, start)
+        message = Restore(opened.session, start, self._chain.at(start), Probe.of(chain))
+        self._outstanding = encode_message(message)
         return self._outstanding
 
     def forget(self) -> None:
         """The session is lost: nothing is cached and nothing is outstanding."""
         self._opened, self._pending, self._outstanding = None, None, None
+        self._asked = None
         self._next_step = 1
         self._chain = PrefixChain(self._manifest)
 
@@ -224,6 +284,8 @@ class ClientProtocol:
         match message:
             case Opened():
                 return self._on_opened(message)
+            case Restored():
+                return self._on_restored(message)
             case Result():
                 return self._on_result(message)
             case Failure():
@@ -247,7 +309,29 @@ class ClientProtocol:
         if self._dtype is not None and message.dtype != self._dtype:
             raise OtherDtype(self._dtype, message.dtype)
         self._opened, self._outstanding = message, None
+        self._believe(message.cached, message.prefix)
         return SessionOpened(message)
+
+    def _on_restored(self, message: Restored) -> Event:
+        if self._opened is None or self._asked is None or self._outstanding is None:
+            return Ignored()
+        chain, start = self._asked
+        asked = (self._opened.session, start, len(chain))
+        if (message.session, message.start, message.known) != asked:
+            return Ignored()
+        self._outstanding = None
+        self._believe(message.cached, message.prefix)
+        return SessionRestored(self.cached)
+
+    def _believe(self, cached: int, prefix: bytes) -> None:
+        """Take as held what was asked for, as far as its name proves it."""
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return
+        chain, start = asked
+        held = start <= cached <= len(chain) and prefix == chain.at(cached)
+        chain.truncate(cached if held else start)
+        self._chain = chain
 
     def _on_result(self, message: Result) -> Event:
         if self._pending is None or self._opened is None:
@@ -292,7 +376,7 @@ class ClientProtocol:
     def _on_failure(self, message: Failure) -> Event:
         if not self._answers_outstanding(message):
             return Ignored()
-        self._pending, self._outstanding = None, None
+        self._pending, self._outstanding, self._asked = None, None, None
         return StepFailed(message)
 
     def _answers_outstanding(self, message: Failure) -> bool:

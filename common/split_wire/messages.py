@@ -1,6 +1,7 @@
 """The messages of ``split.v1`` as values, and their translation to and from frames.
 
-Device to server: Open, Step, Close, Ping. Server to device: Opened, Result, Closed, Pong, Failure.
+Device to server: Open, Restore, Step, Close, Ping. Server to device: Opened, Restored, Result,
+Closed, Pong, Failure.
 Unknown keys are ignored; an unknown type raises UnknownMessage.
 """
 
@@ -31,6 +32,7 @@ from split_wire.errors import (
 )
 from split_wire.fields import Fields
 from split_wire.frame import Frame, decode_frame, encode_frame
+from split_wire.probe import Probe, probe_field, probe_value
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 
 VERSION = 1
@@ -43,17 +45,26 @@ LARGEST_MAX_CONTEXT = 1 << 31
 MAX_MESSAGE_TEXT = 1000
 
 Rows: TypeAlias = Literal["last", "all"]
+Cache: TypeAlias = Literal["exact", "off"]
 _Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Ask for a session. ``manifest`` is the digest of the manifest whose ends the device holds."""
+    """Ask for a session. ``manifest`` is the digest of the manifest whose ends the device holds.
+
+    ``probe``: the prefixes that the session may begin with, where the dtype is asked for as well.
+    ``cache_salt``: a word of the device's; what is kept of its sessions is found only by those that
+    send the same. ``cache``: ``off`` keeps and finds nothing.
+    """
 
     manifest: str | None = None
     dtype: WireDtype | None = None
     version: int = VERSION
     capabilities: tuple[str, ...] = ()
+    probe: Probe | None = None
+    cache_salt: str | None = None
+    cache: Cache = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,8 @@ class Opened:
     """A session exists; hidden states travel in ``dtype``. Limits count rows and positions.
 
     ``layers`` and ``heads`` (of one layer) are those of the model's attention, 0 when the server
-    does not say; they come with the capability ``attention``.
+    does not say; they come with the capability ``attention``. ``cached`` positions of the probe are
+    held already, and ``prefix`` is their chained digest.
     """
 
     session: str
@@ -73,6 +85,35 @@ class Opened:
     capabilities: tuple[str, ...] = ()
     layers: int = 0
     heads: int = 0
+    cached: int = 0
+    prefix: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Have a session hold as much of ``probe`` as the server has, and at least ``start`` positions.
+
+    ``prefix`` is the chained digest of the first ``start`` positions, which the session holds.
+    """
+
+    session: str
+    start: int
+    prefix: bytes
+    probe: Probe
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The session holds ``cached`` positions whose chained digest is ``prefix``.
+
+    ``start`` and ``known`` are those of the question.
+    """
+
+    session: str
+    start: int
+    known: int
+    cached: int
+    prefix: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +140,8 @@ class Result:
 
     ``cached`` positions are held; ``prefix`` is their chained digest, empty when the server does
     not say. With it the device never takes the answer of one step for that of another.
-    ``attention`` is there when the step asked for it.
+    ``attention`` is there when the step asked for it. ``reused``: rows that were sent in vain,
+    because the server had computed them before.
     """
 
     session: str
@@ -110,6 +152,7 @@ class Result:
     queue_us: int = 0
     prefix: bytes = b""
     attention: AttentionRows | None = None
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +203,8 @@ class Failure:
         )
 
 
-ClientMessage: TypeAlias = Open | Step | Close | Ping
-ServerMessage: TypeAlias = Opened | Result | Closed | Pong | Failure
+ClientMessage: TypeAlias = Open | Restore | Step | Close | Ping
+ServerMessage: TypeAlias = Opened | Restored | Result | Closed | Pong | Failure
 Message: TypeAlias = ClientMessage | ServerMessage
 
 
@@ -196,9 +239,13 @@ def _parsed(frame: Frame, parsers: Mapping[str, Callable[[Fields, Frame], _Parse
 def _to_frame(message: Message) -> Frame:
     match message:
         case Open():
-            return Frame(_compact("open", message, always=("version",)))
+            header = _compact("open", message, always=("version",), skip=("probe",))
+            return Frame({**header, **probe_value(message.probe)})
         case Opened():
             return Frame(_compact("opened", message, always=("version",)))
+        case Restore():
+            header = _compact("restore", message, skip=("probe",))
+            return Frame({**header, **probe_value(message.probe)})
         case Step():
             header = _compact("step", message, skip=("embeddings",))
             if message.attention is not None:
@@ -212,7 +259,7 @@ def _to_frame(message: Message) -> Frame:
             return Frame(header, {"hidden": message.hidden, **rows_tensors(message.attention)})
         case Failure():
             return Frame(_compact("error", message, always=("retryable",)))
-        case Close() | Closed() | Ping() | Pong():
+        case Restored() | Close() | Closed() | Ping() | Pong():
             return Frame(_compact(type(message).__name__.lower(), message))
 
 
@@ -243,6 +290,14 @@ def _rows(value: str | None) -> Rows:
     raise MalformedMessage("'rows' must be 'last' or 'all'")
 
 
+def _cache(value: str | None) -> Cache:
+    if value is None or value == "exact":
+        return "exact"
+    if value == "off":
+        return "off"
+    raise MalformedMessage("'cache' must be 'exact' or 'off'")
+
+
 def _optional_dtype(value: str | None) -> WireDtype | None:
     return None if value is None else wire_dtype(value)
 
@@ -261,6 +316,27 @@ def _parse_open(fields: Fields, _: Frame) -> Open:
         manifest=fields.optional_text("manifest"),
         dtype=_optional_dtype(fields.optional_text("dtype")),
         capabilities=fields.texts("capabilities"),
+        probe=probe_field(fields),
+        cache_salt=fields.optional_text("cache_salt"),
+        cache=_cache(fields.optional_text("cache")),
+    )
+
+
+def _parse_restore(fields: Fields, _: Frame) -> Restore:
+    probe = probe_field(fields)
+    if probe is None:
+        raise MalformedMessage("'known' must be at least 1")
+    start, prefix = fields.count("start"), fields.digest("prefix", DIGEST_BYTES)
+    return Restore(fields.text("session"), start, prefix, probe)
+
+
+def _parse_restored(fields: Fields, _: Frame) -> Restored:
+    return Restored(
+        session=fields.text("session"),
+        start=fields.count("start"),
+        known=fields.count("known"),
+        cached=fields.count("cached"),
+        prefix=fields.digest("prefix", DIGEST_BYTES),
     )
 
 
@@ -275,6 +351,8 @@ def _parse_opened(fields: Fields, _: Frame) -> Opened:
         capabilities=fields.texts("capabilities"),
         layers=fields.optional_count("layers", LARGEST_LAYERS),
         heads=fields.optional_count("heads", LARGEST_HEADS),
+        cached=fields.optional_count("cached"),
+        prefix=fields.optional_digest("prefix", DIGEST_BYTES),
     )
 
 
@@ -301,6 +379,7 @@ def _parse_result(fields: Fields, frame: Frame) -> Result:
         queue_us=fields.optional_count("queue_us"),
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
         attention=rows_field(frame.header.get("attention"), frame.tensors),
+        reused=fields.optional_count("reused"),
     )
 
 
@@ -318,12 +397,14 @@ def _parse_failure(fields: Fields, frame: Frame) -> Failure:
 
 _CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
     "open": _parse_open,
+    "restore": _parse_restore,
     "step": _parse_step,
     "close": lambda fields, _: Close(fields.text("session")),
     "ping": lambda _, __: Ping(),
 }
 _SERVER_PARSERS: dict[str, Callable[[Fields, Frame], ServerMessage]] = {
     "opened": _parse_opened,
+    "restored": _parse_restored,
     "result": _parse_result,
     "closed": lambda fields, _: Closed(fields.text("session")),
     "pong": lambda _, __: Pong(),

@@ -23,7 +23,7 @@ from split_wire.errors import (
     WrongHiddenSize,
     WrongShape,
 )
-from split_wire.messages import Step
+from split_wire.messages import Restore, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +142,34 @@ class SessionState:
         if step.start + rows.rows > self._max_context:
             raise ContextOverflow(step.start + rows.rows, self._max_context)
         rows.require_finite()
+
+    def found(self, restore: Restore) -> int:
+        """The longest prefix of ``restore`` that the session holds itself, at least its ``start``.
+
+        Raises StepConflict while a step runs, StartBeyondCache, PrefixMismatch; changes nothing.
+        """
+        running, start = self._running, restore.start
+        if running is not None:
+            raise StepConflict(self._last_step + 1, running.step.step)
+        if start > self.cached:
+            raise StartBeyondCache(start, self.cached)
+        if not compare_digest(restore.prefix, self._chain.at(start)):
+            raise PrefixMismatch(start)
+        return next(
+            (
+                position
+                for position, digest in restore.probe.longest_first()
+                if start < position <= self.cached
+                and compare_digest(digest, self._chain.at(position))
+            ),
+            start,
+        )
+
+    def replaced(self) -> None:
+        """The cache and the chain that names it were replaced; an answer that was given before is
+        about rows that may be gone.
+        """
+        self._last_reply = None
 
     def complete(self, run: Run, reply: bytes) -> None:
         """``run`` was appended; ``reply`` answers it and its repetitions."""

@@ -31,6 +31,16 @@ class StepOutput:
     attention: AttentionWeights | None = None
 
 
+class Rows(Protocol):
+    """The rows of a conversation, made when they are asked for."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def part(self, start: int, stop: int) -> NDArray[np.float32]:
+        """Some of them, float32 [stop - start, H], rounded as they travel."""
+
+
 class Backend(Protocol):
     """One session on some server or engine. The attributes are valid once it is open."""
 
@@ -46,11 +56,17 @@ class Backend(Protocol):
     def dtype(self) -> WireDtype:
         """The dtype to which rows are rounded on their way."""
 
-    def open(self) -> bool | None:
-        """Begin a session with an empty cache; does nothing when one is open.
+    def open(self, wanted: Rows | None = None) -> bool | None:
+        """Begin a session; does nothing when one is open.
 
         Whether a step that was broken off before went through all the same; None where none was, or
-        where the session is a new one.
+        where the session is a new one. ``wanted``: what a new one may begin with, see
+        :meth:`held`.
+        """
+
+    def held(self, wanted: Rows, start: int) -> int:
+        """How many of the first rows of ``wanted`` the open session holds, of which it holds
+        ``start`` for certain; a backend that kept more of them takes them in. Raises CacheLost.
         """
 
     def step(

@@ -17,6 +17,8 @@ from split_client.generation.backend import Backend, CacheLost, StepOutput
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 MAX_RESENDS = 3
+# So many rows cost more than to ask whether they are held.
+_WORTH_ASKING = 32
 
 Embed = Callable[[list[int]], NDArray[np.float32]]
 Rows = Callable[[list[int], int, int], NDArray[np.float32]]
@@ -30,6 +32,7 @@ class SequenceCounters:
     steps: int = 0
     rows_sent: int = 0
     rows_reused: int = 0
+    rows_restored: int = 0
     resends: int = 0
 
 
@@ -54,11 +57,25 @@ class Extended:
         return max(0.0, self.exchange - self.compute - self.queue)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The rows of all ``tokens`` but the last, which is always sent."""
+
+    tokens: list[int]
+    embed: Embed
+
+    def __len__(self) -> int:
+        return len(self.tokens) - 1
+
+    def part(self, start: int, stop: int) -> NDArray[np.float32]:
+        return self.embed(self.tokens[start:stop])
+
+
 class Sequence:
     """``embed`` maps n token ids to float32 rows [n, H].
 
     ``rows``: in its place, where a row depends on more than its token: maps tokens, start and stop
-    to those rows [stop - start, H].
+    to those rows [stop - start, H]. Of such rows nothing is told before they are sent.
 
     ``adapter``: the name of one that the backend applies, sent with every step from now on.
     ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
@@ -68,6 +85,7 @@ class Sequence:
 
     def __init__(self, backend: Backend, embed: Embed, rows: Rows | None = None) -> None:
         self._backend = backend
+        self._embed = embed if rows is None else None
         self._rows: Rows = rows or (lambda tokens, start, stop: embed(tokens[start:stop]))
         self._cached: list[int] = []
         # What is cached at least if the step that was broken off did not go through, and if it did.
@@ -108,10 +126,12 @@ class Sequence:
         if not tokens:
             raise PromptEmpty
         for _ in range(1 + MAX_RESENDS):
-            self._open()
+            known = self._known(tokens)
+            self._open(known)
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             try:
+                self._restore(known)
                 return self._send_rest(tokens, attention)
             except CacheLost:
                 self.counters.resends += 1
@@ -123,9 +143,25 @@ class Sequence:
         self._cached, self._broken_off = [], None
         self._backend.close()
 
-    def _open(self) -> None:
+    def _known(self, tokens: list[int]) -> _Known | None:
+        """What the backend is asked for before it is sent; None where that is not worth asking."""
+        if self._embed is None or len(tokens) - self.shared(tokens) <= _WORTH_ASKING:
+            return None
+        return _Known(tokens, self._embed)
+
+    def _restore(self, known: _Known | None) -> None:
+        """Have the backend take in what it kept of ``known``."""
+        if known is None:
+            return
+        start = min(self.shared(known.tokens), len(known))
+        held = self._backend.held(known, start)
+        if held > start:
+            self._cached = known.tokens[:held]
+            self.counters.rows_restored += held - start
+
+    def _open(self, known: _Known | None = None) -> None:
         """Open the session; what a step that was broken off left behind is known then."""
-        went_through = self._backend.open()
+        went_through = self._backend.open(known)
         broken_off, self._broken_off = self._broken_off, None
         if broken_off is not None and went_through is not None:
             self._cached = broken_off[went_through]

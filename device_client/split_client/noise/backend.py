@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from split_client.errors import AnswerInvalid
+from split_client.generation.backend import Rows
 from split_client.noise.errors import NoiseDtypeChanged
 from split_client.transport.remote import RemoteBackend
 from split_wire.client import OtherDtype
@@ -15,10 +16,10 @@ class OneDtypeBackend(RemoteBackend):
     session would be sent the same rows with independent noise, which it could average.
     """
 
-    def open(self) -> bool | None:
+    def open(self, wanted: Rows | None = None) -> bool | None:
         """As :meth:`RemoteBackend.open`; raises NoiseDtypeChanged as well."""
         try:
-            went_through = super().open()
+            went_through = super().open(wanted)
         except AnswerInvalid as error:
             if isinstance(error.__cause__, OtherDtype):
                 cause = error.__cause__

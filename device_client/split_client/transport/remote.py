@@ -13,14 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused
-from split_client.generation.backend import CacheLost, StepOutput
+from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_client.transport.channel import Channel
 from split_wire.attention import AttentionRequest
-from split_wire.client import ClientProtocol, Event, Ignored, StepCompleted, StepFailed
+from split_wire.client import (
+    ClientProtocol,
+    Event,
+    Ignored,
+    SessionRestored,
+    StepCompleted,
+    StepFailed,
+)
+from split_wire.digest import PrefixChain
 from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
 from split_wire.errors import ModelChanged as WireModelChanged
-from split_wire.messages import DEFAULT_MAX_ROWS, Opened
-from split_wire.tensor import WireDtype
+from split_wire.messages import DEFAULT_MAX_ROWS, Cache, Opened
+from split_wire.tensor import Tensor, WireDtype
 
 # The server holds another cache than the device believes, or none: a new session repairs it.
 _CACHE_LOST = frozenset(
@@ -32,6 +40,8 @@ BUSY_PATIENCE = 60.0
 _PLACE_PATIENCE = 5
 _SOON = 10.0
 _CLOSE_WITHIN = 2.0
+# Rows that are named at a time.
+_AT_ONCE = 512
 
 
 class _NotDone(Exception):
@@ -57,13 +67,18 @@ class RemoteBackend:
         max_context: int,
         dtype: WireDtype | None = None,
         *,
+        cache_salt: str | None = None,
+        cache: Cache = "exact",
         busy_patience: float = BUSY_PATIENCE,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._channel = channel
-        self._protocol = ClientProtocol(hidden_size, manifest, dtype)
+        self._protocol = ClientProtocol(hidden_size, manifest, dtype, cache_salt, cache)
+        # That of the session before, in which the next one's rows are named.
+        self._usual_dtype = dtype
+        self._asked: Rows | None = None
         self._manifest_context = max_context
         self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
         self._chance = chance
@@ -85,26 +100,67 @@ class RemoteBackend:
 
     @property
     def dtype(self) -> WireDtype:
-        """The dtype in which hidden states travel."""
+        """The dtype in which hidden states travel; before a session is open that of the last one,
+        if there was any.
+        """
+        if self._protocol.opened is None and self._usual_dtype is not None:
+            return self._usual_dtype
         return self._opened().dtype
 
-    def open(self) -> bool | None:
+    def open(self, wanted: Rows | None = None) -> bool | None:
         """Open a session unless there is one; a step that was broken off is sent again first.
 
-        Whether that step went through, None without one. Raises ServerRefused, ModelChanged,
-        AnswerInvalid and the channel's errors.
+        ``wanted``: rows that a new session may begin with, as far as the server holds them. Whether
+        that step went through, None without one. Raises ServerRefused, ModelChanged, AnswerInvalid
+        and the channel's errors.
         """
+        self._asked = None
         went_through = self._resumed() if self._protocol.stepping else None
         if self._protocol.outstanding is not None:
             # Nobody knows the session that an unanswered request for one may have made.
             self._protocol.forget()
         if self._protocol.opened is None:
             self._back_off()
-            self._ask(self._protocol.open)
-            self._opened_at = self._clock()
-            self.sessions_opened += 1
+            self._begin(wanted)
             return None
         return went_through
+
+    def held(self, wanted: Rows, start: int) -> int:
+        """How many of the first rows of ``wanted`` the open session holds, of which it holds
+        ``start`` for certain; the server is asked for more unless it was with the opening.
+
+        Raises CacheLost and what :meth:`open` raises.
+        """
+        if self._asked is wanted:
+            return self._protocol.cached
+        if not self._protocol.restores:
+            return start
+        chain = self._named(wanted, self.dtype)
+        event = self._ask(lambda: self._protocol.restore(start, chain))
+        if not isinstance(event, SessionRestored):
+            raise self._untrue("the answer to a restore is not its result")
+        return event.cached
+
+    def _begin(self, wanted: Rows | None) -> None:
+        """Open a session, with what is ``wanted`` where it is known how that will travel."""
+        dtype = self._usual_dtype
+        if wanted is None or dtype is None:
+            self._ask(self._protocol.open)
+        else:
+            chain = self._named(wanted, dtype)
+            self._ask(lambda: self._protocol.open(chain))
+            self._asked = wanted if self.dtype == dtype else None
+        self._usual_dtype = self.dtype
+        self._opened_at = self._clock()
+        self.sessions_opened += 1
+
+    def _named(self, rows: Rows, dtype: WireDtype) -> PrefixChain:
+        """The names of all prefixes of ``rows`` as they travel in ``dtype``."""
+        chain = self._protocol.new_chain()
+        for start in range(0, len(rows), _AT_ONCE):
+            part = rows.part(start, min(start + _AT_ONCE, len(rows)))
+            chain.replace(start, chain.following(start, Tensor.from_f32(part, dtype)))
+        return chain
 
     def step(
         self,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import Cancelled
-from split_client.generation.backend import CacheLost, StepOutput
+from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_server.engine.job import Abandoned, EngineResult, Outcome
 from split_server.sessions.in_process import InProcessSessions
 from split_server.sessions.session import Session
@@ -67,9 +67,15 @@ class EngineBackend:
         """The engine's compute dtype."""
         return self._sessions.info.dtype
 
-    def open(self) -> None:
+    def open(self, wanted: Rows | None = None) -> None:  # noqa: ARG002
         """Begin a session; does nothing when one is open. Raises TooManySessions, ShuttingDown."""
         self._opened()
+
+    def held(self, wanted: Rows, start: int) -> int:  # noqa: ARG002
+        """``start``: what is known of rows beyond it is taken in when they come; nothing is saved
+        by asking before.
+        """
+        return start
 
     def step(
         self,

@@ -193,6 +193,7 @@ class Engine:
             self._closed = True
             return
         self._taken.add(step)
+        step.take_in()
         if step.interactive:
             self._paces.arrived(step.job.cache, step.queued_at)
         self._scheduler.add(step)

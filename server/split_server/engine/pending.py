@@ -29,6 +29,7 @@ class PendingStep:
         "_done",
         "_hidden",
         "_inputs",
+        "_reused",
         "_served",
         "_tap",
         "_wanted",
@@ -49,14 +50,14 @@ class PendingStep:
         self._wanted = wanted
         self._inputs: torch.Tensor | None = None
         self._hidden: list[torch.Tensor] = []
-        self._served = 0
+        self._served = self._reused = 0
         self._compute = 0.0
         self._tap: AttentionTap | None = None
 
     @property
     def interactive(self) -> bool:
-        """Whether the whole step has only a few rows."""
-        return self.job.embeddings.rows <= INTERACTIVE_ROWS
+        """Whether the whole step has only a few rows to compute."""
+        return self.job.embeddings.rows - self._reused <= INTERACTIVE_ROWS
 
     @property
     def remaining(self) -> int:
@@ -67,6 +68,11 @@ class PendingStep:
     def wanted(self) -> bool:
         """Whether somebody still waits for it."""
         return self._wanted()
+
+    def take_in(self) -> None:
+        """Have the cache hold what need not be computed; before the step is scheduled."""
+        if self.job.take_in is not None and self.wanted:
+            self._reused = self._served = self.job.take_in() - self.job.start
 
     def slice(self, rows: int, runner: ModelRunner) -> Slice:
         """The next ``rows`` rows, as a pass takes them."""
@@ -101,7 +107,8 @@ class PendingStep:
             return
         compute = round(1e6 * self._compute)
         waited = round(1e6 * (now() - self.queued_at)) - compute
-        self._done(EngineResult(wire, compute, max(0, waited), attention))
+        result = EngineResult(wire, compute, max(0, waited), attention, self._reused)
+        self._done(result)
 
     def fail(self, error: Exception) -> None:
         """The cache holds what it held before the step, and ``error`` is the outcome."""

@@ -58,7 +58,7 @@ class BufferPool:
                 return buffer
         # A tensor made in inference mode could not be written to outside of it.
         with torch.inference_mode(False):
-            return _new_buffer(shape, dtype, device)
+            return new_buffer(shape, dtype, device)
 
     def give(self, buffer: torch.Tensor) -> None:
         """Take a buffer back, or free it where it would exceed the bound."""
@@ -99,7 +99,7 @@ class BufferPool:
                 del self._idle[kind]
 
 
-def _new_buffer(shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def new_buffer(shape: Shape, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """Memory that goes back to the system as soon as the buffer is freed.
 
     malloc keeps what is freed between two blocks in use, up to 32 MB each (mallopt(3),

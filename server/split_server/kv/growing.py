@@ -47,16 +47,19 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
             return 0
         return self._key_buffer.nbytes + self._value_buffer.nbytes
 
-    def append(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def append(
+        self, keys: torch.Tensor, values: torch.Tensor, *, room: int = 0
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Copy rows [batch, kv_heads, n, head_dim] behind the held ones; views of all of them.
 
-        The first rows decide shape, dtype and device. Without gradients: call it in inference mode
-        or with rows that need none. When it fails, the layer holds what it held.
+        The first rows decide shape, dtype and device. ``room``: positions that will follow at once,
+        these included. Without gradients: call it in inference mode or with rows that need none.
+        When it fails, the layer holds what it held.
         """
         start, count = self._length, keys.size(2)
         end = start + count
-        if end > self._room:
-            self._make_room(keys, values, end)
+        if max(end, room) > self._room:
+            self._make_room(keys, values, max(end, room))
         key_buffer, value_buffer = self._key_buffer, self._value_buffer
         key_buffer.narrow(2, start, count).copy_(keys)  # type: ignore[union-attr]
         value_buffer.narrow(2, start, count).copy_(values)  # type: ignore[union-attr]

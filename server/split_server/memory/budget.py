@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from split_server.kv.capacity import capacity_for, capacity_within
+from split_server.kv.run_pool import RunPool
 from split_server.memory.room import Claim, Holding
 from split_wire.errors import CacheFull
 
@@ -30,16 +31,23 @@ class ByteBudget:
     ``pool``: where the buffers come from and go to; without one, an eighth of the budget may wait
     idle. Idle buffers lie inside the budget: they may fill what the holdings leave of it, up to the
     bound that the pool came with. What is counted are buffers with their spare room, not rows.
+    ``runs``: what is kept for later sessions; they have what holdings and idle buffers leave.
     """
 
     def __init__(
-        self, limits: BudgetLimits, bytes_per_position: int, pool: BufferPool | None = None
+        self,
+        limits: BudgetLimits,
+        bytes_per_position: int,
+        pool: BufferPool | None = None,
+        runs: RunPool | None = None,
     ) -> None:
         self._limits = limits
         self._bytes_per_position = bytes_per_position
         self._pool = BufferPool(limits.total // IDLE_SHARE) if pool is None else pool
         self._max_idle = self._pool.max_idle
+        self._runs = runs
         self._held: Counter[Holding] = Counter()
+        self._bound_idle()
 
     @property
     def total(self) -> int:
@@ -121,5 +129,9 @@ class ByteBudget:
         return min(self._limits.total - self.in_use, self._limits.per_principal - mine)
 
     def _bound_idle(self) -> None:
-        """Let idle buffers have what the holdings leave."""
-        self._pool.bound(max(min(self._max_idle, self._limits.total - self.in_use), 0))
+        """Let idle buffers have what the holdings leave, and runs what those may leave."""
+        left = max(self._limits.total - self.in_use, 0)
+        idle = min(self._max_idle, left)
+        self._pool.bound(idle)
+        if self._runs is not None:
+            self._runs.bound(left - idle)

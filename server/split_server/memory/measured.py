@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from split_server.kv.cache import KVCache
+from split_server.kv.run_pool import RunPool
 from split_server.memory.allocator import give_back_free_blocks
 from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.memory.planner import Forecast, MemoryPlanner
@@ -21,10 +22,13 @@ class MeasuredRoom:
     taken some of it meanwhile.
     """
 
-    def __init__(self, limits: BudgetLimits, planner: MemoryPlanner) -> None:
+    def __init__(
+        self, limits: BudgetLimits, planner: MemoryPlanner, runs: RunPool | None = None
+    ) -> None:
         bytes_per_position = planner.plan.shape.kv_bytes_per_position
-        self.budget = ByteBudget(limits, bytes_per_position, planner.pool)
+        self.budget = ByteBudget(limits, bytes_per_position, planner.pool, runs)
         self.planner = planner
+        self.runs = runs
 
     @property
     def bytes(self) -> int:
@@ -55,6 +59,7 @@ class MeasuredRoom:
                 give_back_free_blocks()
                 forecast = self._forecast(claim)
             reclaimable = sum(other.cache.allocated_bytes for other in others)
+            reclaimable += 0 if self.runs is None else self.runs.held_bytes
             if forecast.needed > forecast.free + reclaimable:
                 raise self.planner.refusal(*_step(claim), forecast, reclaimable, told=told)
         self.budget.check(claim, others)
@@ -98,6 +103,9 @@ class MeasuredRoom:
         forecast = self._forecast(claim)
         if forecast.needed > forecast.free - self.planner.pool.idle_bytes:
             self.planner.pool.clear()
+            forecast = self._forecast(claim)
+        if self.runs is not None and forecast.needed > forecast.free and len(self.runs):
+            self.runs.release(forecast.needed - forecast.free)
             forecast = self._forecast(claim)
         return forecast
 

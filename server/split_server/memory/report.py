@@ -16,12 +16,15 @@ def memory_report(measured: MeasuredRoom) -> dict[str, Any]:
     budget, reserved = measured.budget.total, measured.budget.in_use
     room = planner.room()
     usage = process_usage()
-    free = room.free - planner.reserve
+    kept = 0 if measured.runs is None else measured.runs.held_bytes
+    # What is kept for later sessions makes way.
+    free = room.free + kept - planner.reserve
     within_budget = planner.plan.positions_within(budget - reserved)
     return {
         "limit": {"source": room.source, "free": max(room.free, 0), "kept_free": planner.reserve},
         "held": {"private": usage.private, "caches": planner.held()},
         "caches": {"budget": budget, "reserved": reserved, "idle": planner.pool.idle_bytes},
+        "kept": {"bytes": kept, "runs": 0 if measured.runs is None else len(measured.runs)},
         "largest_prompt": min(planner.fits(None, free, DEFAULT_MAX_ROWS), within_budget),
         "predictions": _predictions(planner.record.ratios(), planner.record.correction),
         "refused": planner.refused,

@@ -195,7 +195,7 @@ class SplitApp:
                 self.parts.compat.close()
 
     async def _sweep(self) -> None:
-        self.parts.steps.store.sweep()
+        self.parts.steps.sweep()
         if self.parts.adapter_host is not None:
             self.parts.adapter_host.sessions.sweep()
 
@@ -223,4 +223,4 @@ class SplitApp:
 def _forgetting(parts: Parts) -> list[Forget]:
     """All that holds sessions of principals."""
     host = parts.adapter_host
-    return [parts.steps.store.forget, *([] if host is None else [host.sessions.forget])]
+    return [parts.steps.forget, *([] if host is None else [host.sessions.forget])]

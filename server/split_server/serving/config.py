@@ -159,6 +159,32 @@ class ServerConfig(ComputeConfig, ListenConfig):
         minimum=0,
         group=_LIMITS,
     )
+    kv_reuse: str = option(
+        "exact",
+        help="keep keys and values that were computed for later sessions of the same token, and "
+        "compute them only once; off keeps nothing",
+        choices=("exact", "off"),
+    )
+    kv_pool_bytes: int = option(
+        0,
+        help="bytes of what is kept for later sessions; 0 takes up to half of the caches' bytes, "
+        "as far as sessions leave them",
+        minimum=0,
+        group=_LIMITS,
+    )
+    kv_pool_bytes_per_principal: int = option(
+        0,
+        help="bytes of that of one token; 0 takes half of all",
+        minimum=0,
+        group=_LIMITS,
+    )
+    kv_pool_ttl: float = option(
+        3600.0,
+        help="seconds after which what is kept and not used is dropped",
+        minimum=1,
+        maximum=1e7,
+        group=_LIMITS,
+    )
     decode_stretch: float = option(
         1.9,
         help="times its usual time that a running chat may need per token while somebody "

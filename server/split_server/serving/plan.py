@@ -9,6 +9,7 @@ from split_server.checkpoint.texts import TOKENIZER
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.model.loader import resolve_device, resolve_dtype
 from split_server.kv.buffers import BufferPool
+from split_server.kv.run_pool import PoolLimits, RunPool
 from split_server.memory.budget import IDLE_SHARE, BudgetLimits
 from split_server.memory.limit import Room, memory_limit_of
 from split_server.memory.measured import MeasuredRoom
@@ -18,6 +19,8 @@ from split_server.memory.table import cache_budget, described, summary
 from split_server.memory.weights import WeightsNeed, weights_need
 from split_server.serving.config import ComputeConfig, ServerConfig
 
+# Of the budget of the caches for all runs, and of those for one principal's.
+_POOL_SHARE = 2
 _log = logging.getLogger(__name__)
 
 
@@ -45,7 +48,19 @@ def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
     planner.pool.bound(total // IDLE_SHARE)
     _log.info("memory: %s", summary(planner.plan, total, planner.reserve, left))
     limits = BudgetLimits(total, config.cache_bytes_per_principal or total)
-    return MeasuredRoom(limits, planner)
+    return MeasuredRoom(limits, planner, _run_pool(config, total))
+
+
+def _run_pool(config: ServerConfig, budget: int) -> RunPool | None:
+    """What is kept for later sessions; None where nothing is."""
+    # On another device the runs would lie in host memory, which the plan of its memory does not
+    # count.
+    counted = resolve_device(config.device).type == "cpu"
+    if config.kv_reuse == "off" or not (counted or config.kv_pool_bytes):
+        return None
+    most = config.kv_pool_bytes or budget // _POOL_SHARE
+    own = config.kv_pool_bytes_per_principal or most // _POOL_SHARE
+    return RunPool(PoolLimits(most, min(own, most), config.kv_pool_ttl))
 
 
 def described_plan(config: ComputeConfig, checkpoint: Checkpoint) -> list[str]:

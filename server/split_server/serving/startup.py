@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import torch
+import transformers
+
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
+from split_server.kv.block_key import Namespaces
 from split_server.memory.allocator import share_one_heap
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.report import memory_report
+from split_server.security.principal import ANONYMOUS
 from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
 from split_server.serving.compatible import make_compat, open_local_ends
 from split_server.serving.config import ServerConfig
@@ -19,11 +24,14 @@ from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
 from split_server.serving.plan import open_room
 from split_server.sessions.framed import FramedSessions
+from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
 
 # A device that is in the middle of a reply comes back sooner: its session stays.
 _ACTIVE_SECONDS = 5.0
+# Of the runs that are kept: another number never finds them.
+_KV_LAYOUT = 1
 # Shorter than the silence after which proxies give a request up.
 _OPEN_WITHIN_SECONDS = 20.0
 
@@ -70,7 +78,26 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         config.max_queued_steps,
         adapters={name: Delta.of(file, device) for name, file in model.adapters.items()},
         open_within=_OPEN_WITHIN_SECONDS,
+        reuse=_reuse(config, model, room),
     )
+
+
+def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reuse | None:
+    """What keeps keys and values for later sessions; None where nothing is kept."""
+    if room.runs is None:
+        return None
+    backbone = model.backbone
+    # Whatever decides which keys and values a row gives.
+    identity = (
+        model.manifest.digest,
+        str(backbone.dtype),
+        config.quantize,
+        backbone.device.type,
+        f"layout {_KV_LAYOUT}",
+        torch.__version__,
+        transformers.__version__,
+    )
+    return Reuse(room.runs, Namespaces("\n".join(identity)), frozenset({ANONYMOUS}))
 
 
 def _adapter_host(config: ServerConfig, model: ServedModel) -> AdapterHost | None:

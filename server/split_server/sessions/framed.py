@@ -30,11 +30,14 @@ from split_wire.messages import (
     Opened,
     Ping,
     Pong,
+    Restore,
+    Restored,
     Result,
     Step,
     decode_client_message,
     encode_message,
 )
+from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
 
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
@@ -88,6 +91,11 @@ class FramedSessions:
                 return encode_message(await self._open(principal, message))
             case Step():
                 return await self._step(principal, message, frame)
+            case Restore():
+                tasks = self._steps.tasks
+                # What is copied meanwhile must be booked, also when nobody waits any more.
+                restored = await tasks.result(tasks.start(self._restore(principal, message)))
+                return encode_message(restored)
             case Close():
                 self._close(principal, message.session)
                 return encode_message(Closed(message.session))
@@ -101,8 +109,18 @@ class FramedSessions:
         if message.manifest not in (None, manifest):
             raise ModelChanged
         dtype = message.dtype or info.dtype
-        session = await self._steps.opened(principal, dtype, self._frame)
+
+        def prepare(session: Session) -> None:
+            self._frame(session)
+            if message.cache != "off":
+                self._steps.keep(session, message.cache_salt)
+
+        session = await self._steps.opened(principal, dtype, prepare)
         try:
+            if message.probe is not None:
+                tasks = self._steps.tasks
+                restoring = self._steps.restored(session, 0, message.probe)
+                await tasks.result(tasks.start(restoring))
             return self._told(session)
         # Nobody would ever know its id.
         except BaseException:
@@ -117,16 +135,18 @@ class FramedSessions:
 
     def _told(self, session: Session) -> Opened:
         """What the client of ``session`` is told."""
-        info = self._steps.info
+        info, cached = self._steps.info, len(session.chain)
         return Opened(
             session.key,
             self._steps.manifest,
             session.dtype,
             self._steps.max_rows,
             info.max_context,
-            capabilities=(CAPABILITY,),
+            capabilities=(CAPABILITY, *([] if self._steps.reuse is None else [RESTORE])),
             layers=info.num_layers,
             heads=info.num_heads,
+            cached=cached,
+            prefix=session.chain.at(cached) if cached else b"",
         )
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
@@ -135,6 +155,22 @@ class FramedSessions:
         if session.framing is None:
             raise UnknownSession
         return session, session.framing
+
+    async def _restore(self, principal: str, message: Restore) -> Restored:
+        """Have a session hold as much of what its device is about to send as is known."""
+        session, framing = self._get(principal, message.session)
+        async with framing.lock:
+            held, before = framing.state.found(message), framing.state.cached
+            cached = await self._steps.restored(session, held, message.probe)
+            if cached > held or framing.state.cached != before:
+                framing.state.replaced()
+            return Restored(
+                message.session,
+                message.start,
+                message.probe.known,
+                cached,
+                session.chain.at(cached),
+            )
 
     def _close(self, principal: str, session_id: str) -> None:
         """Forget a session; a step of it that is under way is given up."""
@@ -230,6 +266,7 @@ def _request(run: Run) -> StepRequest:
         attention=step.attention,
         attention_copies=_ATTENTION_COPIES,
         adapter=step.adapter,
+        names=run.digests,
     )
 
 
@@ -269,5 +306,6 @@ def _reply(run: Run, outcome: Outcome) -> bytes:
             queue_us=outcome.queue_us,
             prefix=run.prefix,
             attention=outcome.attention,
+            reused=outcome.reused,
         )
     )

@@ -38,7 +38,9 @@ class InProcessSessions:
 
         Raises TooManySessions, ShuttingDown.
         """
-        return await self._steps.opened(principal, self.info.dtype, patience=_PATIENCE)
+        return await self._steps.opened(
+            principal, self.info.dtype, self._steps.keep, patience=_PATIENCE
+        )
 
     def rest(self, session: Session) -> None:
         """Let ``session`` make way at once: nobody goes on with it for now."""
@@ -65,7 +67,10 @@ class InProcessSessions:
         if start > len(session.chain):
             raise StartBeyondCache(start, len(session.chain))
         digests = session.chain.following(start, rows)
-        return StepRequest(start, rows, digests, attention=attention, attention_copies=1 + buffered)
+        copies = 1 + buffered
+        return StepRequest(
+            start, rows, digests, attention=attention, attention_copies=copies, names=digests
+        )
 
     def begin(
         self,

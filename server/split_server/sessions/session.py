@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from split_server.kv.block_key import BlockNames
 from split_server.kv.cache import KVCache
 from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
@@ -36,7 +37,8 @@ class Session:
     step under way may exceed the one that is kept; ``running``: steps that are under way;
     ``since``: the number of the use that goes on, later ones are higher; ``resting``: its client
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
-    ``framing``: of a session whose steps come in frames.
+    ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
+    are kept for later sessions, None where they are not; ``published``: positions that are.
     """
 
     principal: str
@@ -52,6 +54,8 @@ class Session:
     resting: bool = False
     claiming: bool = False
     framing: Framing | None = None
+    names: BlockNames | None = None
+    published: int = 0
 
     @property
     def reply_bytes(self) -> int:

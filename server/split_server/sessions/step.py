@@ -20,6 +20,7 @@ from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
 from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
+from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
@@ -35,6 +36,7 @@ from split_wire.errors import (
     UnknownAdapter,
 )
 from split_wire.messages import DEFAULT_MAX_ROWS, Rows
+from split_wire.probe import Probe
 from split_wire.tensor import Tensor, WireDtype
 
 # Seconds after the end of a step within which those who wait for memory are looked at.
@@ -46,6 +48,7 @@ class StepRequest:
     """Keep ``start`` positions, append ``embeddings`` [n, H]; hidden states of ``rows``.
 
     ``digests``: the chain after each row, None where the session's protocol state keeps the chain;
+    ``names``: the same, for whatever keeps it, None where nothing is kept or found by them;
     ``attention_copies``: how often the attention asked for may be held at once.
     """
 
@@ -56,6 +59,7 @@ class StepRequest:
     attention: AttentionRequest | None = None
     attention_copies: int = 1
     adapter: str | None = None
+    names: list[bytes] | None = None
 
     @property
     def end(self) -> int:
@@ -82,7 +86,8 @@ def _crowded(waiting: int) -> SplitError:
 class StepAdmission:
     """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
-    step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory.
+    step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory;
+    ``reuse``: keeps keys and values for later sessions, None where nothing is kept.
 
     Lives on the event loop, but for what is said to run on the model thread.
     """
@@ -96,8 +101,10 @@ class StepAdmission:
         max_rows: int = DEFAULT_MAX_ROWS,
         adapters: Mapping[str, Delta] = MappingProxyType({}),
         open_within: float = 0.0,
+        reuse: Reuse | None = None,
     ) -> None:
         self.manifest = manifest
+        self.reuse = reuse
         self.max_rows = max_rows
         self.store = store
         self.tasks = LastingTasks()
@@ -108,6 +115,8 @@ class StepAdmission:
         self._newcomers = Newcomers(open_within, self._withdraw)
         self._claims = Newcomers(open_within, self.leave, CacheFull, _crowded)
         store.freed, store.settled = self._freed, lambda: self._claims.wake(_BEAT)
+        if reuse is not None:
+            store.park = reuse.park
 
     @property
     def info(self) -> ModelInfo:
@@ -133,6 +142,20 @@ class StepAdmission:
         self._freed()
         await self.tasks.drain()
         await self._engine.stop()
+        if self.reuse is not None:
+            self.reuse.close()
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Drop all that is held of principals that are ``gone``."""
+        self.store.forget(gone)
+        if self.reuse is not None:
+            self.reuse.forget(gone)
+
+    def sweep(self) -> None:
+        """Drop what was idle for too long."""
+        self.store.sweep()
+        if self.reuse is not None:
+            self.reuse.pool.sweep()
 
     def require_serving(self) -> None:
         """Raise ShuttingDown once the server is stopping."""
@@ -159,6 +182,33 @@ class StepAdmission:
         """
         self.require_serving()
         return self.store.open(principal, PrefixChain(self.manifest), dtype, name)
+
+    def keep(self, session: Session, salt: str | None = None) -> None:
+        """What ``session`` computes is kept, and found by later ones of the same ``salt``."""
+        if self.reuse is not None:
+            session.names = self.reuse.names_of(session.principal, salt)
+
+    async def restored(self, session: Session, start: int, probe: Probe) -> int:
+        """Positions that ``session`` holds after the longest known prefix of ``probe`` was taken in
+        behind ``start``; where there is no memory for it, nothing is.
+
+        No step of the session may be under way, and whoever waits for this must not be cancelled.
+        Raises UnknownSession, Overloaded, ShuttingDown.
+        """
+        reuse = self.reuse
+        if reuse is None:
+            return start
+        with reuse.pool.longest(reuse.named(session, start, probe)) as spans:
+            if not spans:
+                return start
+            try:
+                self._gate.enter(session, spans[-1].end)
+            except CacheFull:
+                return start
+            try:
+                return await reuse.restored(session, start, spans)
+            finally:
+                self._gate.leave(session)
 
     async def opened(
         self,
@@ -315,6 +365,7 @@ class StepAdmission:
 
         def finished(outcome: Outcome) -> None:
             try:
+                self._publish(session, request, outcome)
                 _chain(session, request, outcome)
             except BaseException:
                 told(ModelStopped())
@@ -338,7 +389,21 @@ class StepAdmission:
             principal=session.principal,
             attention=request.attention,
             adapter=self.adapter(request.adapter),
+            take_in=self._taking_in(session, request),
         )
+
+    def _taking_in(self, session: Session, request: StepRequest) -> Callable[[], int] | None:
+        """What has the step's first rows taken in where they are known."""
+        reuse, names = self.reuse, request.names
+        # Of rows that are all answered, all are computed.
+        if reuse is None or names is None or session.names is None or request.rows == "all":
+            return None
+        return lambda: reuse.taken_in(session, request.start, names)
+
+    def _publish(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
+        if self.reuse is None or request.names is None or isinstance(outcome, Exception):
+            return
+        self.reuse.publish(session, request.start, request.names)
 
     def _attention_room(self, request: StepRequest) -> int:
         """Bytes of the attention that is asked for. Raises AttentionTooLarge."""

@@ -57,12 +57,16 @@ class SessionStore:
         # Least recently used first.
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._lingering: set[Session] = set()
+        # Those whose keys and values are being kept; they are no sessions any more.
+        self._parking: set[Session] = set()
         self._lost_names = LostNames()
         self._uses = itertools.count()
         # Told whenever a place has become free, and whenever a step has ended; they may neither
         # open a session nor reserve before they return.
         self.freed: Callable[[], None] = lambda: None
         self.settled: Callable[[], None] = lambda: None
+        # Keeps what a session holds that has ended, and calls back; False where it does not.
+        self.park: Callable[[Session, Callable[[], None]], bool] = lambda _, __: False
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -163,6 +167,9 @@ class SessionStore:
         try:
             self._room.check(claim, yielding, told=len(yielding) == len(others))
         except CacheFull as full:
+            if self._parking:
+                # Their memory is free in a moment.
+                raise full.later(_SHORTEST_RETRY) from None
             if len(yielding) == len(others):
                 raise
             # Raises where waiting would not help.
@@ -171,7 +178,8 @@ class SessionStore:
         for other in yielding:
             if self._room.fits(claim):
                 break
-            self.lose(other)
+            # What is copied first would be free too late.
+            self.lose(other, kept=False)
 
     def settle(self, session: Session) -> None:
         """A step has ended: count what the cache really holds.
@@ -181,8 +189,7 @@ class SessionStore:
         if session.running == 0:
             if session in self._lingering:
                 self._lingering.discard(session)
-                self._room.drop(session)
-                self.freed()
+                self._end(session, kept=True)
             self._room.settle(session)
             self.settled()
         if self._holds(session):
@@ -197,21 +204,22 @@ class SessionStore:
         """Forget a session under a client's own name."""
         self._discard((principal, _named(name)))
 
-    def lose(self, session: Session) -> None:
-        """Drop a session that its client still counts on.
+    def lose(self, session: Session, *, kept: bool = True) -> None:
+        """Drop a session that its client still counts on; ``kept``: its keys and values may be kept
+        for later ones, which takes a moment.
 
         A client's own name is remembered as lost, so that it is not continued silently.
         """
         if not self._holds(session):
             return
-        self._discard((session.principal, session.key))
+        self._discard((session.principal, session.key), kept=kept)
         if _is_named(session.key):
             self._lost_names.add(session.principal, session.key)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop the sessions of principals that are ``gone``."""
         for key in [key for key in self._sessions if gone(key[0])]:
-            self._discard(key)
+            self._discard(key, kept=False)
         self._lost_names.forget(gone)
 
     def sweep(self) -> None:
@@ -295,13 +303,27 @@ class SessionStore:
         longest = max(map(self._idle_for, idle), default=self._limits.active - _USUAL_RETRY)
         return round(max(_SHORTEST_RETRY, self._limits.active - longest), 1)
 
-    def _discard(self, key: tuple[str, str]) -> None:
+    def _discard(self, key: tuple[str, str], *, kept: bool = True) -> None:
         session = self._sessions.pop(key, None)
         if session is None:
             return
+        if not kept:
+            session.names = None
         if session.running:
             self._lingering.add(session)
             return
+        self._end(session, kept=kept)
+
+    def _end(self, session: Session, *, kept: bool) -> None:
+        """Give its buffers back, once what it holds is kept."""
+        if kept and self.park(session, lambda: self._parked(session)):
+            self._parking.add(session)
+        else:
+            self._room.drop(session)
+        self.freed()
+
+    def _parked(self, session: Session) -> None:
+        self._parking.discard(session)
         self._room.drop(session)
         self.freed()
 

@@ -1,0 +1,59 @@
+"""Names of cached positions: what opens a kept block, and to whom.
+
+The chained digest of the rows (``split_wire.digest``) says what a prefix holds, without a secret;
+it travels in every message. A block is kept under a keyed hash of that digest, so that a digest
+alone opens nothing: the key belongs to one principal, one salt of the device's and one way of
+computing keys and values.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+# Positions by which blocks are named; a partial block is named by its own end.
+BLOCK = 16
+_SECRET_BYTES = 32
+_NAME_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class BlockNames:
+    """The names that one principal's sessions of one salt give; ``owner`` is that principal."""
+
+    owner: str
+    _secret: bytes
+
+    def name(self, position: int, digest: bytes) -> bytes:
+        """Of the block that ends with ``position`` positions, whose chained digest is given."""
+        link = position.to_bytes(8, "little") + digest
+        return blake2b(link, key=self._secret, digest_size=_NAME_BYTES).digest()
+
+
+class Namespaces:
+    """``identity``: everything that decides what keys and values a row gives. Lives on the event
+    loop.
+    """
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity.encode()
+        self._salts: dict[str, bytes] = {}
+
+    def of(self, principal: str, salt: str = "") -> BlockNames:
+        """The names of ``principal``; with a ``salt``, other ones than with any other."""
+        own = self._salts.setdefault(principal, secrets.token_bytes(_SECRET_BYTES))
+        # HKDF (RFC 5869); the parts of what it is told are told apart by their lengths.
+        parts = (self._identity, salt.encode())
+        told = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
+        derived = HKDF(SHA256(), _SECRET_BYTES, salt=own, info=b"kv block names 1" + told)
+        return BlockNames(principal, derived.derive(own))
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Nothing that was named for principals that are ``gone`` is found again."""
+        for principal in [principal for principal in self._salts if gone(principal)]:
+            del self._salts[principal]

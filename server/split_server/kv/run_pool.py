@@ -1,0 +1,186 @@
+"""Runs that are kept in memory, by the names of their blocks; usable from any thread.
+
+A run stays while others follow it, or while it is read. Of the rest the least recently used goes
+first, and of whoever has more than a principal may have, his own.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from split_server.kv.run import Run, Span, spans_to
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """Bytes of all runs, and of one principal's; seconds after which an unused one goes."""
+
+    total: int = 1 << 62
+    per_principal: int = 1 << 62
+    ttl: float = 3600.0
+
+
+class RunPool:
+    """``clock`` in seconds."""
+
+    def __init__(self, limits: PoolLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._bound = limits.total
+        self._by_name: dict[bytes, tuple[Run, int]] = {}
+        # Least recently used first.
+        self._runs: OrderedDict[Run, None] = OrderedDict()
+        self._bytes = 0
+        self._held: Counter[str] = Counter()
+        self.evicted: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of all runs."""
+        return self._bytes
+
+    def held_by(self, principal: str) -> int:
+        """Bytes of the principal's runs."""
+        return self._held[principal]
+
+    def knows(self, name: bytes) -> bool:
+        """Whether there is a block of that name."""
+        return name in self._by_name
+
+    @contextmanager
+    def longest(self, names: Iterable[bytes]) -> Iterator[list[Span]]:
+        """The spans of the first of ``names`` that is known, from position 0 on; none of them goes
+        before the block ends. Empty where none is known.
+        """
+        with self._lock:
+            found = next(filter(None, map(self._by_name.get, names)), None)
+            spans = [] if found is None else spans_to(*found)
+            for span in spans:
+                span.run.readers += 1
+                self._touch(span.run)
+        try:
+            yield spans
+        finally:
+            with self._lock:
+                for span in spans:
+                    span.run.readers -= 1
+
+    def find(self, name: bytes) -> Run | None:
+        """The run that has the block of that name."""
+        found = self._by_name.get(name)
+        return None if found is None else found[0]
+
+    def room_for(self, owner: str, size: int, sparing: Run | None) -> bool:
+        """Whether ``size`` bytes more fit, after others made way that ``sparing`` does not need."""
+        with self._lock:
+            return self._make_room(owner, size, sparing)
+
+    def add(self, run: Run) -> bool:
+        """Keep ``run``; False when its blocks are known already, its parent has gone or there is no
+        room.
+        """
+        with self._lock:
+            parent = run.parent
+            if parent is not None and parent not in self._runs:
+                return False
+            if all(name in self._by_name for name in run.names.values()):
+                return False
+            if not self._make_room(run.owner, run.size, parent):
+                return False
+            if parent is not None:
+                parent.children += 1
+            self._bytes += run.size
+            self._held[run.owner] += run.size
+            for position, name in run.names.items():
+                self._by_name.setdefault(name, (run, position))
+            self._touch(run)
+            return True
+
+    def bound(self, most: int) -> None:
+        """Have at most ``most`` bytes from now on, beside the limits."""
+        with self._lock:
+            self._bound = min(most, self._limits.total)
+            self._evict("memory", lambda: self._bytes <= self._bound, lambda _: True)
+
+    def release(self, size: int) -> None:
+        """Drop runs until ``size`` bytes are free that were not."""
+        with self._lock:
+            left = self._bytes - size
+            self._evict("memory", lambda: self._bytes <= left, lambda _: True)
+
+    def sweep(self) -> None:
+        """Drop what nobody used for longer than the limit."""
+        with self._lock:
+            deadline = self._clock() - self._limits.ttl
+            self._evict("age", lambda: False, lambda run: run.used < deadline)
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Drop the runs of principals that are ``gone``."""
+        with self._lock:
+            for run in [run for run in self._runs if gone(run.owner)]:
+                # One that is read just now is freed when that ends.
+                self._drop(run, "forgotten")
+
+    def _make_room(self, owner: str, size: int, sparing: Run | None) -> bool:
+        own, bound = self._limits.per_principal, self._bound
+        if size > min(own, bound):
+            return False
+        needed = _ancestors(sparing)
+        self._evict(
+            "share",
+            lambda: self._held[owner] + size <= own,
+            lambda run: run.owner == owner and run not in needed,
+        )
+        self._evict("room", lambda: self._bytes + size <= bound, lambda run: run not in needed)
+        return self._held[owner] + size <= own and self._bytes + size <= bound
+
+    def _evict(
+        self, reason: str, enough: Callable[[], bool], may_go: Callable[[Run], bool]
+    ) -> None:
+        """Drop leaves that ``may_go``, the least recently used first, until there is ``enough``."""
+        while not enough():
+            leaves = [
+                run for run in self._runs if not run.children and not run.readers and may_go(run)
+            ]
+            if not leaves:
+                return
+            # A run that loses its last child is a leaf in the next round.
+            for run in leaves:
+                if enough():
+                    return
+                self._drop(run, reason)
+
+    def _drop(self, run: Run, reason: str) -> None:
+        del self._runs[run]
+        self._bytes -= run.size
+        self._held[run.owner] -= run.size
+        if not self._held[run.owner]:
+            del self._held[run.owner]
+        for name in run.names.values():
+            if self._by_name.get(name, (None,))[0] is run:
+                del self._by_name[name]
+        if run.parent is not None:
+            run.parent.children -= 1
+        self.evicted[reason] += 1
+
+    def _touch(self, run: Run) -> None:
+        run.used = self._clock()
+        self._runs[run] = None
+        self._runs.move_to_end(run)
+
+
+def _ancestors(run: Run | None) -> set[Run]:
+    found = set()
+    while run is not None:
+        found.add(run)
+        run = run.parent
+    return found
