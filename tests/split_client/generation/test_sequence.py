@@ -29,7 +29,7 @@ class ListBackend:
     losses: list[int] = field(default_factory=list)
     closed: bool = False
 
-    def open(self) -> None:
+    def open(self, _: object = None) -> None:
         pass
 
     def step(
@@ -292,7 +292,7 @@ def test_a_step_that_was_broken_off_is_known_once_the_session_is_open_again(
     class Broken(ListBackend):
         breaking = False
 
-        def open(self) -> bool | None:
+        def open(self, _: object = None) -> bool | None:
             return went_through if self.steps and not self.breaking else None
 
         def step(self, start: int, embeddings: NDArray[np.float32], *more: object) -> StepOutput:

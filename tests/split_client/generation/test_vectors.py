@@ -43,7 +43,7 @@ class ScriptedBackend:
     stop_at: int | None = None
     stopped: bool = False
 
-    def open(self) -> None:
+    def open(self, _: object = None) -> None:
         pass
 
     def step(self, start: int, embeddings: NDArray[np.float32], *_: Any) -> StepOutput:

@@ -17,8 +17,11 @@ class Positions:
     def __init__(self) -> None:
         self.closed = False
 
-    def open(self) -> None:
+    def open(self, _: object = None) -> None:
         """Nothing to do."""
+
+    def held(self, _: object, start: int) -> int:
+        return start
 
     def step(self, start: int, embeddings: np.ndarray, *_: object) -> StepOutput:
         return StepOutput(np.zeros(1, np.float32), 0, 0)
