@@ -22,8 +22,8 @@ Answer = Callable[[bytes], bytes]
 class PeerAnswer:
     """A split server without a model: every frame is answered at once, by real session states."""
 
-    def __init__(self) -> None:
-        self.peer = Peer("s")
+    def __init__(self, peer: Peer | None = None) -> None:
+        self.peer = peer or Peer("s")
         self.frames: list[bytes] = []
         self._lock = threading.Lock()
 

@@ -23,11 +23,14 @@ from split_wire.messages import (
     Open,
     Opened,
     Pong,
+    Restore,
+    Restored,
     Result,
     Step,
     decode_client_message,
     encode_message,
 )
+from split_wire.probe import Probe
 from split_wire.session import Replay, Run, SessionState, fingerprint
 from split_wire.tensor import Tensor, WireDtype
 
@@ -72,11 +75,21 @@ class Held:
 
 
 class Peer:
-    """``runs`` counts how often each (session, step) was appended; ``attention``: is offered."""
+    """``runs`` counts how often each (session, step) was appended; ``attention``: is offered.
 
-    def __init__(self, name: str, manifest: str = "m", dtype: WireDtype = "f32") -> None:
-        self._name, self._manifest, self._dtype = name, manifest, dtype
+    ``kept``: rows of every prefix that was ever cached by its digest, None where nothing is kept.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        manifest: str = "m",
+        dtype: WireDtype = "f32",
+        limits: tuple[int, int] = (MAX_ROWS, MAX_CONTEXT),
+    ) -> None:
+        self._name, self._manifest, self._dtype, self._limits = name, manifest, dtype, limits
         self._opened = 0
+        self.kept: dict[bytes, list[bytes]] | None = None
         self.attention = True
         self.sessions: dict[str, Held] = {}
         self.runs: dict[tuple[str, int], int] = {}
@@ -89,27 +102,66 @@ class Peer:
             return [encode_message(Failure.of(error))]
         if isinstance(message, Step):
             return self._on_step(message, frame)
-        return [encode_message(self._answer(message))]
+        try:
+            return [encode_message(self._answer(message))]
+        except SplitError as error:
+            return [encode_message(Failure.of(error))]
 
     def _answer(self, message: Message) -> Message:
         match message:
             case Open(manifest=manifest) if manifest != self._manifest:
                 return Failure.of(ModelChanged())
             case Open():
-                self._opened += 1
-                session = f"{self._name}{self._opened}"
-                state = SessionState(PrefixChain(self._manifest), WIDTH, MAX_ROWS, MAX_CONTEXT)
-                self.sessions[session] = Held(state)
-                limits = (MAX_ROWS, MAX_CONTEXT)
-                opened = Opened(session, self._manifest, self._dtype, *limits)
-                if not self.attention:
-                    return opened
-                return replace(opened, capabilities=("attention",), layers=LAYERS, heads=HEADS)
+                return self._open(message)
+            case Restore(session=session):
+                if session not in self.sessions:
+                    raise UnknownSession
+                held = self.sessions[session]
+                held.state.found(message)
+                self._take_in(held, message.start, message.probe)
+                cached = len(held.rows)
+                chain = held.state._chain
+                return Restored(
+                    session, message.start, message.probe.known, cached, chain.at(cached)
+                )
             case Close(session=session):
                 self.sessions.pop(session, None)
                 return Closed(session)
             case _:
                 return Pong()
+
+    def _open(self, message: Open) -> Message:
+        self._opened += 1
+        session = f"{self._name}{self._opened}"
+        state = SessionState(PrefixChain(self._manifest), WIDTH, *self._limits)
+        held = self.sessions[session] = Held(state)
+        opened = Opened(session, self._manifest, self._dtype, *self._limits)
+        if self.attention:
+            opened = replace(opened, capabilities=("attention",), layers=LAYERS, heads=HEADS)
+        if self.kept is None:
+            return opened
+        opened = replace(opened, capabilities=(*opened.capabilities, "restore"))
+        if message.probe is not None:
+            self._take_in(held, 0, message.probe)
+        return replace(opened, cached=len(held.rows), prefix=state._chain.at(len(held.rows)))
+
+    def _take_in(self, held: Held, start: int, probe: Probe) -> None:
+        """Hold the longest prefix of ``probe`` that is kept, and at least ``start`` positions."""
+        known = self.kept or {}
+        found = next((at for at, name in probe.longest_first() if at > start and name in known), 0)
+        if not found:
+            del held.rows[start:]
+            held.state._chain.truncate(start)
+            return
+        held.rows = [*known[probe.at(found) or b""]]
+        held.state._chain.replace(0, self._names(held.rows))
+        held.state.replaced()
+
+    def _names(self, rows: list[bytes]) -> list[bytes]:
+        chain = PrefixChain(self._manifest)
+        data = b"".join(rows)
+        whole = Tensor(self._dtype, (len(rows), WIDTH), data, b"")
+        return chain.following(0, whole)
 
     def _on_step(self, step: Step, frame: bytes) -> list[bytes]:
         held = self.sessions.get(step.session)
@@ -143,6 +195,9 @@ class Peer:
         result = Result(session, step.step, cached, hidden, prefix=run.prefix, attention=attention)
         reply = encode_message(result)
         held.state.complete(run, reply)
+        if self.kept is not None:
+            for at, name in enumerate(self._names(held.rows), 1):
+                self.kept[name] = held.rows[:at]
         return self._release(held, reply)
 
     def fail(self, session: str, *, truncated: bool) -> list[bytes]:

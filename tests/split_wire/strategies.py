@@ -12,6 +12,7 @@ from split_wire.attention import (
     AttentionRequest,
     AttentionRows,
 )
+from split_wire.digest import DIGEST_BYTES
 from split_wire.fields import MAX_STEP
 from split_wire.messages import (
     LARGEST_MAX_CONTEXT,
@@ -23,9 +24,12 @@ from split_wire.messages import (
     Opened,
     Ping,
     Pong,
+    Restore,
+    Restored,
     Result,
     Step,
 )
+from split_wire.probe import BLOCK, Probe
 from split_wire.tensor import WIRE_DTYPES, Tensor, item_size
 
 dtypes = st.sampled_from(WIRE_DTYPES)
@@ -71,13 +75,26 @@ finite_rows = st.tuples(st.integers(1, 5), st.integers(1, 9)).flatmap(
     ).map(lambda values: np.array(values, np.float32).reshape(shape))
 )
 
+
+@st.composite
+def probes(draw: st.DrawFn) -> Probe:
+    """Any digests, as many as the positions need."""
+    known, stride = draw(st.integers(1, 400)), BLOCK * draw(st.integers(1, 30))
+    size = DIGEST_BYTES * -(-known // stride)
+    return Probe(known, stride, draw(st.binary(min_size=size, max_size=size)))
+
+
 client_messages = st.one_of(
     st.builds(
         Open,
         st.none() | texts,
         st.none() | dtypes,
         capabilities=st.lists(texts, max_size=5).map(tuple),
+        probe=st.none() | probes(),
+        cache_salt=st.none() | texts,
+        cache=st.sampled_from(("exact", "off")),
     ),
+    st.builds(Restore, texts, counts, digests, probes()),
     st.builds(
         Step,
         texts,
@@ -104,7 +121,10 @@ server_messages = st.one_of(
         capabilities=st.lists(texts, max_size=5).map(tuple),
         layers=st.integers(0, LARGEST_LAYERS),
         heads=st.integers(0, LARGEST_HEADS),
+        cached=counts,
+        prefix=st.just(b"") | digests,
     ),
+    st.builds(Restored, texts, counts, counts, counts, digests),
     st.builds(
         Result,
         texts,
@@ -115,6 +135,7 @@ server_messages = st.one_of(
         counts,
         st.just(b"") | digests,
         st.none() | attention_rows(),
+        counts,
     ),
     st.builds(Closed, texts),
     st.just(Pong()),
