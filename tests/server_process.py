@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +39,20 @@ class RunningServer:
     doorway: Doorway
     server: GracefulServer
     thread: threading.Thread
+    loop: asyncio.AbstractEventLoop
+
+    def lose_sessions(self) -> None:
+        """Have every session end as if it had been idle for long."""
+
+        async def lost() -> None:
+            store = self.parts.steps.store
+            for session in [*store._sessions.values()]:
+                store.lose(session)
+            reuse = self.parts.steps.reuse
+            if reuse is not None:
+                await asyncio.gather(*reuse.parking)
+
+        asyncio.run_coroutine_threadsafe(lost(), self.loop).result(PATIENCE)
 
     @property
     def url(self) -> str:
@@ -101,14 +116,22 @@ def running_server(
     upkeep = certificate_upkeep(doorway.certificate)
     app = SplitApp(parts or load_parts(config), config, doorway.policy, doorway.pairing, upkeep)
     started = threading.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    def begun() -> None:
+        loops.append(asyncio.get_running_loop())
+        started.set()
+
     uvicorn = uvicorn_config(
         app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
     )
-    server = GracefulServer(uvicorn, app.drain, started.set)
+    server = GracefulServer(uvicorn, app.drain, begun)
     thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
     thread.start()
     assert started.wait(PATIENCE)
-    running = RunningServer(sockets[0].getsockname()[1], app.parts, app, doorway, server, thread)
+    running = RunningServer(
+        sockets[0].getsockname()[1], app.parts, app, doorway, server, thread, loops[0]
+    )
     try:
         yield running
     finally:

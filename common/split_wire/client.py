@@ -71,7 +71,8 @@ class SessionOpened:
 class StepCompleted:
     """``hidden`` float32 [n or 1, H], read-only; the server holds ``cached`` positions.
 
-    Times in microseconds. ``attention``: that of the step's last row, where it was asked for.
+    Times in microseconds. ``attention``: that of the step's last row, where it was asked for;
+    ``reused``: rows that the server says it knew already.
     """
 
     hidden: NDArray[np.float32]
@@ -79,6 +80,7 @@ class StepCompleted:
     compute_us: int
     queue_us: int
     attention: AttentionWeights | None = None
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +350,12 @@ class ClientProtocol:
         self._next_step += 1
         self._pending, self._outstanding = None, None
         return StepCompleted(
-            hidden, message.cached, message.compute_us, message.queue_us, attention
+            hidden,
+            message.cached,
+            message.compute_us,
+            message.queue_us,
+            attention,
+            min(message.reused, step.embeddings.rows),
         )
 
     def _checked(self, message: Result, step: Step) -> NDArray[np.float32]:

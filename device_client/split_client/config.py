@@ -42,6 +42,13 @@ class ConnectionConfig:
         choices=("auto", "websocket", "http"),
         group="connection",
     )
+    server_cache: str = option(
+        "exact",
+        help="exact lets the server keep what it computed of a chat for the next session, for this "
+        "user alone; off has it keep nothing",
+        choices=("exact", "off"),
+        group="connection",
+    )
     cache: Path | None = option(
         None,
         help="folder for weights (default: SPLIT_CACHE, else the platform's cache folder)",

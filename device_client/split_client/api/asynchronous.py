@@ -35,6 +35,7 @@ from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_wire.attention import AttentionRequest
+from split_wire.messages import Cache
 
 # Below the sessions that a server lets one principal have.
 MOST_AT_A_TIME = 16
@@ -52,6 +53,7 @@ class ClientOptions(TypedDict, total=False):
     adapter_host: str | None
     adapter_token: str | None
     noise: NoiseSettings | None
+    server_cache: Cache
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]

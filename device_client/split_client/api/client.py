@@ -41,6 +41,7 @@ from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
 from split_wire.attention import AttentionRequest
+from split_wire.messages import Cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,9 @@ class SplitClient:
     server applies it in the clear and sees its name, unless ``adapter_host`` is the URL of a host
     that evaluates it on ciphertexts, with the token ``adapter_token``.
 
+    ``server_cache``: "exact" lets the server keep what it computed of a chat, for later sessions of
+    the same token, or without one of the same user; "off" has it keep nothing.
+
     ``noise``: rows are sent with noise, counted and bounded as the settings say; None: as they are.
     """
 
@@ -85,6 +89,7 @@ class SplitClient:
         adapter_host: str | None = None,
         adapter_token: str | None = None,
         noise: NoiseSettings | None = None,
+        server_cache: Cache = "exact",
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -92,7 +97,13 @@ class SplitClient:
         on_notice: Callable[[Reconnecting], None] = lambda _: None,
     ) -> None:
         self._wanted = Wanted(
-            Endpoint.parse(url), token, transport, lm_head, patience or Patience(), noise
+            Endpoint.parse(url),
+            token,
+            transport,
+            lm_head,
+            patience or Patience(),
+            noise,
+            server_cache,
         )
         self._hooks = Hooks(
             on_manifest, on_progress, on_prepare, on_calibrate, on_notice, self._pause
@@ -229,6 +240,11 @@ class SplitClient:
     def resume(self) -> None:
         """Take back a :meth:`cancel` that nothing has heeded yet."""
         self._cancel.clear()
+
+    @property
+    def server_cache(self) -> Cache:
+        """Whether the server may keep what it computed of a chat for later sessions."""
+        return self._wanted.server_cache
 
     @property
     def ends(self) -> DeviceEnds:

@@ -14,10 +14,12 @@ class ReplyStats:
     """Counts in tokens, times in seconds, traffic in bytes of frames.
 
     ``prompt_sent`` is the part of the prompt that travelled; the rest was cached.
+    ``prompt_restored`` of it the server had kept from an earlier session.
     """
 
     prompt_tokens: int
     prompt_sent: int = 0
+    prompt_restored: int = 0
     ttft: float = 0.0
     bytes_up: int = 0
     bytes_down: int = 0
@@ -92,8 +94,9 @@ class Reply:
             case Finished(reason=reason):
                 self.finish_reason = reason
                 self.on_finish()
-            case TokenEvent(token=token, timing=timing, rows=rows):
+            case TokenEvent(token=token, timing=timing, rows=rows, restored=restored):
                 if not self.token_ids:
                     self.stats.ttft, self.stats.prompt_sent = timing.total, rows
+                    self.stats.prompt_restored = restored
                 self.token_ids.append(token)
                 self.stats.timings.append(timing)

@@ -21,7 +21,8 @@ class StepOutput:
     """``hidden`` float32 [H], the final-norm state of the last row; times in microseconds.
 
     ``exchange_us`` is the whole wait for the server, compute and queue included; 0 without one.
-    ``attention``: that of the last row, where it was asked for.
+    ``attention``: that of the last row, where it was asked for; ``reused``: rows of the step that
+    were known already, and not computed.
     """
 
     hidden: NDArray[np.float32]
@@ -29,6 +30,7 @@ class StepOutput:
     queue_us: int
     exchange_us: int = 0
     attention: AttentionWeights | None = None
+    reused: int = 0
 
 
 class Rows(Protocol):

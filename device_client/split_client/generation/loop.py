@@ -60,7 +60,8 @@ class TokenEvent:
     """One token; ``text`` is what it makes showable, often with delay and sometimes empty.
 
     ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
-    new part of the prompt for the first token, then 1. ``attention``, where it was asked for, is
+    new part of the prompt for the first token, then 1; ``restored`` of the prompt were known
+    already, and not sent or not computed. ``attention``, where it was asked for, is
     that of the position before the token, which it was chosen from: over the prompt and the tokens
     of the reply before this one. ``logprobs``, where asked for, are those of the model alone.
     """
@@ -72,6 +73,7 @@ class TokenEvent:
     timing: TokenTiming
     attention: AttentionWeights | None = None
     logprobs: TokenLogprobs | None = None
+    restored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,14 @@ def decode(
         text = "" if ended else stops.push(detokenizer.push(token))
         timing = _timing(extended, clock() - began)
         yield TokenEvent(
-            token, text, probability, extended.rows, timing, extended.attention, likely
+            token,
+            text,
+            probability,
+            extended.rows,
+            timing,
+            extended.attention,
+            likely,
+            extended.restored,
         )
         if ended:
             reason = "eos"

@@ -41,7 +41,8 @@ class Extended:
     """``hidden`` float32 [H] after the last token.
 
     Times in seconds; ``exchange`` is the wait for the server, compute and queue included.
-    ``attention``: what the last token attends to, where it was asked for.
+    ``attention``: what the last token attends to, where it was asked for; ``restored``: rows that
+    were not sent because the backend had kept them, or not computed because it knew them.
     """
 
     hidden: NDArray[np.float32]
@@ -50,6 +51,7 @@ class Extended:
     compute: float
     queue: float
     attention: AttentionWeights | None = None
+    restored: int = 0
 
     @property
     def wire(self) -> float:
@@ -131,8 +133,9 @@ class Sequence:
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             try:
-                self._restore(known)
-                return self._send_rest(tokens, attention)
+                restored = self._restore(known)
+                sent = self._send_rest(tokens, attention)
+                return replace(sent, restored=sent.restored + restored)
             except CacheLost:
                 self.counters.resends += 1
                 self._cached, self._broken_off = [], None
@@ -149,15 +152,17 @@ class Sequence:
             return None
         return _Known(tokens, self._embed)
 
-    def _restore(self, known: _Known | None) -> None:
-        """Have the backend take in what it kept of ``known``."""
+    def _restore(self, known: _Known | None) -> int:
+        """Have the backend take in what it kept of ``known``; how many rows that were."""
         if known is None:
-            return
+            return 0
         start = min(self.shared(known.tokens), len(known))
         held = self._backend.held(known, start)
-        if held > start:
-            self._cached = known.tokens[:held]
-            self.counters.rows_restored += held - start
+        if held <= start:
+            return 0
+        self._cached = known.tokens[:held]
+        self.counters.rows_restored += held - start
+        return held - start
 
     def _open(self, known: _Known | None = None) -> None:
         """Open the session; what a step that was broken off left behind is known then."""
@@ -171,17 +176,18 @@ class Sequence:
         # given.
         start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
         self.counters.rows_reused += start
-        rows, exchange, compute, queue = len(tokens) - start, 0, 0, 0
+        rows, exchange, compute, queue, reused = len(tokens) - start, 0, 0, 0, 0
         while True:
             chunk = tokens[start : start + self._backend.max_rows]
             wanted = attention if start + len(chunk) == len(tokens) else None
             output = self._step(start, chunk, self._rows(tokens, start, start + len(chunk)), wanted)
             exchange += output.exchange_us
             compute, queue = compute + output.compute_us, queue + output.queue_us
+            reused += output.reused
             start += len(chunk)
             if start == len(tokens):
                 seconds = (exchange / 1e6, compute / 1e6, queue / 1e6)
-                return Extended(output.hidden, rows, *seconds, output.attention)
+                return Extended(output.hidden, rows, *seconds, output.attention, reused)
 
     def _step(
         self,

@@ -9,6 +9,7 @@ from weakref import WeakSet
 
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sequence import Sequence
+from split_client.model.cache_salt import cache_salt
 from split_client.model.ends import DeviceEnds, derives
 from split_client.noise.backend import OneDtypeBackend
 from split_client.noise.calibration import Table
@@ -26,6 +27,7 @@ from split_client.weights.pull import Progress, fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
 from split_client.weights.turn import PATIENCE, Turn
 from split_wire.limits import frame_limit
+from split_wire.messages import Cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Wanted:
     lm_head: HeadKind
     patience: Patience
     noise: NoiseSettings | None
+    server_cache: Cache = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class ConnectedModel:
         self.noise = noise
         self._opened = opened
         self._pause: Callable[[float], None] = lambda _: None
+        self._salt: str | None = None
+        self._server_cache: Cache = "exact"
         # A chat that nobody holds any more leaves its session to the server's idle limit.
         self._sequences: WeakSet[Sequence] = WeakSet()
 
@@ -95,6 +100,9 @@ class ConnectedModel:
             opening.callback(channel.close)
             model = cls(ends, channel, noise, opening.pop_all())
         model._pause = hooks.pause
+        model._server_cache = wanted.server_cache
+        if wanted.server_cache != "off":
+            model._salt = cache_salt(wanted.token)
         return model
 
     def sequence(self) -> tuple[Sequence, NoisedConversation | None]:
@@ -106,6 +114,8 @@ class ConnectedModel:
             manifest.hidden_size,
             manifest.digest,
             manifest.max_context,
+            cache_salt=self._salt,
+            cache=self._server_cache,
             busy_patience=min(BUSY_PATIENCE, self.channel.patience.total),
             pause=self._pause,
         )

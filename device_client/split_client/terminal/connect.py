@@ -19,6 +19,7 @@ from split_client.terminal.output.words import size
 from split_client.terminal.pair import own_token, paired_token
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
+from split_wire.messages import Cache
 
 _TELL_EVERY = 8
 
@@ -48,6 +49,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         adapter_token=config.adapter_token or _host_token(config),
         lm_head=cast(HeadKind, config.lm_head),
         noise=noise_from(config),
+        server_cache=cast(Cache, config.server_cache),
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),

@@ -118,6 +118,8 @@ def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
         "text": reply.text,
         "finish_reason": reply.finish_reason,
         "prompt_tokens": stats.prompt_tokens,
+        "prompt_sent": stats.prompt_sent,
+        "prompt_restored": stats.prompt_restored,
         "tokens": stats.tokens,
         "ttft_seconds": round(stats.ttft, 6),
         "tokens_per_second": round(stats.tokens_per_second, 3),

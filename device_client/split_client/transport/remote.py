@@ -189,7 +189,12 @@ class RemoteBackend:
             raise self._untrue("the answer to a step is not its result")
         waited = round(1e6 * self._waited)
         return StepOutput(
-            event.hidden[-1], event.compute_us, event.queue_us, waited, event.attention
+            event.hidden[-1],
+            event.compute_us,
+            event.queue_us,
+            waited,
+            event.attention,
+            event.reused,
         )
 
     def _resumed(self) -> bool:

@@ -107,6 +107,7 @@ class EngineBackend:
             result.compute_us,
             result.queue_us,
             attention=None if result.attention is None else weights_of(result.attention),
+            reused=result.reused,
         )
 
     def rest(self) -> None:

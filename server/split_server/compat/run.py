@@ -93,7 +93,7 @@ class GenerationRun:
         for event in events:
             if isinstance(event, TokenEvent):
                 self.tokens += 1
-                self.rows_sent += event.rows
+                self.rows_sent += event.rows - event.restored
             self._channel.put(event)
 
     def _events(self, constraint: Constraint | None) -> Iterator[Event]:

@@ -15,6 +15,10 @@ from dataclasses import dataclass
 
 from split_server.kv.run import Run, Span, spans_to
 
+# Why runs go: memory that sessions need, a principal's share, room for newer ones, age, or because
+# their principal has gone.
+EVICTIONS = ("memory", "share", "room", "age", "forgotten")
+
 
 @dataclass(frozen=True, slots=True)
 class PoolLimits:

@@ -20,6 +20,7 @@ from split_server.metrics.families import (
     connection_families,
     generation_families,
     memory_families,
+    reuse_families,
     step_families,
     time_families,
     vital_families,
@@ -65,6 +66,9 @@ class Metrics(Collector):
         yield from time_families(self.steps)
         yield from connection_families(len(sources.steps.store), sources.sockets())
         yield from answer_families(self.answers)
+        if sources.steps.reuse is not None:
+            computed = self.steps.prefill.rows + self.steps.decode.rows
+            yield from reuse_families(sources.steps.reuse, computed)
         if sources.memory is not None:
             yield from memory_families(sources.memory())
         if sources.generator is not None:

@@ -18,9 +18,11 @@ from prometheus_client.core import (
 
 from split_server.compat.generator import Generator
 from split_server.engine.vitals import Vitals
+from split_server.kv.run_pool import EVICTIONS
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
+from split_server.sessions.reuse import Reuse
 
 
 def step_families(meter: StepMeter) -> Iterator[Metric]:
@@ -102,6 +104,22 @@ def memory_families(report: Mapping[str, Any]) -> Iterator[Metric]:
     failures = _counter("split_memory_failures", "Passes that ran out of memory all the same.")
     failures.add_metric([], report["failed"])
     yield from (refusals, failures)
+
+
+def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
+    """Of what is kept for later sessions; ``computed``: rows that passes took."""
+    told = "Positions of caches by where they came from."
+    positions = _counter("split_kv_positions", told, "source")
+    positions.add_metric(["computed"], computed)
+    positions.add_metric(["pool_asked"], reuse.taken["asked"])
+    positions.add_metric(["pool_sent"], reuse.taken["sent"])
+    evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
+    for reason in EVICTIONS:
+        evicted.add_metric([reason], reuse.pool.evicted[reason])
+    yield from (positions, evicted)
+    kept = "kept for later sessions."
+    yield _gauge("split_kv_pool_bytes", f"Bytes that are {kept}", reuse.pool.held_bytes)
+    yield _gauge("split_kv_pool_runs", f"Runs that are {kept}", len(reuse.pool))
 
 
 def generation_families(generator: Generator) -> Iterator[Metric]:

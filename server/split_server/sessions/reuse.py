@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -43,6 +44,8 @@ class Reuse:
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
         self._threads = Threads("kv", 1)
+        # Positions that were taken in: asked for by their device, or sent in vain.
+        self.taken: Counter[str] = Counter()
         # What copies sessions that have ended.
         self.parking: set[asyncio.Task[None]] = set()
 
@@ -107,7 +110,9 @@ class Reuse:
         ends = range(last - last % BLOCK, start, -BLOCK)
         named = (names.name(end, digests[end - start - 1]) for end in ends)
         with self.pool.longest(named) as spans:
-            return self._adopt(session, start, spans, last + 1)
+            held = self._adopt(session, start, spans, last + 1)
+        self.taken["sent"] += held - start
+        return held
 
     async def restored(self, session: Session, start: int, spans: list[Span]) -> int:
         """Positions that ``session``, which has no step under way, holds after ``spans`` were taken
@@ -120,6 +125,7 @@ class Reuse:
             return self._adopt(session, start, spans, spans[-1].end)
 
         held = await self._threads.run(work)
+        self.taken["asked"] += held - start
         if held > start:
             chained = b"".join(span.digests for span in spans)
             session.advance(0, _split(chained))

@@ -63,6 +63,7 @@ class Server:
             attention=self.attention.asked,
             adapter=self._adapter(),
             noise=tuple(self.client.privacy_lines(self.chat)),
+            kept=self.client.server_cache != "off",
         )
 
     def _adapter(self) -> str | None:

@@ -62,6 +62,8 @@ def status_line(reply: Reply, max_tokens: int) -> str:
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
     parts.append(counted(stats.tokens, "token"))
+    if stats.prompt_restored:
+        parts.append(f"{stats.prompt_restored:,} of {stats.prompt_tokens:,} prompt tokens restored")
     parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
     if reply.finish_reason == "length":
         parts.append(cut_line(max_tokens))

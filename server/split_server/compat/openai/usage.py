@@ -27,7 +27,9 @@ class Usage:
         self._completion += 1
         # What of the prompt was not sent for its first reply's first token was cached.
         prompt = index // self._choices
-        self._cached.setdefault(prompt, max(0, self._prompts[prompt] - event.rows))
+        self._cached.setdefault(
+            prompt, max(0, self._prompts[prompt] - (event.rows - event.restored))
+        )
 
     def document(self) -> dict[str, Any]:
         """As OpenAI tells it."""
