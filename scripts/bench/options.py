@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from scripts.bench.shapes import SHAPES
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """A parser with --shape, --dtype and --folder."""
+    """A parser with --shape, --dtype and --folder.
+
+    Servers that the benchmark starts keep nothing of one prompt for the next, unless it says so:
+    what is measured is computed each time.
+    """
+    os.environ.setdefault("SPLIT_SERVER_KV_REUSE", "off")
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--shape", choices=SHAPES, default="m")
     made.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache as cached
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
 from split_wire.limits import frame_limit
-from split_wire.messages import DEFAULT_MAX_ROWS
+from split_wire.messages import DEFAULT_MAX_ROWS, Cache
 
 _SCALE = 0.05
 
@@ -40,9 +40,21 @@ class Served:
 
 
 class RowSession:
-    """One session of ``token``'s principal, over a connection of its own."""
+    """One session of ``token``'s principal, over a connection of its own.
 
-    def __init__(self, served: Served, token: str, patience: float = BUSY_PATIENCE) -> None:
+    ``cache``: whether the server keeps and finds what it computes of it; ``asks``: whether the
+    device asks for what it may hold.
+    """
+
+    def __init__(
+        self,
+        served: Served,
+        token: str,
+        patience: float = BUSY_PATIENCE,
+        *,
+        cache: Cache = "off",
+        asks: bool = True,
+    ) -> None:
         limit = frame_limit(served.hidden_size, DEFAULT_MAX_ROWS)
         self._channel = Channel(connector(Endpoint.parse(served.url), token, limit))
         self.backend = RemoteBackend(
@@ -50,10 +62,21 @@ class RowSession:
             served.hidden_size,
             served.manifest,
             served.max_context,
+            cache=cache,
             busy_patience=patience,
         )
         self._table = _table(served.vocabulary, served.hidden_size)
-        self.sequence = Sequence(self.backend, lambda tokens: self._table[tokens])
+        rows = self._rows
+        named = None if asks else lambda tokens, start, stop: rows(tokens[start:stop])
+        self.sequence = Sequence(self.backend, rows, named)
+
+    @property
+    def sent(self) -> int:
+        """Bytes of frames that went up."""
+        return self._channel.traffic.sent
+
+    def _rows(self, tokens: list[int]) -> NDArray[np.float32]:
+        return self._table[tokens]
 
     def step(self, start: int, count: int) -> None:
         """Append ``count`` random rows after ``start`` positions."""
@@ -66,7 +89,7 @@ class RowSession:
         self._channel.close()
 
 
-@cache
+@cached
 def _table(count: int, width: int) -> NDArray[np.float32]:
     values = np.random.default_rng(7).standard_normal((count, width), np.float32)
     return values * np.float32(_SCALE)

@@ -160,6 +160,11 @@ class AsyncSplitClient:
         return self._client.ends
 
     @property
+    def server_cache(self) -> Cache:
+        """Whether the server may keep what it computed of a chat for later sessions."""
+        return self._client.server_cache
+
+    @property
     def endpoint(self) -> Endpoint:
         """The server's address."""
         return self._client.endpoint

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -60,10 +60,9 @@ class RunPool:
         """Whether there is a block of that name."""
         return name in self._by_name
 
-    @contextmanager
-    def longest(self, names: Iterable[bytes]) -> Iterator[list[Span]]:
-        """The spans of the first of ``names`` that is known, from position 0 on; none of them goes
-        before the block ends. Empty where none is known.
+    def hold(self, names: Sequence[bytes]) -> list[Span]:
+        """The spans of the first of ``names`` that is known, from position 0 on, empty where none
+        is; none of them goes before :meth:`let_go`.
         """
         with self._lock:
             found = next(filter(None, map(self._by_name.get, names)), None)
@@ -71,12 +70,22 @@ class RunPool:
             for span in spans:
                 span.run.readers += 1
                 self._touch(span.run)
+        return spans
+
+    def let_go(self, spans: Iterable[Span]) -> None:
+        """They are not read any more."""
+        with self._lock:
+            for span in spans:
+                span.run.readers -= 1
+
+    @contextmanager
+    def longest(self, names: Sequence[bytes]) -> Iterator[list[Span]]:
+        """:meth:`hold` for as long as the block runs."""
+        spans = self.hold(names)
         try:
             yield spans
         finally:
-            with self._lock:
-                for span in spans:
-                    span.run.readers -= 1
+            self.let_go(spans)
 
     def find(self, name: bytes) -> Run | None:
         """The run that has the block of that name."""

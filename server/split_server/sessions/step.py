@@ -18,6 +18,7 @@ from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
+from split_server.kv.run import Span
 from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
 from split_server.sessions.reuse import Reuse
@@ -198,17 +199,21 @@ class StepAdmission:
         reuse = self.reuse
         if reuse is None:
             return start
-        with reuse.pool.longest(reuse.named(session, start, probe)) as spans:
+        # Counted from here on: whoever asks for much takes the turns of his own steps.
+        self._gate.enter(session, session.cache.length)
+        spans: list[Span] = []
+        try:
+            spans = await reuse.found(session, start, probe)
             if not spans:
                 return start
             try:
-                self._gate.enter(session, spans[-1].end)
+                self.store.reserve(session, spans[-1].end)
             except CacheFull:
                 return start
-            try:
-                return await reuse.restored(session, start, spans)
-            finally:
-                self._gate.leave(session)
+            return await reuse.restored(session, start, spans)
+        finally:
+            reuse.pool.let_go(spans)
+            self._gate.leave(session)
 
     async def opened(
         self,

@@ -1,0 +1,1 @@
+"""What a second chat saves by what an earlier one left with the server."""
