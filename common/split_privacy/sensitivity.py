@@ -3,7 +3,7 @@
 By the triangle inequality two rows are no farther apart than their distances from any point,
 added. Rows far from the table's mean are compared first, and once what was found exceeds the sum
 of what remains, no other pair can be farther apart. In trained tables few rows lie far out: of
-SmolLM2's 49,152 x 49,152 pairs a ten-thousandth is looked at. Rows that all lie equally far out
+the 1.2 billion pairs of SmolLM2's rows some 200,000 are compared. Rows that all lie equally far out
 have to be compared each with each; where that takes too many multiplications, the sum bounds it.
 """
 
