@@ -15,7 +15,7 @@ import pytest
 
 from scripts.vectors.run import FOLDER, build, render
 from scripts.vectors.wire.fields import describe
-from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
+from split_wire.client import ClientProtocol, Ignored, SessionOpened, StepCompleted
 from split_wire.messages import decode_client_message, decode_server_message
 from split_wire.session import fingerprint
 from split_wire.tensor import Tensor
@@ -157,3 +157,28 @@ def test_a_device_that_hears_the_answers_sends_the_same_frames() -> None:
         assert device.step(step["start"], np.array(step["rows"], np.float32)) == sent
         assert isinstance(device.receive(answer), StepCompleted)
     assert device.close() == frames[-2]
+
+
+def test_a_device_believes_of_a_server_what_its_own_names_prove() -> None:
+    case = VECTORS["resumption"]
+    device = ClientProtocol(
+        case["hidden_size"], case["manifest"], case["dtype"], case["cache_salt"]
+    )
+    shape = (-1, case["hidden_size"])
+    tables = {
+        name: np.frombuffer(bytes.fromhex(data), "<f4").reshape(shape)
+        for name, data in case["rows"].items()
+    }
+    for act in case["acts"]:
+        assert _sent(device, act, tables[act["rows"]], case["dtype"]).hex() == act["frame"]
+        assert not isinstance(device.receive(bytes.fromhex(act["answer"])), Ignored)
+        assert device.cached == act["cached"]
+
+
+def _sent(device: ClientProtocol, act: dict[str, Any], rows: Any, dtype: Any) -> bytes:
+    """What the device sends when it does as ``act`` says."""
+    if act["does"] == "step":
+        return device.step(act["start"], rows[act["start"] :])
+    chain = device.new_chain()
+    chain.replace(0, chain.following(0, Tensor.from_f32(rows, dtype)))
+    return device.open(chain) if act["does"] == "open" else device.restore(act["start"], chain)

@@ -8,6 +8,7 @@ from scripts.vectors.wire.conversation import conversation
 from scripts.vectors.wire.malformed import malformed
 from scripts.vectors.wire.messages import messages, tolerated
 from scripts.vectors.wire.numbers import chains, fingerprints, refused_tensors, rounding
+from scripts.vectors.wire.resumption import resumption
 
 
 def build() -> dict[str, Any]:
@@ -16,6 +17,7 @@ def build() -> dict[str, Any]:
         "messages": messages(),
         "tolerated": tolerated(),
         "conversation": conversation(),
+        "resumption": resumption(),
         "malformed": malformed(),
         "rounding": rounding(),
         "refused_tensors": refused_tensors(),

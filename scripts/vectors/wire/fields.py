@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from split_wire.attention import AttentionRows, request_value
 from split_wire.messages import Message, Step
+from split_wire.probe import Probe
 from split_wire.tensor import Tensor
 
 
@@ -28,7 +29,7 @@ def describe(message: Message) -> dict[str, Any]:
 def _plain(value: object) -> Any:
     if isinstance(value, Tensor):
         return describe_tensor(value)
-    if isinstance(value, AttentionRows):
+    if isinstance(value, AttentionRows | Probe):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, bytes):
         return value.hex()

@@ -7,6 +7,7 @@ from typing import Any
 import msgpack
 
 from scripts.vectors.wire.messages import CHAIN, LIMIT, SESSION, frame, padded, rows
+from scripts.vectors.wire.probes import answers, questions
 from split_wire.messages import Close, Ping, Step, encode_message
 
 _STEP: dict[str, Any] = {
@@ -197,7 +198,11 @@ def _error(**options: Any) -> dict[str, Any]:
 
 def malformed() -> list[dict[str, Any]]:
     """``to`` is "either" where both directions refuse the frame alike."""
-    groups = (("either", _frames()), ("server", _to_server()), ("device", _to_device()))
+    groups = (
+        ("either", _frames()),
+        ("server", _to_server() + questions()),
+        ("device", _to_device() + answers()),
+    )
     cases = [
         {"name": name, "to": to, "frame": data.hex(), "max_bytes": LIMIT, "error": error}
         for to, group in groups

@@ -23,12 +23,15 @@ from split_wire.messages import (
     Opened,
     Ping,
     Pong,
+    Restore,
+    Restored,
     Result,
     Step,
     decode_client_message,
     decode_server_message,
     encode_message,
 )
+from split_wire.probe import Probe
 from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype, align
 
 SESSION = "s_4f0c9b"
@@ -47,6 +50,23 @@ def _step(dtype: WireDtype, count: int, width: int, **options: Any) -> Step:
     return Step(SESSION, 1, 0, CHAIN.at(0), rows(count, width, dtype), **options)
 
 
+def named(count: int) -> PrefixChain:
+    """The chain of so many rows."""
+    chain = PrefixChain(MANIFEST)
+    chain.replace(0, chain.following(0, rows(count, 4, "bf16")))
+    return chain
+
+
+NAMED = named(40)
+PROBE = Probe.of(NAMED)
+# A digest of every second block.
+SPARSE = Probe(40, 32, NAMED.at(32) + NAMED.at(40))
+
+
+def _asking_to_begin() -> Open:
+    return Open(MANIFEST, "bf16", probe=PROBE, cache_salt="the salt of a browser")
+
+
 _REQUESTS = [
     ("the mean attention over heads", AttentionRequest("mean")),
     ("the largest attention in half precision", AttentionRequest("all", 2, "f16")),
@@ -60,6 +80,17 @@ def _every_step() -> Step:
 
 def _opened_with_attention() -> Opened:
     return Opened(SESSION, MANIFEST, "bf16", 512, 4096, 1, ("attention",), 2, 2)
+
+
+def _opened_with_rows() -> Opened:
+    announced = ("attention", "restore")
+    return Opened(SESSION, MANIFEST, "bf16", 512, 4096, 1, announced, 2, 2, 32, NAMED.at(32))
+
+
+def _result_with_everything() -> Result:
+    _, attention = _attention()[0]
+    hidden = rows(1, 4, "bf16")
+    return Result(SESSION, 3, 4, hidden, 9, 1, NAMED.at(4), attention, reused=2)
 
 
 def _attention() -> list[tuple[str, AttentionRows]]:
@@ -80,6 +111,11 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("open with nothing but the version", Open()),
         ("open for a manifest", Open(MANIFEST)),
         ("open with every field", Open(MANIFEST, "i8", capabilities=("attention", "later"))),
+        ("open with a probe", _asking_to_begin()),
+        ("open that keeps nothing", Open(MANIFEST, cache="off")),
+        ("restore from the beginning", Restore(SESSION, 0, CHAIN.at(0), PROBE)),
+        ("restore behind what is held", Restore(SESSION, 5, NAMED.at(5), SPARSE)),
+        ("restore of a single row", Restore(SESSION, 0, CHAIN.at(0), Probe.of(named(1)))),
         *[(f"step of one {dtype} row", _step(dtype, 1, 3)) for dtype in WIRE_DTYPES],
         *[(f"step of three {dtype} rows", _step(dtype, 3, 5)) for dtype in WIRE_DTYPES],
         ("step with every field", _every_step()),
@@ -95,6 +131,11 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("result", Result(SESSION, 1, 1, hidden)),
         ("result with every field", Result(SESSION, 7, 1, hidden, 25000, 310, after)),
         ("opened with attention", _opened_with_attention()),
+        ("opened that begins with rows", _opened_with_rows()),
+        ("restored", Restored(SESSION, 5, 40, 32, NAMED.at(32))),
+        ("restored without rows", Restored(SESSION, 0, 40, 0, CHAIN.at(0))),
+        ("result with rows sent in vain", Result(SESSION, 1, 40, hidden, prefix=after, reused=32)),
+        ("result with rows sent in vain and attention", _result_with_everything()),
         *[
             (f"result with {name}", Result(SESSION, 3, 4, hidden, attention=rows))
             for name, rows in _attention()
@@ -158,6 +199,10 @@ def _asking(attention: object) -> dict[str, Any]:
     return {**header, "attention": attention, "tensors": [["embeddings", "f32", [1, 1]]]}
 
 
+def _open(**options: Any) -> dict[str, Any]:
+    return {"type": "open", "version": 1, **options}
+
+
 def tolerated() -> list[dict[str, Any]]:
     """Frames of other writers that mean the same as a message without the extras."""
     long_header = msgpack.packb({"type": "close", "session": SESSION, "x": {"y": [1, None, b"z"]}})
@@ -173,6 +218,9 @@ def tolerated() -> list[dict[str, Any]]:
             "an integer in a wider form",
             frame(wide),
         ),
+        ("a probe that is nil", frame(_open(known=None, stride=None, digests=None))),
+        ("a probe of no rows", frame(_open(known=0, stride=0, digests=b""))),
+        ("a cache that is nil", frame(_open(cache=None, cache_salt=None))),
         ("attention that is nil", padded(_asking(None), bytes(4))),
         ("attention that is false", padded(_asking(False), bytes(4))),
         ("attention with an unknown key", padded(_asking({"heads": None, "x": 1}), bytes(4))),

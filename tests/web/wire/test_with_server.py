@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,9 @@ def assert_same(got: NDArray[np.float32], wanted: NDArray[np.float32]) -> None:
 def reference(server: RunningServer, table: NDArray[np.float32]) -> Iterator[Sequence]:
     """The Python client over a connection that nobody cuts."""
     channel = Channel(connector(Endpoint.parse(server.url), None, _FRAME_BYTES))
-    backend = RemoteBackend(channel, table.shape[1], server.manifest, 1 << 20)
+    # What it leaves on the server is not for the other client.
+    salt = {"cache_salt": "reference"}
+    backend = RemoteBackend(channel, table.shape[1], server.manifest, 1 << 20, **salt)
     sequence = Sequence(backend, lambda tokens: table[tokens])
     yield sequence
     sequence.close()
@@ -97,6 +100,34 @@ def test_no_token_is_appended_twice_when_connections_are_cut(
     # One session and no row more: every cut was repaired by the same bytes.
     assert (state["sessions"], state["resends"]) == (1, 0)
     assert state["rowsSent"] == reference.counters.rows_sent
+
+
+def test_a_client_begins_with_what_another_one_of_its_salt_has_sent(
+    server: RunningServer,
+    table: NDArray[np.float32],
+    reference: Sequence,
+    tmp_path: Path,
+) -> None:
+    tokens = [int(token) for token in np.random.default_rng(3).integers(0, len(table), 200)]
+    wanted = reference.extend(tokens).hidden
+
+    def state_after(salt: str, dtype: str | None = None) -> Any:
+        options = {"cacheSalt": salt, "dtype": dtype}
+        with node_client(server, table, tmp_path, server.url, "websocket", **options) as client:
+            assert_same(client.extend(tokens), wanted)
+            return client.ask(state=True)
+
+    first, again, named, other = [
+        state_after("one"),
+        state_after("one"),
+        state_after("one", "f32"),
+        state_after("another"),
+    ]
+    assert [state["rowsSent"] for state in (first, again, named, other)] == [200, 8, 8, 200]
+    assert [state["rowsRestored"] for state in (first, again, named, other)] == [0, 192, 192, 0]
+    # An opening, a question unless the dtype was known, and the step.
+    assert [state["exchanges"] for state in (first, again, named)] == [3, 3, 2]
+    assert again["sent"] < 0.2 * first["sent"]
 
 
 @pytest.mark.parametrize("mode", ["websocket", "http"])

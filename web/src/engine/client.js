@@ -41,7 +41,8 @@ export class EngineClient {
 
   /**
    * Asks the server what it serves; nothing is downloaded.
-   * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http'}} where
+   * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http',
+   *   cacheSalt?: string | null}} where see Engine.connect
    * @returns {Promise<Connected>}
    */
   connect(where) {

@@ -58,15 +58,18 @@ export class Engine {
     this._reply = new OneReply();
     /** @type {'auto' | 'websocket' | 'http'} */
     this._transport = 'auto';
+    /** @type {string | null} */
+    this._cacheSalt = null;
   }
 
   /**
    * Of several calls the latest counts; a download that is under way is paused. Where it is the same server with
    * the same model the chats keep their sessions: after a connection that was away nothing is sent anew.
-   * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http'}} where
+   * @param {{url: string, token: string | null, transport?: 'auto' | 'websocket' | 'http',
+   *   cacheSalt?: string | null}} where cacheSalt: what the server keeps is found only by who sends the same
    * @returns {Promise<Connected>}
    */
-  async connect({ url, token, transport = 'auto' }) {
+  async connect({ url, token, transport = 'auto', cacheSalt = null }) {
     this._able();
     const turn = ++this._connects;
     const server = new Server(url, token);
@@ -74,7 +77,7 @@ export class Engine {
     const manifest = parseManifest(bytes);
     const adapters = await listAdapters({ url, token });
     if (turn !== this._connects) throw new ConnectSuperseded();
-    const offered = { _offered: bytes, _adapters: adapters };
+    const offered = { _offered: bytes, _adapters: adapters, _cacheSalt: cacheSalt };
     if (this._isSame(server, manifest.digest, transport)) {
       this._reply.requireNone();
       this.pause();
@@ -137,7 +140,8 @@ export class Engine {
     try {
       const model = await this._prepared(() => {});
       const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
-      const chat = await this._chats.take(request.chat, model, () => this._open(), mode);
+      const keeping = { cache: request.cache, cacheSalt: this._cacheSalt };
+      const chat = await this._chats.take(request.chat, model, () => this._open(), mode, keeping);
       return await makeReply(chat, model, this._adapters, request, event, signal, this._attention);
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();

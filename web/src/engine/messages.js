@@ -41,6 +41,7 @@
  * @property {string | null} adapter a name, 'auto' or null
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
  * @property {boolean} [attention] whether to keep what each token attends to
+ * @property {'exact' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended
  * @property {NoiseWish | null} [noise] null: rows are sent as they are
  */
 
@@ -61,6 +62,7 @@
  * @property {number} tokens
  * @property {number} promptTokens
  * @property {number} promptSent tokens of the prompt that travelled; the others were cached
+ * @property {number} promptRestored of those that were cached, the ones that the server had kept of other sessions
  * @property {string} seed decimal
  * @property {string | null} adapter
  * @property {number} ttft seconds

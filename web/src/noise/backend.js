@@ -28,7 +28,7 @@ export class OneDtypeBackend extends RemoteBackend {
 
   /**
    * As of RemoteBackend.
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {Parameters<RemoteBackend['open']>[0]} [options]
    * @returns {Promise<boolean | null>}
    * @throws {AppError} as RemoteBackend, and `otherDtype`
    */

@@ -11,20 +11,24 @@ import { ContextOverflow, ProtocolStateError, TooManyRows, WrongShape } from './
 import { frameLimit } from './limits.js';
 import { VERSION, encodeMessage } from './messages.js';
 import { decodeServerMessage } from './parsing.js';
+import { RESTORE, probeOf } from './probe.js';
 import { Tensor } from './tensor.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./messages.js').Opened} Opened */
+/** @typedef {import('./messages.js').Restored} Restored */
 /** @typedef {import('./messages.js').Result} Result */
 /** @typedef {import('./messages.js').Failure} Failure */
 /** @typedef {import('./messages.js').Step} Step */
 /**
  * What a received frame meant. `completed`: float32 `hidden` [n or 1, H], times in microseconds;
  * `attention` float32 [layers, cached], where it was asked for.
+ * `restored`: the server holds the first `cached` positions of what it was asked for.
  * `failed`: the server refused the outstanding message, nothing is outstanding any more; the server
  * may hold less than `cached`, and then answers the next step with start_beyond_cache or
  * prefix_mismatch. `ignored`: an answer that was already taken, a pong, a closed session.
  * @typedef {{type: 'opened', opened: Opened}
+ *   | {type: 'restored', cached: number}
  *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number,
  *     attention: Float32Array | null}
  *   | {type: 'failed', failure: Failure}
@@ -33,6 +37,7 @@ import { Tensor } from './tensor.js';
 
 /** @type {Event} */
 const IGNORED = { type: 'ignored' };
+const NOTHING = new Uint8Array(0);
 
 /** One session at a time, any number in a row. */
 export class ClientProtocol {
@@ -40,11 +45,13 @@ export class ClientProtocol {
    * @param {number} hiddenSize
    * @param {string} manifest digest of the manifest whose ends the device holds
    * @param {DType | null} [dtype] asked of the server; null: its own
+   * @param {{cacheSalt?: string | null, cache?: 'exact' | 'off'}} [keeping] goes with every `open`
    */
-  constructor(hiddenSize, manifest, dtype = null) {
+  constructor(hiddenSize, manifest, dtype = null, { cacheSalt = null, cache = 'exact' } = {}) {
     this._hiddenSize = hiddenSize;
     this._manifest = manifest;
     this._dtype = dtype;
+    this._keeping = { cacheSalt, cache };
     /** @type {Opened | null} */
     this._opened = null;
     /** @type {Step | null} */
@@ -53,6 +60,11 @@ export class ClientProtocol {
     this._digests = null;
     /** @type {Uint8Array | null} */
     this._outstanding = null;
+    /**
+     * What was asked for, and the positions that are held whatever is answered.
+     * @type {{chain: PrefixChain, start: number} | null}
+     */
+    this._asked = null;
     this._nextStep = 1;
     this._chain = new PrefixChain(manifest);
   }
@@ -82,17 +94,66 @@ export class ClientProtocol {
     this._dtype = dtype;
   }
 
-  /** Asks for a session; a previous one is forgotten. @returns {Uint8Array} */
-  open() {
+  /** Whether the server of the open session can be asked for what it holds. */
+  get restores() {
+    return this._opened?.capabilities.includes(RESTORE) ?? false;
+  }
+
+  /** An empty chain of this model's rows. */
+  newChain() {
+    return new PrefixChain(this._manifest);
+  }
+
+  /**
+   * Asks for a session; a previous one is forgotten.
+   * @param {PrefixChain | null} [chain] of rows in the dtype that is asked for, of which the session may begin
+   *   with as many as the server holds
+   * @returns {Uint8Array}
+   */
+  open(chain = null) {
     this.forget();
+    if (chain?.length && this._keeping.cache !== 'off') this._asked = { chain, start: 0 };
     this._outstanding = encodeMessage({
       type: 'open',
       manifest: this._manifest,
       dtype: this._dtype,
       version: VERSION,
       capabilities: [],
+      probe: this._asked && probeOf(this._asked.chain),
+      ...this._keeping,
     });
     return this._outstanding;
+  }
+
+  /**
+   * Asks the open session to hold as much of `chain`, whose first `start` positions it holds, as the server has.
+   * @param {number} start @param {PrefixChain} chain
+   * @returns {Uint8Array}
+   * @throws {ProtocolStateError}
+   */
+  restore(start, chain) {
+    const opened = this._opened;
+    if (opened === null || this._outstanding !== null || !this.restores) {
+      throw new ProtocolStateError('this needs an open session that can restore, and is idle');
+    }
+    if (!(start <= this.cached && start < chain.length && equal(chain.at(start), this._chain.at(start)))) {
+      throw new ProtocolStateError(`start ${start} of these rows is not held`);
+    }
+    this._asked = { chain, start };
+    const { session } = opened;
+    const prefix = chain.at(start);
+    this._outstanding = encodeMessage({ type: 'restore', session, start, prefix, probe: probeOf(chain) });
+    return this._outstanding;
+  }
+
+  /**
+   * Waits for no answer to the outstanding question any more. Of the open session what it holds for certain is
+   * believed; one that was asked for is forgotten.
+   */
+  giveUp() {
+    if (this._opened === null || this._asked === null) this.forget();
+    else this._believe(0, NOTHING);
+    this._settled();
   }
 
   /** The session is lost: nothing is cached and nothing is outstanding. */
@@ -182,6 +243,7 @@ export class ClientProtocol {
     const message = decodeServerMessage(bytes, this._limit());
     if (message.type === 'opened') return this._onOpened(message);
     if (message.type === 'result') return this._onResult(message);
+    if (message.type === 'restored') return this._onRestored(message);
     if (message.type === 'error') return this._onFailure(message);
     return IGNORED;
   }
@@ -207,8 +269,28 @@ export class ClientProtocol {
     if (this._opened !== null || this._outstanding === null) return IGNORED;
     checkOpened(message, this._manifest, this._dtype);
     this._opened = message;
-    this._outstanding = null;
+    this._believe(message.cached, message.prefix);
+    this._settled();
     return { type: 'opened', opened: message };
+  }
+
+  /** @param {Restored} message @returns {Event} */
+  _onRestored({ session, start, known, cached, prefix }) {
+    const asked = this._opened && this._asked;
+    if (!asked || session !== this._opened?.session) return IGNORED;
+    if (start !== asked.start || known !== asked.chain.length) return IGNORED;
+    this._believe(cached, prefix);
+    this._settled();
+    return { type: 'restored', cached: this.cached };
+  }
+
+  /** Takes as held what was asked for, as far as its name proves it. @param {number} cached @param {Uint8Array} prefix */
+  _believe(cached, prefix) {
+    if (this._asked === null) return;
+    const { chain, start } = this._asked;
+    const held = cached >= start && cached <= chain.length && equal(prefix, chain.at(cached));
+    chain.replace(held ? cached : start, []);
+    this._chain = chain;
   }
 
   /** @param {Result} message @returns {Event} */
@@ -252,6 +334,7 @@ export class ClientProtocol {
     this._pending = null;
     this._digests = null;
     this._outstanding = null;
+    this._asked = null;
   }
 }
 

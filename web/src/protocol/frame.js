@@ -1,10 +1,10 @@
 // A split.v1 frame: a fixed prefix, a msgpack map, then raw tensors (docs/protocol.md, "Frame").
 //
 // Offsets follow from the shapes, so no field can point outside the frame or make two tensors overlap.
-import { encode } from '@msgpack/msgpack';
 import { FrameTooLarge, MalformedFrame, MalformedMessage } from './errors.js';
 import { MAX_HEADER_BYTES, MAX_SIDE, MAX_TENSORS } from './limits.js';
 import { readMsgpack } from './msgpack.js';
+import { writeMsgpack } from './msgpack_write.js';
 import { Tensor, align, itemSize, wireDtype } from './tensor.js';
 
 /** @typedef {import('./tensor.js').TensorDType} TensorDType */
@@ -24,7 +24,7 @@ const WHOLE_NUMBERS = new Set(['attention_positions']);
 export function encodeFrame(header, tensors = {}) {
   const entries = Object.entries(tensors);
   const list = entries.map(([name, tensor]) => [name, tensor.dtype, [tensor.rows, tensor.width]]);
-  const described = encode(list.length ? { ...header, tensors: list } : header);
+  const described = writeMsgpack(list.length ? { ...header, tensors: list } : header);
   if (described.length > MAX_HEADER_BYTES) throw new FrameTooLarge(described.length, MAX_HEADER_BYTES);
   const parts = entries.flatMap(([, { dtype, data, scales }]) => (dtype === 'i8' ? [data, scales] : [data]));
   return assembled(described, parts);

@@ -1,7 +1,9 @@
-// The messages of split.v1 as plain objects, and their translation to frames. Reading is parsing.js.
+// The messages of split.v1 as plain objects, and the frames of those that a device sends. Reading is parsing.js,
+// the other frames are in server_messages.js.
 //
-// Device to server: open, step, close, ping. Server to device: opened, result, closed, pong, error.
-import { requestValue, rowsTensors } from './attention.js';
+// Device to server: open, restore, step, close, ping. Server to device: opened, restored, result, closed, pong,
+// error.
+import { requestValue } from './attention.js';
 import { encodeFrame } from './frame.js';
 
 export const VERSION = 1;
@@ -12,6 +14,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 /** @typedef {import('./attention.js').AttentionRequest} AttentionRequest */
 /** @typedef {import('./attention.js').AttentionRows} AttentionRows */
+/** @typedef {import('./probe.js').Probe} Probe */
 /**
  * @typedef {object} Open
  * @property {'open'} type
@@ -19,6 +22,10 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {DType | null} dtype null: the server's own
  * @property {number} version
  * @property {string[]} capabilities
+ * @property {Probe | null} probe the prefixes that the session may begin with, in `dtype`
+ * @property {string | null} cacheSalt what is kept of this device's sessions is found only by those that send
+ *   the same
+ * @property {'exact' | 'off'} cache off: nothing is kept or found
  */
 /**
  * @typedef {object} Opened a session exists; hidden states travel in `dtype`
@@ -32,6 +39,25 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {string[]} capabilities
  * @property {number} layers 0: the server does not say
  * @property {number} heads of one layer
+ * @property {number} cached positions of the probe that are held already
+ * @property {Uint8Array} prefix their chained digest
+ */
+/**
+ * @typedef {object} Restore have a session hold as much of `probe` as the server has
+ * @property {'restore'} type
+ * @property {string} session
+ * @property {number} start positions that it holds for certain, and keeps
+ * @property {Uint8Array} prefix chained digest of those
+ * @property {Probe | null} probe
+ */
+/**
+ * @typedef {object} Restored `start` and `known` are those of the question
+ * @property {'restored'} type
+ * @property {string} session
+ * @property {number} start
+ * @property {number} known
+ * @property {number} cached positions that the session holds
+ * @property {Uint8Array} prefix their chained digest
  */
 /**
  * @typedef {object} Step keep `start` cached positions, append `embeddings` [n, H]
@@ -56,6 +82,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} queueUs
  * @property {Uint8Array} prefix chained digest of the positions held; empty: the server does not say
  * @property {AttentionRows | null} attention
+ * @property {number} reused rows that were sent in vain: the server had computed them before
  */
 /** @typedef {{type: 'close', session: string}} Close */
 /** @typedef {{type: 'closed', session: string}} Closed */
@@ -71,56 +98,47 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {string | null} session
  * @property {number | null} step
  */
-/** @typedef {Open | Step | Close | Ping} ClientMessage */
-/** @typedef {Opened | Result | Closed | Pong | Failure} ServerMessage */
+/** @typedef {Open | Restore | Step | Close | Ping} ClientMessage */
+/** @typedef {Opened | Restored | Result | Closed | Pong | Failure} ServerMessage */
 
 /**
  * Fields in the order they travel in: name, name on the wire, and the default that is left out.
- * @type {Record<string, [string, string, unknown?][]>}
+ * @typedef {[string, string, unknown?][]} Written
  */
+
+/** @type {Record<ClientMessage['type'], Written>} */
 const FIELDS = {
   open: [['manifest', 'manifest', null], ['dtype', 'dtype', null], ['version', 'version'],
-    ['capabilities', 'capabilities', '']],
-  opened: [['session', 'session'], ['manifest', 'manifest'], ['dtype', 'dtype'], ['maxRows', 'max_rows'],
-    ['maxContext', 'max_context'], ['version', 'version'], ['capabilities', 'capabilities', ''],
-    ['layers', 'layers', 0], ['heads', 'heads', 0]],
+    ['capabilities', 'capabilities', ''], ['cacheSalt', 'cache_salt', null], ['cache', 'cache', 'exact']],
+  restore: [['session', 'session'], ['start', 'start'], ['prefix', 'prefix']],
   step: [['session', 'session'], ['step', 'step'], ['start', 'start'], ['prefix', 'prefix'],
     ['rows', 'rows', 'last'], ['adapter', 'adapter', null]],
-  result: [['session', 'session'], ['step', 'step'], ['cached', 'cached'], ['computeUs', 'compute_us', 0],
-    ['queueUs', 'queue_us', 0], ['prefix', 'prefix', '']],
-  error: [['code', 'code'], ['message', 'message'], ['retryable', 'retryable'],
-    ['retryAfter', 'retry_after', null], ['session', 'session', null], ['step', 'step', null]],
   close: [['session', 'session']],
-  closed: [['session', 'session']],
   ping: [],
-  pong: [],
 };
 
 /**
  * The frame of `message`; fields that hold their default are left out.
- * @param {ClientMessage | ServerMessage} message
+ * @param {ClientMessage} message
  * @returns {Uint8Array}
  * @throws {import('./errors.js').FrameTooLarge} when the header outgrows its limit
  */
 export function encodeMessage(message) {
-  const header = headerOf(message);
-  if (message.type === 'step') {
-    if (message.attention !== null) header.attention = requestValue(message.attention);
-    return encodeFrame(header, { embeddings: message.embeddings });
-  }
-  if (message.type !== 'result') return encodeFrame(header);
-  if (message.attention === null) return encodeFrame(header, { hidden: message.hidden });
-  const { layers, heads } = message.attention;
-  header.attention = { layers, heads };
-  return encodeFrame(header, { hidden: message.hidden, ...rowsTensors(message.attention) });
+  const header = headerOf(message, FIELDS[message.type]);
+  if (message.type !== 'step') return encodeFrame('probe' in message ? { ...header, ...message.probe } : header);
+  if (message.attention !== null) header.attention = requestValue(message.attention);
+  return encodeFrame(header, { embeddings: message.embeddings });
 }
 
-/** @param {ClientMessage | ServerMessage} message @returns {Record<string, unknown>} */
-function headerOf(message) {
+/**
+ * @param {ClientMessage | ServerMessage} message @param {Written} fields
+ * @returns {Record<string, unknown>}
+ */
+export function headerOf(message, fields) {
   const values = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (message));
   /** @type {Record<string, unknown>} */
   const header = { type: message.type };
-  for (const [name, wireName, missing] of FIELDS[message.type]) {
+  for (const [name, wireName, missing] of fields) {
     const value = values[name];
     if (missing === undefined || !isDefault(value, missing)) header[wireName] = value;
   }

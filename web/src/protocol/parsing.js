@@ -11,6 +11,7 @@ import {
   MAX_MESSAGE_TEXT,
 } from './limits.js';
 import { VERSION } from './messages.js';
+import { probeField } from './probe.js';
 import { wireDtype } from './tensor.js';
 
 /** @typedef {import('./frame.js').Frame} Frame */
@@ -22,6 +23,7 @@ export const DIGEST_BYTES = 16;
 /** @type {Record<string, (fields: Fields, frame: Frame) => ServerMessage>} */
 const SERVER_PARSERS = {
   opened: parseOpened,
+  restored: parseRestored,
   result: parseResult,
   closed: (fields) => ({ type: 'closed', session: fields.text('session') }),
   pong: () => ({ type: 'pong' }),
@@ -30,6 +32,7 @@ const SERVER_PARSERS = {
 /** @type {Record<string, (fields: Fields, frame: Frame) => ClientMessage>} */
 const CLIENT_PARSERS = {
   open: parseOpen,
+  restore: parseRestore,
   step: parseStep,
   close: (fields) => ({ type: 'close', session: fields.text('session') }),
   ping: () => ({ type: 'ping' }),
@@ -89,8 +92,38 @@ function parseOpen(fields) {
   const version = versionOf(fields);
   const manifest = fields.optionalText('manifest');
   const dtype = fields.optionalText('dtype');
-  const capabilities = fields.texts('capabilities');
-  return { type: 'open', manifest, dtype: dtype === null ? null : wireDtype(dtype), version, capabilities };
+  const cache = fields.optionalText('cache') ?? 'exact';
+  if (cache !== 'exact' && cache !== 'off') throw new MalformedMessage("'cache' must be 'exact' or 'off'");
+  return {
+    type: 'open',
+    manifest,
+    dtype: dtype === null ? null : wireDtype(dtype),
+    version,
+    capabilities: fields.texts('capabilities'),
+    probe: probeField(fields),
+    cacheSalt: fields.optionalText('cache_salt'),
+    cache,
+  };
+}
+
+/** @param {Fields} fields @returns {import('./messages.js').Restore} */
+function parseRestore(fields) {
+  const probe = probeField(fields);
+  if (probe === null) throw new MalformedMessage("'known' must be at least 1");
+  const [session, start] = [fields.text('session'), fields.count('start')];
+  return { type: 'restore', session, start, prefix: fields.digest('prefix', DIGEST_BYTES), probe };
+}
+
+/** @param {Fields} fields @returns {import('./messages.js').Restored} */
+function parseRestored(fields) {
+  return {
+    type: 'restored',
+    session: fields.text('session'),
+    start: fields.count('start'),
+    known: fields.count('known'),
+    cached: fields.count('cached'),
+    prefix: fields.digest('prefix', DIGEST_BYTES),
+  };
 }
 
 /** @param {Fields} fields @returns {import('./messages.js').Opened} */
@@ -107,6 +140,8 @@ function parseOpened(fields) {
     capabilities: fields.texts('capabilities'),
     layers: fields.optionalCount('layers', LARGEST_LAYERS),
     heads: fields.optionalCount('heads', LARGEST_HEADS),
+    cached: fields.optionalCount('cached'),
+    prefix: fields.optionalDigest('prefix', DIGEST_BYTES),
   };
 }
 
@@ -139,6 +174,7 @@ function parseResult(fields, frame) {
     queueUs: fields.optionalCount('queue_us'),
     prefix: fields.optionalDigest('prefix', DIGEST_BYTES),
     attention: rowsField(fields.raw('attention'), frame.tensors),
+    reused: fields.optionalCount('reused'),
   };
 }
 

@@ -2,7 +2,8 @@
 import { ClientProtocol } from '../protocol/client.js';
 import { MalformedMessage, ProtocolStateError, WireError, WireModelChanged } from '../protocol/errors.js';
 import { DEFAULT_MAX_ROWS, frameLimit } from '../protocol/limits.js';
-import { ModelChanged, ServerRefused } from '../transport/errors.js';
+import { Tensor } from '../protocol/tensor.js';
+import { Cancelled, ModelChanged, ServerRefused } from '../transport/errors.js';
 import { delayOf } from '../transport/patience.js';
 import { refusal } from '../transport/refusal.js';
 import { NEVER } from '../transport/signals.js';
@@ -13,6 +14,8 @@ import { Waiting } from './waiting.js';
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('../transport/channel.js').Channel} Channel */
 /** @typedef {import('../protocol/client.js').Event} Event */
+/** @typedef {import('../protocol/digest.js').PrefixChain} PrefixChain */
+/** @typedef {import('./sequence.js').Rows} Rows */
 /**
  * `hidden`: the final-norm state of the last row, float32 [H]. Times in microseconds;
  * `exchangeUs` is the whole wait for the server, compute and queue included. `attention`: what the last
@@ -32,6 +35,8 @@ const OPENING_QUIET = 30;
 // Seconds: a session that is lost so soon made way for somebody else's.
 const SOON = 10;
 const CLOSE_WITHIN = 2;
+// Rows that are named at a time.
+const AT_ONCE = 512;
 
 /** The step that was sent again was refused, and is not made once more. */
 class NotDone extends Error {}
@@ -48,6 +53,9 @@ export class RemoteBackend {
    * @param {string} options.manifest digest of the manifest whose ends the device holds
    * @param {number} options.hiddenSize
    * @param {DType | null} [options.dtype] null: the server's own
+   * @param {DType | null} [options.usualDtype] what the server is likely to choose
+   * @param {string | null} [options.cacheSalt] see docs/protocol.md, `open`
+   * @param {'exact' | 'off'} [options.cache]
    * @param {number} [options.maxContext] positions that the model was made for
    * @param {number} [options.busyPatience] seconds to wait for a server that is full, and five times as long
    *   for one whose sessions are all in use
@@ -56,9 +64,17 @@ export class RemoteBackend {
    * @param {() => number} [options.chance] 0 to 1
    * @param {import('../transport/timer.js').After} [options.later]
    */
-  constructor(channel, { manifest, hiddenSize, dtype = null, maxContext, busyPatience, clock, pause, chance, later }) {
+  constructor(channel, {
+    manifest, hiddenSize, dtype = null, usualDtype = dtype, cacheSalt, cache, maxContext, busyPatience, clock, pause, chance,
+    later,
+  }) {
     this._channel = channel;
-    this._protocol = new ClientProtocol(hiddenSize, manifest, dtype);
+    this._hiddenSize = hiddenSize;
+    this._protocol = new ClientProtocol(hiddenSize, manifest, dtype, { cacheSalt, cache });
+    /** That of the session before, in which the next one's rows are named. */
+    this._usualDtype = usualDtype;
+    /** @type {Rows | null} what was asked for with the opening */
+    this._asked = null;
     this._manifestContext = maxContext ?? Infinity;
     this._busyPatience = busyPatience ?? BUSY_PATIENCE;
     this._clock = clock ?? (() => performance.now() / 1000);
@@ -111,21 +127,65 @@ export class RemoteBackend {
   /**
    * Opens a session unless there is one. A step that was broken off is sent again first, so that it is known
    * what the server holds: it answers the same bytes once, and from memory when it has answered them before.
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, wanted?: Rows | null}} [options] wanted: what a new one may begin with, as far as
+   *   the server holds it; see `held`
    * @returns {Promise<boolean | null>} whether that step went through; null: there was none, or its session is lost
    * @throws {import('../common/errors.js').AppError} server's refusals, model_changed, answer_invalid,
    *   cancelled, and the channel's errors
    */
-  async open({ signal = NEVER } = {}) {
+  async open({ signal = NEVER, wanted = null } = {}) {
+    this._asked = null;
     const wentThrough = this._protocol.stepping ? await this._resumed(signal) : null;
     // Nobody knows the session that an unanswered request for one may have made.
-    if (this._protocol.outstanding !== null) this._protocol.forget();
+    if (this._protocol.outstanding !== null) this._protocol.giveUp();
     if (this._protocol.opened !== null) return wentThrough;
     await this._backOff(signal);
-    await this._waiting.during(() => this._ask(() => this._protocol.open(), signal, OPENING_QUIET));
+    await this._begin(wanted, signal);
+    return null;
+  }
+
+  /** @param {Rows | null} wanted @param {AbortSignal} signal */
+  async _begin(wanted, signal) {
+    const dtype = this._usualDtype;
+    const chain = wanted && dtype && (await this._named(wanted, dtype, signal));
+    await this._waiting.during(() => this._ask(() => this._protocol.open(chain), signal, OPENING_QUIET));
+    this._usualDtype = this.dtype;
+    if (dtype === this.dtype) this._asked = wanted;
     this._openedAt = this._clock();
     this.sessionsOpened += 1;
-    return null;
+  }
+
+  /**
+   * How many of the first rows of `wanted` the open session holds, of which it holds `start` for certain; the
+   * server is asked for more unless it was with the opening.
+   * @param {Rows} wanted @param {number} start
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<number>}
+   * @throws {CacheLost} as `step`
+   * @throws {import('../common/errors.js').AppError} as `open`
+   */
+  async held(wanted, start, { signal = NEVER } = {}) {
+    if (this._asked === wanted) return this._protocol.cached;
+    if (start > this._protocol.cached) throw new CacheLost();
+    if (!this._protocol.restores) return start;
+    const chain = await this._named(wanted, this.dtype, signal);
+    const event = await this._ask(() => this._protocol.restore(start, chain), signal);
+    if (event.type !== 'restored') throw this._untrue('the answer to a restore is not its result');
+    return event.cached;
+  }
+
+  /**
+   * The names of all prefixes of `rows` as they travel in `dtype`. Other work of this thread goes on meanwhile.
+   * @param {Rows} rows @param {DType} dtype @param {AbortSignal} signal
+   */
+  async _named({ length, part }, dtype, signal) {
+    const chain = this._protocol.newChain();
+    while (chain.length < length) {
+      const rows = await part(chain.length, Math.min(chain.length + AT_ONCE, length), dtype);
+      if (signal.aborted) throw new Cancelled();
+      chain.replace(chain.length, chain.following(chain.length, Tensor.fromF32(rows, this._hiddenSize, dtype)));
+    }
+    return chain;
   }
 
   /**

@@ -7,11 +7,14 @@ import { Cancelled } from '../transport/errors.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
 
 const MAX_RESENDS = 3;
+// So many rows cost more than to ask whether they are held.
+const WORTH_ASKING = 32;
 
+/** @typedef {import('../../types/gatelink.js').DType} DType */
 /**
  * What a sequence needs of a backend: `RemoteBackend` is one.
  * @typedef {object} Backend
- * @property {(options: {signal?: AbortSignal}) => Promise<boolean | null | void>} open whether a step that was
+ * @property {(options: {signal?: AbortSignal, wanted?: Rows | null}) => Promise<boolean | null | void>} open whether a step that was
  *   broken off went through after all; null: there was none, or its session is lost
  * @property {number} maxRows
  * @property {number} maxContext
@@ -20,9 +23,15 @@ const MAX_RESENDS = 3;
  *   such a step is taken for lost
  * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
  *   attention?: boolean, signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {(wanted: Rows, start: number, options: {signal?: AbortSignal}) => Promise<number>} [held] how many of
+ *   those rows the open session holds, `start` of them for certain; a backend that kept more takes them in
  * @property {(positions: number) => void} [attend] throws where no attention can be asked for
  * @property {boolean} [reachable] false: no answer can come at present
  * @property {() => Promise<void>} close
+ */
+/**
+ * Rows of a conversation, made when they are asked for: [stop - start, H], to travel in `dtype`.
+ * @typedef {{length: number, part: (start: number, stop: number, dtype: DType) => Promise<Float32Array>}} Rows
  */
 /**
  * `hidden`: float32 [H] after the last token; `rows` sent. Times in seconds: `exchange` is the wait
@@ -35,12 +44,16 @@ const MAX_RESENDS = 3;
 export class Sequence {
   /**
    * @param {Backend} backend
-   * @param {(tokens: number[], start: number, stop: number) => Promise<Float32Array>} rows
-   *   the embeddings [stop - start, H] of those tokens; asked for while the session is open
+   * @param {(tokens: number[], start: number, stop: number, dtype?: DType) => Promise<Float32Array>} rows
+   *   the embeddings [stop - start, H] of those tokens, to travel in `dtype`; without one in that of the session,
+   *   which is open then
+   * @param {{nameable?: boolean}} [options] nameable: whether a server may be told the names of rows that it was
+   *   never sent, as where a row depends on nothing but its token
    */
-  constructor(backend, rows) {
+  constructor(backend, rows, { nameable = false } = {}) {
     this._backend = backend;
     this._rows = rows;
+    this._nameable = nameable;
     /** @type {number[]} */
     this._cached = [];
     /**
@@ -55,7 +68,7 @@ export class Sequence {
      */
     this.adapter = null;
     /** What this sequence cost so far. */
-    this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, resends: 0 };
+    this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
   }
 
   /** Positions that the backend is believed to hold. */
@@ -98,9 +111,11 @@ export class Sequence {
     if (tokens.length === 0) throw new PromptEmpty();
     for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
       try {
-        await this._open(signal);
+        const wanted = this._wanted(tokens);
+        await this._open(signal, wanted);
         const limit = this._backend.maxContext;
         if (tokens.length > limit) throw new PromptTooLong(tokens.length, limit);
+        if (wanted) await this._restore(tokens, wanted, signal);
         return await this._sendRest(tokens, attention, signal);
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;
@@ -118,9 +133,34 @@ export class Sequence {
     await this._backend.close();
   }
 
-  /** @param {AbortSignal | undefined} signal */
-  async _open(signal) {
-    const wentThrough = (await this._backend.open({ signal })) ?? null;
+  /**
+   * What the backend is asked for before it is sent: all tokens but the last, which is always sent.
+   * @param {number[]} tokens @returns {Rows | null} null: that is not worth it, or must not be
+   */
+  _wanted(tokens) {
+    const worth = this._backend.held && this._nameable && tokens.length - this.shared(tokens) > WORTH_ASKING;
+    if (!worth) return null;
+    return { length: tokens.length - 1, part: (...range) => this._rows(tokens, ...range) };
+  }
+
+  /**
+   * Has the backend take in what it kept of `tokens`.
+   * @param {number[]} tokens @param {Rows} wanted @param {AbortSignal | undefined} signal
+   */
+  async _restore(tokens, wanted, signal) {
+    const start = Math.min(this.shared(tokens), this._backend.cached ?? Infinity);
+    if (tokens.length - start <= WORTH_ASKING) return;
+    // Of what lies behind, nobody knows once the question is on its way.
+    this._cached = tokens.slice(0, start);
+    const held = (await this._backend.held?.(wanted, start, { signal })) ?? start;
+    if (held <= start) return;
+    this._cached = tokens.slice(0, held);
+    this.counters.rowsRestored += held - start;
+  }
+
+  /** @param {AbortSignal | undefined} signal @param {Rows | null} [wanted] */
+  async _open(signal, wanted) {
+    const wentThrough = (await this._backend.open({ signal, wanted })) ?? null;
     const brokenOff = this._brokenOff;
     this._brokenOff = null;
     if (brokenOff !== null && wentThrough !== null) this._cached = wentThrough ? brokenOff.next : brokenOff.kept;

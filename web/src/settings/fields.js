@@ -66,6 +66,7 @@ export const CHECKS = {
   noise: orNull(isNoise),
   transport: oneOf('auto', 'websocket', 'http'),
   enter: oneOf('auto', 'sends', 'breaks'),
+  server_cache: oneOf('exact', 'off'),
 };
 
 /** @type {Readonly<Settings>} */
@@ -87,4 +88,5 @@ export const DEFAULTS = Object.freeze({
   noise: null,
   transport: 'auto',
   enter: 'auto',
+  server_cache: 'exact',
 });

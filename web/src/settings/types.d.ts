@@ -25,4 +25,6 @@ export interface Settings {
   transport: 'auto' | 'websocket' | 'http';
   /** What Enter does in the message field; auto: it sends, and from a touch keyboard begins a new line. */
   enter: 'auto' | 'sends' | 'breaks';
+  /** Whether the server keeps what it computed of a chat once its session has ended. */
+  server_cache: 'exact' | 'off';
 }

@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { ChatStore } from '../chats/store.js';
 import { forgetToken, loadToken } from '../pairing/pair.js';
 import { InstallPrompt } from '../pwa/install.js';
+import { cacheSalt } from '../settings/cache_salt.js';
 import { loadSettings, saveSettings, watchSettings } from '../settings/settings.js';
 import { App } from './components/app.jsx';
 import { App as AppState } from './state/app.js';
@@ -29,6 +30,7 @@ export function start(spawn, later = () => {}) {
     url: location.origin,
     loadToken,
     forgetToken,
+    cacheSalt,
     showing: loadBlocks,
     settings: loadSettings(),
     saveSettings,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OneDtypeBackend } from '../../src/noise/backend.js';
 import { NoiseDtypeChanged } from '../../src/noise/errors.js';
-import { encodeMessage } from '../../src/protocol/messages.js';
+import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeServerMessage } from '../../src/protocol/parsing.js';
 import { Sequence } from '../../src/session/sequence.js';
 import { MANIFEST } from '../session/peer.js';
@@ -29,7 +29,7 @@ const sent = (rig, type) => rig.peer.messages.filter((message) => message.type =
 function insist(rig, dtype) {
   rig.fate = () => (answer) => {
     const message = decodeServerMessage(answer, 1 << 20);
-    return message.type === 'opened' ? encodeMessage({ ...message, dtype }) : answer;
+    return message.type === 'opened' ? encodeServerMessage({ ...message, dtype }) : answer;
   };
 }
 

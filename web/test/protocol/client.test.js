@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClientProtocol } from '../../src/protocol/client.js';
-import { encodeMessage } from '../../src/protocol/messages.js';
+import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeClientMessage } from '../../src/protocol/parsing.js';
 import { Tensor } from '../../src/protocol/tensor.js';
 
@@ -11,21 +11,21 @@ const ROW = Float32Array.of(1, 2, 3);
 
 /** @param {any} [fields] */
 const opened = (fields) =>
-  encodeMessage({
+  encodeServerMessage({
     type: 'opened', session: 's', manifest: MANIFEST, dtype: 'f32', maxRows: 2, maxContext: 4, version: 1,
     capabilities: [], layers: 0, heads: 0, ...fields,
   });
 
 /** @param {any} [fields] */
 const result = (fields) =>
-  encodeMessage({
+  encodeServerMessage({
     type: 'result', session: 's', step: 1, cached: 1, hidden: Tensor.fromF32(ROW, WIDTH, 'f32'), computeUs: 5,
     queueUs: 6, prefix: new Uint8Array(0), attention: null, ...fields,
   });
 
 /** @param {any} [fields] */
 const failure = (fields) =>
-  encodeMessage({
+  encodeServerMessage({
     type: 'error', code: 'cache_full', message: '', retryable: true, retryAfter: null, session: null, step: null,
     ...fields,
   });
@@ -103,7 +103,7 @@ test('an answer to something else leaves the step outstanding', () => {
   for (const other of [
     result({ session: 'other' }), result({ step: 2 }), result({ prefix: new Uint8Array(16) }),
     failure({ session: 'other' }), failure({ session: 's', step: 9 }), opened(),
-    encodeMessage({ type: 'pong' }), encodeMessage({ type: 'closed', session: 's' }),
+    encodeServerMessage({ type: 'pong' }), encodeServerMessage({ type: 'closed', session: 's' }),
   ]) {
     assert.equal(device.receive(other).type, 'ignored');
     assert.equal(device.outstanding, frame);
@@ -186,7 +186,7 @@ test('closing names the session and forgets it', () => {
 test('an answer larger than the session allows is refused', () => {
   const device = session();
   device.step(0, ROW);
-  const long = encodeMessage({ type: 'closed', session: 'x'.repeat(60_000) });
+  const long = encodeServerMessage({ type: 'closed', session: 'x'.repeat(60_000) });
   const large = Uint8Array.of(...long, ...new Uint8Array(10_000));
   assert.throws(() => device.receive(large), { code: 'frame_too_large' });
 });

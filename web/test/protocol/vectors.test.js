@@ -5,12 +5,15 @@ import { PrefixChain } from '../../src/protocol/digest.js';
 import { narrow, roundTo, widen } from '../../src/protocol/floats.js';
 import { encodeMessage } from '../../src/protocol/messages.js';
 import { decodeClientMessage, decodeServerMessage } from '../../src/protocol/parsing.js';
+import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { Tensor } from '../../src/protocol/tensor.js';
 import { VECTORS, describe, fromBits, hex, toBits, unhex } from './vectors.js';
 
 const LIMIT = 1 << 20;
 /** @type {Record<string, (bytes: Uint8Array, limit: number) => any>} */
 const READERS = { server: decodeClientMessage, device: decodeServerMessage };
+/** @type {Record<string, (message: any) => Uint8Array>} */
+const WRITERS = { server: encodeMessage, device: encodeServerMessage };
 
 for (const vector of [...VECTORS.messages, ...VECTORS.tolerated]) {
   test(`the ${vector.to} reads: ${vector.name}`, () => {
@@ -21,7 +24,7 @@ for (const vector of [...VECTORS.messages, ...VECTORS.tolerated]) {
 for (const vector of VECTORS.messages) {
   test(`what was read is written byte by byte: ${vector.name}`, () => {
     const message = READERS[vector.to](unhex(vector.frame), LIMIT);
-    assert.equal(hex(encodeMessage(message)), vector.frame);
+    assert.equal(hex(WRITERS[vector.to](message)), vector.frame);
   });
 }
 
@@ -56,6 +59,30 @@ test('a device that hears the answers sends the frames of the conversation', () 
   });
   assert.equal(hex(/** @type {Uint8Array} */ (device.close())), frames.at(-2).frame);
 });
+
+test('a device believes of a server what its own names prove', () => {
+  const { hidden_size: hiddenSize, manifest, dtype, cache_salt: cacheSalt, rows, acts } = VECTORS.resumption;
+  const device = new ClientProtocol(hiddenSize, manifest, dtype, { cacheSalt });
+  for (const { does, rows: name, start, frame, answer, cached } of acts) {
+    const values = new Float32Array(unhex(rows[name]).buffer);
+    assert.equal(hex(sent(device, does, start, values, dtype)), frame);
+    assert.notEqual(device.receive(unhex(answer)).type, 'ignored');
+    assert.equal(device.cached, cached);
+  }
+});
+
+/**
+ * What `device` sends when it `does` so.
+ * @param {ClientProtocol} device @param {string} does @param {number} start @param {Float32Array} rows
+ * @param {any} dtype
+ */
+function sent(device, does, start, rows, dtype) {
+  const width = VECTORS.resumption.hidden_size;
+  if (does === 'step') return device.step(start, rows.subarray(start * width));
+  const chain = device.newChain();
+  chain.replace(0, chain.following(0, Tensor.fromF32(rows, width, dtype)));
+  return does === 'open' ? device.open(chain) : device.restore(start, chain);
+}
 
 for (const dtype of /** @type {const} */ (['bf16', 'f16'])) {
   test(`${dtype} rounds as the vectors say`, () => {

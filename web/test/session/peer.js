@@ -2,7 +2,7 @@
 // answers with a row that depends on every cached byte, so that the answer tells what it holds.
 import { blake2b } from '@noble/hashes/blake2.js';
 import { PrefixChain } from '../../src/protocol/digest.js';
-import { encodeMessage } from '../../src/protocol/messages.js';
+import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeClientMessage } from '../../src/protocol/parsing.js';
 import { Tensor, itemSize } from '../../src/protocol/tensor.js';
 
@@ -64,6 +64,12 @@ export class Peer {
     this.manifest = MANIFEST;
     /** @type {import('../../src/protocol/messages.js').DType} */
     this.dtype = 'f32';
+    this.maxRows = MAX_ROWS;
+    this.maxContext = MAX_CONTEXT;
+    /** Whether it can be asked for what it holds. */
+    this.restores = false;
+    /** What was cached, by its digest in hex. @type {Map<string, {digests: Uint8Array[], rows: string[]}>} */
+    this.kept = new Map();
     /** Layers whose attention it tells; 0: it does not. */
     this.layers = LAYERS;
     /** @type {Map<string, Held>} */
@@ -85,9 +91,10 @@ export class Peer {
     if (failure) return fail(failure.code, message, failure);
     if (message.type === 'open') return this._open(message);
     if (message.type === 'step') return this._step(message, frame);
-    if (message.type === 'ping') return encodeMessage({ type: 'pong' });
+    if (message.type === 'restore') return this._restore(message);
+    if (message.type === 'ping') return encodeServerMessage({ type: 'pong' });
     this.sessions.delete(message.session);
-    return encodeMessage({ type: 'closed', session: message.session });
+    return encodeServerMessage({ type: 'closed', session: message.session });
   }
 
   /** @param {any} message */
@@ -95,12 +102,39 @@ export class Peer {
     if (message.manifest !== this.manifest) return fail('model_changed', { type: 'open' });
     this.opened += 1;
     const session = `s${this.opened}`;
-    this.sessions.set(session, new Held(this.manifest));
-    return encodeMessage({
+    const held = new Held(this.manifest);
+    this.sessions.set(session, held);
+    const cached = this.restores ? this._found(held, message.probe, 0) : 0;
+    return encodeServerMessage({
       type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
-      maxRows: MAX_ROWS, maxContext: MAX_CONTEXT, version: 1,
-      capabilities: this.layers ? ['later', 'attention'] : ['later'], layers: this.layers, heads: this.layers,
+      maxRows: this.maxRows, maxContext: this.maxContext, version: 1, capabilities: this._announced(),
+      layers: this.layers, heads: this.layers, cached, prefix: held.chain.at(cached),
     });
+  }
+
+  _announced() {
+    return ['later', ...(this.layers ? ['attention'] : []), ...(this.restores ? ['restore'] : [])];
+  }
+
+  /** @param {any} message */
+  _restore({ session, start, prefix, probe }) {
+    const held = this.sessions.get(session);
+    if (!held) return fail('unknown_session', {});
+    if (start > held.chain.length) return fail('start_beyond_cache', {});
+    if (!Buffer.from(held.chain.at(start)).equals(prefix)) return fail('prefix_mismatch', {});
+    const cached = this._found(held, probe, start);
+    const { known } = probe;
+    return encodeServerMessage({ type: 'restored', session, start, known, cached, prefix: held.chain.at(cached) });
+  }
+
+  /** Takes in the longest of what was asked for. @param {Held} held @param {any} probe @param {number} start */
+  _found(held, probe, start) {
+    const digests = Buffer.from(probe?.digests ?? []).toString('hex').match(/.{32}/g) ?? [];
+    const [longest] = digests.reverse().flatMap((digest) => this.kept.get(digest) ?? []);
+    if (!longest || longest.rows.length <= start) return start;
+    held.chain.replace(0, longest.digests);
+    held.rows = longest.rows;
+    return held.rows.length;
   }
 
   /** @param {any} step @param {Uint8Array} frame */
@@ -126,18 +160,26 @@ export class Peer {
     const hidden = Tensor.fromF32(answerOf(held.rows), WIDTH, this.dtype);
     const weights = Tensor.fromF32(attentionOf(held.rows), held.rows.length, 'f32');
     const attention = step.attention && { layers: LAYERS, heads: 1, values: weights, positions: null };
+    for (const end of held.rows.keys()) this._keep(held, end + 1);
     held.last = step.step;
     held.mark = mark;
-    held.reply = encodeMessage({
+    held.reply = encodeServerMessage({
       type: 'result', session: step.session, step: step.step, cached: held.rows.length, hidden,
       computeUs: 2000, queueUs: 500, prefix: digests[digests.length - 1], attention,
+      reused: 0,
     });
     return held.reply;
+  }
+
+  /** @param {Held} held @param {number} end */
+  _keep({ chain, rows }, end) {
+    const digests = Array.from({ length: end }, (_, i) => chain.at(i + 1));
+    this.kept.set(Buffer.from(chain.at(end)).toString('hex'), { digests, rows: rows.slice(0, end) });
   }
 }
 
 /** @param {string} code @param {any} message @param {any} [options] */
 function fail(code, message, { retryable = false, retryAfter = null } = {}) {
   const { session = null, step = null } = message.type === 'step' ? message : {};
-  return encodeMessage({ type: 'error', code, message: 'Words.', retryable, retryAfter, session, step });
+  return encodeServerMessage({ type: 'error', code, message: 'Words.', retryable, retryAfter, session, step });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeMessage } from '../../src/protocol/messages.js';
+import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeServerMessage } from '../../src/protocol/parsing.js';
 import { Tensor } from '../../src/protocol/tensor.js';
 import { MANIFEST, WIDTH, rowsOf, truth } from './peer.js';
@@ -135,7 +135,7 @@ test('another model behind the address is named', async () => {
 
 /** @param {Uint8Array} answer @param {any} fields */
 function changed(answer, fields) {
-  return encodeMessage({ ...decodeServerMessage(answer, 1 << 20), ...fields });
+  return encodeServerMessage({ ...decodeServerMessage(answer, 1 << 20), ...fields });
 }
 
 /** @param {number} rows @param {number} width @param {number} value */

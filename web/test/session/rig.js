@@ -12,9 +12,10 @@ import { MANIFEST, Peer, WIDTH, rowsOf } from './peer.js';
  */
 
 export class Rig {
-  /** @param {{dtype?: any, maxContext?: number, busyPatience?: number, later?: any}} [options] */
-  constructor(options = {}) {
-    this.peer = new Peer();
+  /** @param {{dtype?: any, maxContext?: number, busyPatience?: number, later?: any, cache?: any,
+   *   cacheSalt?: string, usualDtype?: any, peer?: Peer, nameable?: boolean}} [options] */
+  constructor({ peer = new Peer(), nameable = false, ...options } = {}) {
+    this.peer = peer;
     this.now = 0;
     /** @type {number[]} */
     this.waits = [];
@@ -38,7 +39,13 @@ export class Rig {
     const later = () => () => {};
     const about = { manifest: MANIFEST, hiddenSize: WIDTH, clock, pause, chance: () => 1, later, ...options };
     this.backend = new RemoteBackend(this.channel, about);
-    this.sequence = new Sequence(this.backend, async (tokens, start, stop) => rowsOf(tokens.slice(start, stop)));
+    /** Which rows were made. @type {[number, number][]} */
+    this.made = [];
+    const rows = async (/** @type {number[]} */ tokens, /** @type {number} */ start, /** @type {number} */ stop) => {
+      this.made.push([start, stop]);
+      return rowsOf(tokens.slice(start, stop));
+    };
+    this.sequence = new Sequence(this.backend, rows, { nameable });
   }
 
   /** @returns {any} */

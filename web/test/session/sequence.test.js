@@ -9,7 +9,7 @@ class Backend {
     this.maxRows = 3;
     this.maxContext = 8;
     /** @type {number[]} */
-    this.held = [];
+    this.rows = [];
     /** @type {number[][]} */
     this.steps = [];
     /** @type {any[]} */
@@ -28,11 +28,11 @@ class Backend {
   async step(start, rows, { adapter }) {
     const error = this.errors.shift();
     if (error) throw error;
-    assert.ok(start <= this.held.length);
-    this.held = [...this.held.slice(0, start), ...rows];
+    assert.ok(start <= this.rows.length);
+    this.rows = [...this.rows.slice(0, start), ...rows];
     this.steps.push([start, rows.length]);
     this.adapters.push(adapter);
-    const hidden = Float32Array.of(this.held.reduce((sum, row) => sum + row, 0));
+    const hidden = Float32Array.of(this.rows.reduce((sum, row) => sum + row, 0));
     return { hidden, computeUs: 2000, queueUs: 1000, exchangeUs: 10_000 };
   }
 
@@ -59,7 +59,7 @@ test('only what differs is sent, in steps of the allowed size', async () => {
   assert.deepEqual(backend.steps, [[0, 3], [3, 2], [2, 1]]);
   assert.deepEqual(asked, [[0, 3], [3, 5], [2, 3]]);
   assert.deepEqual([extended.hidden[0], extended.rows], [12, 1]);
-  assert.deepEqual(sequence.counters, { steps: 3, rowsSent: 6, rowsReused: 2, resends: 0 });
+  assert.deepEqual(sequence.counters, { steps: 3, rowsSent: 6, rowsReused: 2, rowsRestored: 0, resends: 0 });
 });
 
 test('tokens that are all cached cost one row', async () => {

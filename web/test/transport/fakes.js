@@ -1,9 +1,10 @@
 // Transports, sockets and time that do what a test tells them.
 import { Channel } from '../../src/transport/channel.js';
 import { encodeMessage } from '../../src/protocol/messages.js';
+import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 
 export const PING = encodeMessage({ type: 'ping' });
-export const PONG = encodeMessage({ type: 'pong' });
+export const PONG = encodeServerMessage({ type: 'pong' });
 
 /** Lets everything run that waits for nothing but its turn. */
 export async function settled() {

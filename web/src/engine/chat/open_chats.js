@@ -2,6 +2,7 @@ import { ChatSession } from './session.js';
 
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
 /** @typedef {import('../noise.js').Noised} Noised */
+/** @typedef {import('./session.js').Keeping} Keeping */
 /** @typedef {import('../../transport/channel.js').Channel} Channel */
 
 // Caches on the server cost it memory; a chat that is taken up again is sent again.
@@ -38,12 +39,15 @@ export class OpenChats {
    * The chat's session, which is the newest from now on.
    * @param {string} name @param {OpenModel} model @param {() => Channel} channel
    * @param {import('../../noise/mode.js').NoiseMode | null} mode null: without noise
+   * @param {Keeping} [keeping]
    */
-  async take(name, model, channel, mode) {
+  async take(name, model, channel, mode, keeping = {}) {
     const noised = mode && { mode, conversation: await mode.conversation(name) };
     // Rows with other noise are other rows: the server's cache is of no use for them.
-    if (!isSameNoise(this.get(name)?.noised ?? null, noised)) await this.close(name);
-    const session = this.get(name) ?? new ChatSession(model, channel(), noised);
+    const fits = isSameNoise(this.get(name)?.noised ?? null, noised) && this.get(name)?.cache === keeping.cache;
+    if (!fits) await this.close(name);
+    const likely = this.newest?.dtype;
+    const session = this.get(name) ?? new ChatSession(model, channel(), noised, keeping, likely);
     this.set(name, session);
     if (this.size > MAX_SESSIONS) {
       const [oldest] = this._sessions.keys();

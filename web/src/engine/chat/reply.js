@@ -33,10 +33,12 @@ export async function makeReply(chat, model, adapters, request, onToken, signal,
   const limits = { eosTokenIds: new Set(model.manifest.eosTokenIds), maxTokens, stops: stop };
   chat.sequence.adapter = adapter;
   const attended = await attention.begin(request, model, chat.sequence, prompt);
+  const { counters } = chat.sequence;
+  const before = counters.rowsRestored;
   const tally = new Tally((token) => {
     attended.push(token.token);
     onToken(token);
-  });
+  }, () => counters.rowsRestored - before);
   const detokenizer = new Detokenizer(model.tokenizer);
   try {
     const events = decode(attended.sequence, sampler, detokenizer, prompt, limits, { signal });
@@ -64,9 +66,10 @@ function adapterFor(wanted, text, adapters) {
 
 /** Counts what a reply gave and cost. */
 class Tally {
-  /** @param {(token: Token) => void} onToken */
-  constructor(onToken) {
+  /** @param {(token: Token) => void} onToken @param {() => number} restored rows so far */
+  constructor(onToken, restored) {
     this._onToken = onToken;
+    this._rowsRestored = restored;
     this.text = '';
     /** @type {number[]} */
     this.ids = [];
@@ -75,6 +78,7 @@ class Tally {
     this._ttft = 0;
     this._later = 0;
     this._sent = 0;
+    this._restored = 0;
   }
 
   /** @param {any} event of the decode loop */
@@ -86,7 +90,7 @@ class Tally {
       return;
     }
     const { token, text, probability, rows, timing } = event;
-    if (this.ids.length === 0) [this._ttft, this._sent] = [timing.total, rows];
+    if (this.ids.length === 0) [this._ttft, this._sent, this._restored] = [timing.total, rows, this._rowsRestored()];
     else this._later += timing.total;
     this._onToken({ token, text, probability, rows, timing, index: this.ids.length });
     this.ids.push(token);
@@ -101,6 +105,7 @@ class Tally {
       tokens,
       promptTokens,
       promptSent: this._sent,
+      promptRestored: this._restored,
       seed: seed.toString(),
       adapter,
       ttft: this._ttft,

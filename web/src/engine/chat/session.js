@@ -7,6 +7,8 @@ import { TemplateMissing } from '../errors.js';
 
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
 /** @typedef {import('../noise.js').Noised} Noised */
+/** @typedef {import('../../../types/gatelink.d.ts').DType} DType */
+/** What a server may keep, and for whom. @typedef {{cache?: 'exact' | 'off', cacheSalt?: string | null}} Keeping */
 /** @typedef {import('../../../types/gatelink.d.ts').Message} Message */
 
 /** One chat's session on the server, and the token ids that its texts became. */
@@ -15,19 +17,26 @@ export class ChatSession {
    * @param {OpenModel} model
    * @param {import('../../transport/channel.js').Channel} channel
    * @param {Noised | null} [noised] null: rows are sent as they are
+   * @param {Keeping} [keeping]
+   * @param {DType | null} [usualDtype] what the server is likely to choose
    */
-  constructor(model, channel, noised = null) {
+  constructor(model, channel, noised = null, keeping = {}, usualDtype = null) {
     const { digest, hiddenSize, maxContext } = model.manifest;
     this._model = model;
     this.noised = noised;
-    const about = { manifest: digest, hiddenSize, maxContext, dtype: noised?.conversation.dtype ?? null };
+    this.cache = keeping.cache;
+    const about = { manifest: digest, hiddenSize, maxContext, ...keeping };
     this._backend = noised
-      ? new OneDtypeBackend(channel, about, noised.mode.otherDtype)
-      : new RemoteBackend(channel, about);
-    this.sequence = new Sequence(this._backend, (tokens, start, stop) =>
-      noised
-        ? noised.conversation.rows(tokens, start, stop, this._backend.dtype)
-        : model.rows(tokens.slice(start, stop), this._backend.dtype),
+      ? new OneDtypeBackend(channel, { ...about, dtype: noised.conversation.dtype }, noised.mode.otherDtype)
+      : new RemoteBackend(channel, { ...about, usualDtype });
+    this.sequence = new Sequence(
+      this._backend,
+      (tokens, start, stop, dtype = this._backend.dtype) =>
+        noised
+          ? noised.conversation.rows(tokens, start, stop, dtype)
+          : model.rows(tokens.slice(start, stop), dtype),
+      // The name of a noised row would be a release of it.
+      { nameable: noised === null && keeping.cache !== 'off' },
     );
     this._prompts = model.template && new PromptMemory(model.template, model.tokenizer);
   }

@@ -39,6 +39,7 @@ import { ALONE } from './tabs/writers.js';
  * @property {string} url of the server, without a trailing slash
  * @property {() => string | null} loadToken
  * @property {() => void} [forgetToken]
+ * @property {() => string | null} [cacheSalt] this browser's own, for servers that take no token
  * @property {() => Promise<void>} [showing] loads what replies are shown with
  * @property {Settings} settings
  * @property {(settings: Settings) => unknown} saveSettings
@@ -52,7 +53,7 @@ const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
 export class App {
   /** @param {Needs} needs */
-  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, forgetToken, memory = null, clock, writers = ALONE,
+  constructor({ spawn, openChats, url, loadToken, settings, saveSettings, forgetToken, cacheSalt, memory = null, clock, writers = ALONE,
     showing }) {
     this._saveSettings = saveSettings;
     this.settings = signal(settings);
@@ -70,7 +71,7 @@ export class App {
     /** The toast that brings back what was undone. */
     this._back = 0;
     const transport = () => this.settings.value.transport;
-    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, transport, now: clock?.now });
+    this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, transport, now: clock?.now });
     const defaults = () => {
       const { system, adapter, noise } = this.settings.value;
       return { system, adapter, noise };

@@ -25,18 +25,20 @@ function repeatedly(run, ms) {
 export class Connection {
   /**
    * @param {{spawn: () => Engine, url: string, token: () => string | null, forget?: () => void,
-   *   transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry,
+   *   salt?: () => string | null, transport: () => 'auto' | 'websocket' | 'http', now?: () => number, retry?: Retry,
    *   every?: (run: () => void, ms: number) => () => void}} needs
-   *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `now` in milliseconds;
+   *   `spawn` starts an engine worker; `forget` takes the token out of this browser; `salt` is this browser's own,
+   *   for servers that take no token; `now` in milliseconds;
    *   `every` until what it returns is called
    */
   constructor({
-    spawn, url, token, forget = () => {}, transport, now = () => performance.now(), retry, every = repeatedly,
+    spawn, url, token, forget = () => {}, salt = () => null, transport, now = () => performance.now(), retry, every = repeatedly,
   }) {
     this._spawn = spawn;
     this._url = url;
     this._token = token;
     this._forget = forget;
+    this._salt = salt;
     /** The token that the server was shown last. @type {string | null} */
     this._shown = null;
     /** Whether the server refused a token of this browser. */
@@ -82,7 +84,9 @@ export class Connection {
   async connect() {
     await this._attempt({ type: 'connect' }, async (current) => {
       this._shown = this._token();
-      const where = { url: this._url, token: this._shown, transport: this._transport() };
+      // A token has its keeper's other devices find what this one left on the server.
+      const cacheSalt = this._shown === null ? this._salt() : null;
+      const where = { url: this._url, token: this._shown, transport: this._transport(), cacheSalt };
       const server = await this.engine.connect(where);
       if (!current()) return;
       this._retry.succeeded();

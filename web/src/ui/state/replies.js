@@ -25,7 +25,7 @@ import { ALONE } from './tabs/writers.js';
  */
 /**
  * How replies are to be made.
- * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[]}} Wishes
+ * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'off'}} Wishes
  */
 
 const SNAPSHOT_MS = 3000;

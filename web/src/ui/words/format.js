@@ -19,6 +19,17 @@ export function counted(count, word) {
   return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 }
 
+/**
+ * How much of a prompt did not have to be sent, where the server had kept a part of it.
+ * @param {Record<string, unknown>} stats of a reply, which may be anybody's
+ * @returns {string} '': nothing to tell
+ */
+export function tokensThere({ promptTokens: all, promptSent: sent, promptRestored: restored }) {
+  if (typeof all !== 'number' || typeof sent !== 'number' || typeof restored !== 'number') return '';
+  if (!(restored > 0 && sent > 0 && sent < all)) return '';
+  return `${(all - sent).toLocaleString('en')} of ${counted(all, 'token')} were there`;
+}
+
 /** @param {number} seconds @returns {string} to the first meaningful unit */
 export function duration(seconds) {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;

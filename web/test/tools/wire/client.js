@@ -1,6 +1,6 @@
 // A client of the wire under a test's control: one JSON command per line of stdin, one answer per line.
 //
-//   {"open": {url, token, mode, manifest, hiddenSize, dtype, table}}   table: file of float32 rows
+//   {"open": {url, token, mode, manifest, hiddenSize, dtype, table, cacheSalt}}   table: file of float32 rows
 //   {"extend": [token, ...]}     -> {hidden: base64, rows}   {"error": code}
 //   {"interrupt": [token, ...], "after": n}   stops when n frames went out -> {"error": "cancelled"}
 //   {"wake": true}, {"state": true}, {"close": true}
@@ -20,7 +20,7 @@ import { connector } from '../../../src/transport/connect.js';
 let sending = () => {};
 
 /** @param {any} where */
-function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, table, patience = {} }) {
+function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, table, patience = {}, cacheSalt }) {
   const values = new Float32Array(new Uint8Array(readFileSync(table)).buffer);
   const connect = connector(url, token, 1 << 16);
   channel = new Channel({
@@ -41,14 +41,15 @@ function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, tab
       return transport;
     },
   });
-  backend = new RemoteBackend(channel, { manifest, hiddenSize, dtype });
-  sequence = new Sequence(backend, async (tokens, start, stop) => {
+  backend = new RemoteBackend(channel, { manifest, hiddenSize, dtype, cacheSalt });
+  const rowsOf = async (/** @type {number[]} */ tokens, /** @type {number} */ start, /** @type {number} */ stop) => {
     const rows = new Float32Array((stop - start) * hiddenSize);
     tokens.slice(start, stop).forEach((id, i) => {
       rows.set(values.subarray(id * hiddenSize, (id + 1) * hiddenSize), i * hiddenSize);
     });
     return rows;
-  });
+  };
+  sequence = new Sequence(backend, rowsOf, { nameable: true });
 }
 
 /** @param {number[]} tokens @param {AbortSignal} [signal] */

@@ -37,9 +37,17 @@ test('connecting to a model that is here prepares it and is ready', async () => 
   const all = harness();
   await ready(all);
   const [where] = all.engines[0].last('connect').args;
-  assert.deepEqual(where, { url: 'http://host', token: 'secret-token', transport: 'auto' });
+  assert.deepEqual(where, { url: 'http://host', token: 'secret-token', transport: 'auto', cacheSalt: null });
   assert.equal(all.connection.phase.value.name, 'ready');
   assert.deepEqual(all.connection.ends.value, { kernel: 'simd', workers: 2 });
+});
+
+test('the salt of this browser stands for a token where there is none', async () => {
+  for (const [token, cacheSalt] of /** @type {[string | null, string | null][]} */ ([[null, 'salt'], ['secret-token', null]])) {
+    const all = harness({ token: () => token, salt: () => 'salt' });
+    await ready(all);
+    assert.equal(all.engines[0].last('connect').args[0].cacheSalt, cacheSalt);
+  }
 });
 
 test('no engine is started before it is needed', () => {

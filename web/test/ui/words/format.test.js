@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, counted, duration, rate, size } from '../../../src/ui/words/format.js';
+import { ago, counted, duration, rate, size, tokensThere } from '../../../src/ui/words/format.js';
 
 test('sizes have three digits or fewer and decimal units', () => {
   const shown = [0, 999, 1000, 8_400_000, 99_960_000, 271_000_000, 12e9].map(size);
   assert.deepEqual(shown, ['0 B', '999 B', '1.0 kB', '8.4 MB', '100 MB', '271 MB', '12.0 GB']);
+});
+
+test('of a prompt it is told what was there, where the server had kept a part of it', () => {
+  const stats = { promptTokens: 1158, promptSent: 6, promptRestored: 1100 };
+  assert.equal(tokensThere(stats), '1,152 of 1,158 tokens were there');
+  for (const other of [{ promptRestored: 0 }, { promptRestored: '9' }, { promptSent: 1158 }, { promptTokens: null }]) {
+    assert.equal(tokensThere({ ...stats, ...other }), '');
+  }
+  assert.equal(tokensThere({ tokens: 4 }), '');
 });
 
 test('no size reads as a thousand of a smaller unit', () => {

@@ -1,4 +1,4 @@
-import { duration, rate } from '../../words/format.js';
+import { duration, rate, tokensThere } from '../../words/format.js';
 import { ELSEWHERE, whyEnded } from '../../words/explain.js';
 import { useBlocks } from '../../view/blocks.js';
 import { Branches } from './branches.jsx';
@@ -61,6 +61,8 @@ function figuresOf(stats) {
   const parts = [];
   if (typeof tokensPerSecond === 'number' && tokensPerSecond > 0) parts.push(rate(tokensPerSecond));
   if (typeof ttft === 'number') parts.push(`TTFT ${duration(ttft)}`);
+  const there = tokensThere(stats);
+  if (there) parts.push(there);
   if (typeof adapter === 'string') parts.push(`adapter ${adapter}`);
   return parts.join(' · ');
 }

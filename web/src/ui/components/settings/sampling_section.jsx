@@ -4,6 +4,7 @@ import {
   NUMBER_FIELDS, readBias, readNumber, readSeed, readStops, recommended, writeBias, writeStops,
 } from '../../words/sampling.js';
 import { useApp } from '../context.jsx';
+import { Choice } from '../controls/choice.jsx';
 import { CheckedField } from '../controls/checked_field.jsx';
 import { NumberSetting } from '../controls/number_setting.jsx';
 
@@ -15,13 +16,14 @@ const NAMES = /** @type {(keyof Settings)[]} */ (
 
 const FIRST = ['temperature', 'top_p', 'max_tokens'];
 const LATER = NAMES.filter((name) => !FIRST.includes(name));
+const KEEPING = /** @type {const} */ ([['exact', 'On'], ['off', 'Off']]);
 
 /** How the next token is chosen. What is not set follows the model's recommendation. */
 export function SamplingSection() {
   const app = useApp();
   const settings = app.settings.value;
   // As it stood when the sheet was opened: it does not close under the hands of who empties a field.
-  const [open] = useState(() => touched(settings, LATER));
+  const [open] = useState(() => touched(settings, [...LATER, 'server_cache']));
   const reset = () => app.change(Object.fromEntries(NAMES.map((name) => [name, DEFAULTS[name]])));
   return (
     <section class="section" aria-labelledby="sampling">
@@ -41,6 +43,7 @@ export function SamplingSection() {
             <Setting key={name} name={name} />
           ))}
           <Texts />
+          <Keeping />
         </div>
       </details>
     </section>
@@ -97,6 +100,26 @@ function Texts() {
         onChange={(value) => app.change({ logit_bias: Object.keys(value).length ? value : null })}
         lines
       />
+    </>
+  );
+}
+
+function Keeping() {
+  const app = useApp();
+  return (
+    <>
+      <Choice
+        name="server_cache"
+        label="Keep on the server"
+        options={KEEPING}
+        value={app.settings.value.server_cache}
+        onChange={(value) => app.change({ server_cache: value })}
+      />
+      <p class="hint">
+        So that a chat which is taken up again is not sent again: its keys and values stay in the server’s memory for
+        up to an hour after it ended, for this token alone (without one: for this browser). They are the text to
+        whoever has the weights. Off: from the next message on nothing more is kept.
+      </p>
     </>
   );
 }
