@@ -116,9 +116,8 @@ function Keeping() {
         onChange={(value) => app.change({ server_cache: value })}
       />
       <p class="hint">
-        So that a chat which is taken up again is not sent again: its keys and values stay in the server’s memory for
-        up to an hour after it ended, for this token alone (without one: for this browser). They are the text to
-        whoever has the weights. Off: from the next message on nothing more is kept.
+        Keys and values of a chat stay in the server’s memory for up to an hour after it ended, so that it is not sent
+        again, for this token alone (without one: for this browser). They are the text to whoever has the weights.
       </p>
     </>
   );

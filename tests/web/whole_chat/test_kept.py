@@ -1,0 +1,97 @@
+"""A person's page over a server that has kept what it computed of their chats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.server_process import RunningServer, running_server
+from tests.web.browsing import PHONE
+from tests.web.chat_page import ChatPage
+
+TALL_PHONE = {**PHONE, "viewport": {"width": 390, "height": 844}}
+SYSTEM = "Answer in short sentences. " + "The relay copies bytes, and no more than that. " * 12
+FIRST, SECOND = "What is split inference?", "And what does the relay do?"
+_THERE = re.compile(r"([\d,]+) of ([\d,]+) tokens were there")
+_SALT = "() => localStorage.getItem('gatelink.cache_salt')"
+
+
+@pytest.fixture(scope="module")
+def server(web_root: Path) -> Iterator[RunningServer]:
+    with running_server(web_root=str(web_root)) as running:
+        yield running
+
+
+@pytest.fixture
+def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
+    """The page of a browser without a token, with its model and a system prompt."""
+    context = chromium.new_context(**TALL_PHONE)
+    try:
+        page = ChatPage(context.new_page(), touch=True)
+        page.page.goto(server.url)
+        page.download()
+        page.press("Settings")
+        page.page.get_by_role("textbox", name="System prompt").fill(SYSTEM)
+        page.page.get_by_label("Longest reply", exact=True).fill("12")
+        page.page.keyboard.press("Escape")
+        yield page
+        assert page.errors == []
+    finally:
+        context.close()
+
+
+def there(chat: ChatPage) -> tuple[int, int]:
+    """How many tokens of the last prompt were there, by the line under the reply."""
+    line = chat.page.locator(".figures").last
+    expect(line).to_have_text(_THERE)
+    found = _THERE.search(line.inner_text())
+    assert found is not None
+    held, all_tokens = (int(number.replace(",", "")) for number in found.groups())
+    return held, all_tokens
+
+
+def test_a_chat_that_was_reloaded_says_how_much_of_it_was_there(
+    chat: ChatPage, server: RunningServer
+) -> None:
+    chat.write(FIRST)
+    chat.whole_reply(0)
+    assert "were there" not in chat.page.locator(".figures").inner_text()
+    salt = chat.page.evaluate(_SALT)
+    assert re.fullmatch("[0-9a-f]{32}", salt)
+    chat.page.reload()
+    chat.ready()
+    chat.press("Saved chats")
+    chat.page.get_by_role("listitem").filter(has_text=FIRST).get_by_role("button").first.tap()
+    chat.write(SECOND)
+    chat.whole_reply(1)
+    held, all_tokens = there(chat)
+    assert all_tokens * 0.6 < held < all_tokens
+    assert chat.page.evaluate(_SALT) == salt
+    chat.picture("phone-kept")
+
+
+def test_a_new_chat_with_the_same_system_prompt_finds_it_unless_nothing_is_kept(
+    chat: ChatPage,
+) -> None:
+    chat.write(FIRST)
+    chat.whole_reply(0)
+    chat.press("New chat")
+    chat.write(SECOND)
+    chat.whole_reply(0)
+    held, all_tokens = there(chat)
+    assert held > all_tokens / 2
+    chat.press("Settings")
+    chat.page.get_by_text("More settings", exact=True).tap()
+    keep = chat.page.get_by_role("radiogroup", name="Keep on the server")
+    expect(keep.get_by_label("On", exact=True)).to_be_checked()
+    keep.get_by_label("Off", exact=True).tap()
+    chat.picture("phone-keep-on-the-server")
+    chat.page.keyboard.press("Escape")
+    chat.press("New chat")
+    chat.write(FIRST)
+    chat.whole_reply(0)
+    assert "were there" not in chat.page.locator(".figures").inner_text()
