@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from split_wire.attention import CAPABILITY, AttentionRequest, AttentionWeights, attention_bytes
 from split_wire.attention_check import checked_weights
+from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import (
     ContextOverflow,
@@ -40,8 +41,6 @@ from split_wire.messages import (
     Result,
     Rows,
     Step,
-    decode_server_message,
-    encode_message,
 )
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.probe import Probe

@@ -12,18 +12,9 @@ import numpy as np
 from websockets.sync.client import ClientConnection
 
 from split_wire import errors
+from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain
-from split_wire.messages import (
-    CONTENT_TYPE,
-    Failure,
-    Open,
-    Opened,
-    Result,
-    ServerMessage,
-    Step,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.messages import CONTENT_TYPE, Failure, Open, Opened, Result, ServerMessage, Step
 from split_wire.tensor import Tensor
 from tests.patience import PATIENCE
 from tests.server_process import FORWARD_PATH, RunningServer

@@ -12,7 +12,8 @@ import pytest
 from split_client.api import SplitClient
 from split_client.errors import ServerRefused
 from split_client.model.connected import new_channel
-from split_wire.messages import CONTENT_TYPE, Open, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import CONTENT_TYPE, Open
 from tests.end_to_end.bystander import undisturbed
 from tests.server_process import FORWARD_PATH, STREAM_PATH, RunningServer, running_server
 

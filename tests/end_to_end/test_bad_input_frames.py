@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from split_wire.codec import encode_message
 from split_wire.frame import Frame, encode_frame
-from split_wire.messages import CONTENT_TYPE, Open, Ping, Pong, encode_message
+from split_wire.messages import CONTENT_TYPE, Open, Ping, Pong
 from split_wire.tensor import Tensor
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import KINDS, Kind, Session, line_to, refusal, some_rows

@@ -15,7 +15,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Close
 from websockets.sync.client import ClientConnection
 
-from split_wire.messages import Failure, Ping, Pong, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Failure, Ping, Pong
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import KINDS, Kind, Session, line_to, refusal, some_rows
 from tests.patience import PATIENCE, until

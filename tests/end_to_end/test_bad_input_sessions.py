@@ -13,15 +13,8 @@ from typing import Any
 import pytest
 
 from split_wire.attention import AttentionRequest
-from split_wire.messages import (
-    Close,
-    Closed,
-    Failure,
-    Open,
-    Opened,
-    Result,
-    encode_message,
-)
+from split_wire.codec import encode_message
+from split_wire.messages import Close, Closed, Failure, Open, Opened, Result
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import KINDS, Kind, Line, Session, line_to, refusal, some_rows
 from tests.server_process import RunningServer, running_server

@@ -22,15 +22,8 @@ import pytest
 
 from scripts.bench.hostile import mutations
 from scripts.bench.websocket_frame import websocket_frame
-from split_wire.messages import (
-    CONTENT_TYPE,
-    Close,
-    Failure,
-    Open,
-    Ping,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import CONTENT_TYPE, Close, Failure, Open, Ping
 from tests.end_to_end.bystander import undisturbed
 from tests.end_to_end.lines import Session, line_to, some_rows
 from tests.exhaustive import EXHAUSTIVE

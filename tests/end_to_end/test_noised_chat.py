@@ -20,7 +20,8 @@ from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseForbi
 from split_client.noise.ledger import Ledger
 from split_client.terminal.chat import ChatLoop
 from split_client.transport.base import Transport
-from split_wire.messages import Open, Step, decode_client_message
+from split_wire.codec import decode_client_message
+from split_wire.messages import Open, Step
 from tests.server_process import RunningServer, running_server
 from tests.split_client.terminal.consoles import RecordingScreen, TypedReader
 

@@ -26,7 +26,8 @@ from split_server import cli as server_cli
 from split_server.pairing.commands import invitation
 from split_server.pairing.pairing import Pairing
 from split_server.pairing.state import StateFolder
-from split_wire.messages import SUBPROTOCOL, Ping, Pong, decode_server_message, encode_message
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import SUBPROTOCOL, Ping, Pong
 from tests.end_to_end.relays import running_relay
 from tests.patience import PATIENCE, until
 from tests.server_process import STREAM_PATH, RunningServer, running_server

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_wire.attention import AttentionRequest, AttentionRows
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import InternalError, ModelChanged, Overloaded, SplitError, UnknownSession
 from split_wire.messages import (
@@ -27,8 +28,6 @@ from split_wire.messages import (
     Restored,
     Result,
     Step,
-    decode_client_message,
-    encode_message,
 )
 from split_wire.probe import Probe
 from split_wire.session import Replay, Run, SessionState, fingerprint

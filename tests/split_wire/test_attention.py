@@ -15,9 +15,10 @@ from split_wire.attention import (
     request_field,
     request_value,
 )
+from split_wire.codec import encode_message
 from split_wire.errors import AttentionTooLarge, MalformedMessage
 from split_wire.limits import frame_limit
-from split_wire.messages import Result, encode_message
+from split_wire.messages import Result
 from split_wire.tensor import Tensor
 from tests.split_wire.strategies import requests
 

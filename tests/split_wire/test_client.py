@@ -15,6 +15,7 @@ from split_wire.client import (
     StepCompleted,
     StepFailed,
 )
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import (
     ContextOverflow,
@@ -33,19 +34,7 @@ from split_wire.errors import (
     WrongHiddenSize,
     WrongShape,
 )
-from split_wire.messages import (
-    Close,
-    Closed,
-    Failure,
-    Message,
-    Open,
-    Opened,
-    Pong,
-    Result,
-    Step,
-    decode_client_message,
-    encode_message,
-)
+from split_wire.messages import Close, Closed, Failure, Message, Open, Opened, Pong, Result, Step
 from split_wire.tensor import Tensor, WireDtype
 
 WIDTH, LIMIT = 4, 1 << 20

@@ -11,6 +11,7 @@ import pytest
 from scripts.bench.hostile.mutations import mutated_frame
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol, Ignored, SessionOpened, StepCompleted, StepFailed
+from split_wire.codec import decode_client_message, decode_server_message, encode_message
 from split_wire.errors import (
     AttentionTooLarge,
     FrameTooLarge,
@@ -18,14 +19,7 @@ from split_wire.errors import (
     SplitError,
     Unsupported,
 )
-from split_wire.messages import (
-    Opened,
-    Result,
-    Step,
-    decode_client_message,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.messages import Opened, Result, Step
 from tests.split_wire.peer import HEADS, LAYERS, WIDTH, Peer, attention_of
 
 ALL = AttentionRequest()

@@ -13,18 +13,10 @@ from split_wire.client import (
     SessionRestored,
     StepFailed,
 )
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import Overloaded, UnknownSession
-from split_wire.messages import (
-    Failure,
-    Open,
-    Opened,
-    Restore,
-    Restored,
-    Step,
-    decode_client_message,
-    encode_message,
-)
+from split_wire.messages import Failure, Open, Opened, Restore, Restored, Step
 from split_wire.probe import Probe
 from split_wire.tensor import Tensor
 

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from split_wire.attention import AttentionRequest
+from split_wire.codec import encode_message
 from split_wire.limits import frame_limit
-from split_wire.messages import Step, encode_message
+from split_wire.messages import Step
 from split_wire.tensor import Tensor, WireDtype, item_size
 
 LARGEST = AttentionRequest("mean", 4096, "f16")

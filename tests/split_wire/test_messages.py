@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from split_wire import errors
+from split_wire.codec import decode_client_message, decode_server_message, encode_message
 from split_wire.errors import (
     MalformedMessage,
     Overloaded,
@@ -28,9 +29,6 @@ from split_wire.messages import (
     Pong,
     Result,
     Step,
-    decode_client_message,
-    decode_server_message,
-    encode_message,
 )
 from split_wire.tensor import Tensor
 from tests.split_wire.frames import LIMIT, code_of, raw_frame, with_tensor

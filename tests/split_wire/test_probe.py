@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import MalformedMessage
-from split_wire.messages import Restore, decode_client_message, encode_message
+from split_wire.messages import Restore
 from split_wire.probe import BLOCK, MAX_DIGESTS, Probe
 from split_wire.tensor import Tensor
 from tests.split_wire.frames import LIMIT, raw_frame

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from split_wire.codec import encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import (
     ContextOverflow,
@@ -18,7 +19,7 @@ from split_wire.errors import (
     WrongHiddenSize,
     WrongShape,
 )
-from split_wire.messages import Step, encode_message
+from split_wire.messages import Step
 from split_wire.session import Replay, Run, SessionState, Underway, fingerprint
 from split_wire.tensor import Tensor
 

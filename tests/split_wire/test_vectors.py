@@ -16,7 +16,7 @@ import pytest
 from scripts.vectors.run import FOLDER, build, render
 from scripts.vectors.wire.fields import describe
 from split_wire.client import ClientProtocol, Ignored, SessionOpened, StepCompleted
-from split_wire.messages import decode_client_message, decode_server_message
+from split_wire.codec import decode_client_message, decode_server_message
 from split_wire.session import fingerprint
 from split_wire.tensor import Tensor
 from tests.split_wire.frames import code_of

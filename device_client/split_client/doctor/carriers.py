@@ -12,8 +12,9 @@ from split_client.doctor.refusals import refusal
 from split_client.errors import AnswerInvalid, ClientError, ServerRefused
 from split_client.terminal.output.words import seconds
 from split_client.transport.connect import connector
+from split_wire.codec import decode_server_message, encode_message
 from split_wire.errors import SplitError
-from split_wire.messages import Failure, Ping, Pong, decode_server_message, encode_message
+from split_wire.messages import Failure, Ping, Pong
 
 _PINGS = 6
 _LONGEST_PONG = 64 * 1024

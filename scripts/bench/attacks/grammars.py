@@ -28,17 +28,9 @@ from scripts.bench.inputs import embedding_rows
 from scripts.bench.logged_server import LoggedServer, start_server
 from scripts.bench.shapes import EMBEDDED
 from split_client.api import SplitClient
+from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain
-from split_wire.messages import (
-    CONTENT_TYPE,
-    Close,
-    Open,
-    Opened,
-    Result,
-    Step,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.messages import CONTENT_TYPE, Close, Open, Opened, Result, Step
 from split_wire.tensor import Tensor
 
 _SCHEMAS: Final = 10_000

@@ -10,7 +10,8 @@ from pathlib import Path
 from scripts.bench.attacks.figure import Figure
 from scripts.bench.attacks.raw import BINARY, LAST, frame, stream
 from scripts.bench.logged_server import logged_server
-from split_wire.messages import Ping, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Ping
 
 _UNREAD = 10
 _BAR_SECONDS = 1.0

@@ -22,7 +22,8 @@ from scripts.bench.churn.user import Habits, User
 from scripts.bench.workers import Operations, serve
 from split_client.api import SplitClient
 from split_wire.client import ClientProtocol
-from split_wire.messages import Close, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Close
 
 
 class ChurnClient(Operations):

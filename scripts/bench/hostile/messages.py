@@ -14,18 +14,9 @@ import numpy as np
 
 from scripts.bench.hostile import mutations
 from scripts.bench.websocket_frame import websocket_frame
+from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain
-from split_wire.messages import (
-    CONTENT_TYPE,
-    SUBPROTOCOL,
-    Close,
-    Open,
-    Opened,
-    Ping,
-    Step,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL, Close, Open, Opened, Ping, Step
 from split_wire.tensor import Tensor
 
 Kind: TypeAlias = Literal[

@@ -25,7 +25,8 @@ from websockets.typing import Subprotocol
 from scripts.bench.hostile import messages
 from scripts.bench.hostile.messages import FORWARD_PATH, STREAM_PATH, Target
 from scripts.bench.workers import serve
-from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL, Failure, decode_server_message
+from split_wire.codec import decode_server_message
+from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL, Failure
 
 _LARGEST = 1 << 22
 # No answer within it is a hang; a generation that strange limits made long is hung up on.

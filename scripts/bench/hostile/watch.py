@@ -17,7 +17,8 @@ from websockets.typing import Subprotocol
 
 from scripts.bench.hostile.messages import STREAM_PATH
 from scripts.bench.workers import serve
-from split_wire.messages import SUBPROTOCOL, Ping, Pong, decode_server_message, encode_message
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import SUBPROTOCOL, Ping, Pong
 
 _PATIENCE = 60.0
 

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from scripts.bench.websocket_frame import websocket_frame
 from scripts.bench.workers import serve
-from split_wire.messages import SUBPROTOCOL, Ping, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import SUBPROTOCOL, Ping
 
 _HANDSHAKE = (
     "GET /api/v1/split/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"

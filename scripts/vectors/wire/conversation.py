@@ -9,16 +9,9 @@ from numpy.typing import NDArray
 
 from scripts.vectors.wire.messages import LIMIT, MANIFEST, SESSION
 from split_wire.client import ClientProtocol
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
-from split_wire.messages import (
-    Close,
-    Closed,
-    Opened,
-    Result,
-    Step,
-    decode_client_message,
-    encode_message,
-)
+from split_wire.messages import Close, Closed, Opened, Result, Step
 from split_wire.session import Run, SessionState, fingerprint
 from split_wire.tensor import Tensor
 

@@ -8,7 +8,8 @@ import msgpack
 
 from scripts.vectors.wire.messages import CHAIN, LIMIT, SESSION, frame, padded, rows
 from scripts.vectors.wire.probes import answers, questions
-from split_wire.messages import Close, Ping, Step, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Close, Ping, Step
 
 _STEP: dict[str, Any] = {
     "type": "step",

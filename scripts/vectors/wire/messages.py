@@ -11,6 +11,7 @@ import numpy as np
 
 from scripts.vectors.wire.fields import describe
 from split_wire.attention import AttentionRequest, AttentionRows
+from split_wire.codec import decode_client_message, decode_server_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, MalformedFrame, Overloaded, StepConflict
 from split_wire.frame import decode_frame
@@ -27,9 +28,6 @@ from split_wire.messages import (
     Restored,
     Result,
     Step,
-    decode_client_message,
-    decode_server_message,
-    encode_message,
 )
 from split_wire.probe import Probe
 from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype, align

@@ -8,9 +8,10 @@ import numpy as np
 
 from scripts.vectors.wire.fields import bits, describe_tensor, from_bits
 from scripts.vectors.wire.messages import MANIFEST, SESSION, rows
+from split_wire.codec import encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import SplitError
-from split_wire.messages import Step, encode_message
+from split_wire.messages import Step
 from split_wire.session import fingerprint
 from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from scripts.vectors.wire.messages import MANIFEST, SESSION
 from split_wire.client import ClientProtocol
+from split_wire.codec import encode_message
 from split_wire.digest import PrefixChain
-from split_wire.messages import Opened, Restored, Result, encode_message
+from split_wire.messages import Opened, Restored, Result
 from split_wire.tensor import Tensor, WireDtype
 
 WIDTH = 3

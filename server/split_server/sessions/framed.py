@@ -18,6 +18,7 @@ from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission, StepRequest
 from split_server.threads import Threads
 from split_wire.attention import CAPABILITY
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.errors import ModelChanged, SplitError, UnknownSession, UnsupportedVersion
 from split_wire.limits import frame_limit
 from split_wire.messages import (
@@ -34,8 +35,6 @@ from split_wire.messages import (
     Restored,
     Result,
     Step,
-    decode_client_message,
-    encode_message,
 )
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint

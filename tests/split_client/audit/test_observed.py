@@ -10,7 +10,8 @@ from split_client.audit.attacks.observed import observe
 from split_client.audit.errors import RecordingInvalid
 from split_client.audit.recording import Exchange
 from split_wire.client import ClientProtocol
-from split_wire.messages import Opened, Result, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Opened, Result
 from split_wire.tensor import Tensor
 
 HIDDEN = 4

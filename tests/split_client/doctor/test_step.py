@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from split_client.doctor.finding import Finding
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.errors import (
     ModelChanged,
     Overloaded,
@@ -16,15 +17,7 @@ from split_wire.errors import (
     TooManySessions,
     UnsupportedVersion,
 )
-from split_wire.messages import (
-    Failure,
-    Open,
-    Opened,
-    Ping,
-    Pong,
-    decode_client_message,
-    encode_message,
-)
+from split_wire.messages import Failure, Open, Opened, Ping, Pong
 from tests.server_process import RunningServer
 from tests.split_client.doctor.examined import findings, named
 from tests.split_client.servers import Answer, http_server, posting, respond

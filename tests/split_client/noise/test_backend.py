@@ -18,7 +18,8 @@ from split_client.noise.spent import Kind
 from split_client.transport.channel import Channel
 from split_client.transport.connect import connector
 from split_privacy.mechanism import RowMechanism
-from split_wire.messages import Message, Open, Step, decode_client_message
+from split_wire.codec import decode_client_message
+from split_wire.messages import Message, Open, Step
 from split_wire.tensor import WireDtype
 from tests.split_client.noise.tables import VALUES
 from tests.split_client.servers import PeerAnswer, socket_server

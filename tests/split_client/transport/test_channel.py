@@ -16,7 +16,8 @@ from split_client.errors import (
 )
 from split_client.transport.channel import Channel, Patience, Reconnecting
 from split_client.transport.connect import connector
-from split_wire.messages import Ping, Pong, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Ping, Pong
 from tests.split_client.servers import http_server, posting, socket_server
 
 PING, PONG = encode_message(Ping()), encode_message(Pong())

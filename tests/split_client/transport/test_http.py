@@ -8,7 +8,8 @@ import pytest
 from split_client.errors import ConnectionLost, ServerRefused, ServerUnreachable
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.http import HttpTransport
-from split_wire.messages import CONTENT_TYPE, Failure, Ping, Pong, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import CONTENT_TYPE, Failure, Ping, Pong
 from tests.split_client.servers import Handle, http_server, posting, respond, unused_endpoint
 
 PING = encode_message(Ping())

@@ -19,15 +19,8 @@ from split_client.transport.channel import Channel
 from split_client.transport.connect import connector
 from split_client.transport.remote import RemoteBackend
 from split_wire.attention import AttentionRequest
-from split_wire.messages import (
-    Failure,
-    Opened,
-    Pong,
-    Result,
-    Step,
-    decode_client_message,
-    encode_message,
-)
+from split_wire.codec import decode_client_message, encode_message
+from split_wire.messages import Failure, Opened, Pong, Result, Step
 from split_wire.tensor import Tensor
 from tests.proxies import CuttingProxy
 from tests.split_client.servers import PeerAnswer, http_server, posting, socket_server

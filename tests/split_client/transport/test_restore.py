@@ -12,7 +12,8 @@ from split_client.generation.sequence import Sequence
 from split_client.transport.channel import Channel
 from split_client.transport.connect import connector
 from split_client.transport.remote import RemoteBackend
-from split_wire.messages import Open, Restore, Step, decode_client_message
+from split_wire.codec import decode_client_message
+from split_wire.messages import Open, Restore, Step
 from tests.split_client.servers import PeerAnswer, socket_server
 from tests.split_wire.peer import LIMIT, WIDTH, Peer, answer_of
 

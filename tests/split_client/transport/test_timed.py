@@ -20,7 +20,8 @@ from split_client.transport.timed import TimedClient
 from split_client.transport.websocket import WebSocketTransport
 from split_client.weights import download
 from split_client.weights.download import WeightsSource
-from split_wire.messages import Ping, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Ping
 from tests.split_client.servers import socket_server
 
 _LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 
-from split_wire.messages import Ping, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Ping
 from tests.server_process import STREAM_PATH, RunningServer
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain
-from split_wire.messages import Open, Opened, Step, decode_server_message, encode_message
+from split_wire.messages import Open, Opened, Step
 from split_wire.tensor import Tensor
 from tests.patience import logged
 from tests.server_process import STREAM_PATH, RunningServer, running_server

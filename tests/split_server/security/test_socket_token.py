@@ -13,7 +13,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from split_server.security.socket_token import take_tokens
-from split_wire.messages import Open, Opened, decode_server_message, encode_message
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import Open, Opened
 from tests.patience import logged
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 from tests.split_server.conftest import ALLOWED_ORIGIN, TOKEN

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from split_wire.messages import Open, Opened, Ping, decode_server_message, encode_message
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import Open, Opened, Ping
 from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.unread import unread_socket

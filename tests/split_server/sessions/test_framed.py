@@ -14,18 +14,8 @@ from split_server.memory.budget import BudgetLimits
 from split_server.sessions import framed
 from split_server.sessions.store import StoreLimits
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
-from split_wire.messages import (
-    Close,
-    Closed,
-    Failure,
-    Open,
-    Ping,
-    Pong,
-    Result,
-    Step,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import Close, Closed, Failure, Open, Ping, Pong, Result, Step
 from split_wire.tensor import Tensor
 from tests import oracle
 from tests.engines import (

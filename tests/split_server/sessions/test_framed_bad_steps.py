@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+from split_wire.codec import encode_message
 from split_wire.frame import Frame, encode_frame
-from split_wire.messages import (
-    Step,
-    encode_message,
-)
+from split_wire.messages import Step
 from split_wire.tensor import Tensor
 from tests import oracle
 from tests.engines import Device, run, serving

@@ -9,7 +9,8 @@ from typing import Any
 from playwright.sync_api import Page
 
 from split_server.sessions.framed import Answer, FramedSessions
-from split_wire.messages import Close, Open, Step, decode_client_message
+from split_wire.codec import decode_client_message
+from split_wire.messages import Close, Open, Step
 
 _LIMIT = 1 << 26
 # Runs in a page whose engine has opened the database once.

@@ -12,8 +12,9 @@ from typing import Any
 import msgpack
 
 from scripts.vectors.wire.fields import describe
+from split_wire.codec import decode_client_message, decode_server_message
 from split_wire.errors import SplitError
-from split_wire.messages import Message, decode_client_message, decode_server_message
+from split_wire.messages import Message
 from tests.web.browsing import node
 
 _REPOSITORY = Path(__file__).parents[3]

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from split_client.audit.errors import RecordingInvalid
 from split_client.audit.recording import Exchange
+from split_wire.codec import decode_client_message, decode_server_message
 from split_wire.errors import SplitError
-from split_wire.messages import Opened, Result, Step, decode_client_message, decode_server_message
+from split_wire.messages import Opened, Result, Step
 from split_wire.tensor import WireDtype
 
 

@@ -7,20 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from split_wire.codec import decode_client_message, encode_message
 from split_wire.errors import MalformedMessage
-from split_wire.messages import (
-    Close,
-    Closed,
-    Open,
-    Opened,
-    Ping,
-    Pong,
-    Result,
-    ServerMessage,
-    Step,
-    decode_client_message,
-    encode_message,
-)
+from split_wire.messages import Close, Closed, Open, Opened, Ping, Pong, Result, ServerMessage, Step
 from split_wire.tensor import Tensor, WireDtype
 
 _ROWS, _CONTEXT = 512, 1 << 16

@@ -14,8 +14,9 @@ from split_server.http.wire.sockets import TrackedSocket
 from split_server.security.principal import principal_of
 from split_server.security.refusal import error_headers
 from split_server.sessions.framed import Answer
+from split_wire.codec import encode_message
 from split_wire.errors import SplitError
-from split_wire.messages import CONTENT_TYPE, Failure, encode_message
+from split_wire.messages import CONTENT_TYPE, Failure
 
 FORWARD_PATH = "/api/v1/split/forward"
 

@@ -10,8 +10,9 @@ from split_server.http.split.post import FrameHandler, OriginalHandler
 from split_server.http.wire.errors import BadRequest
 from split_server.http.wire.sockets import Sockets, TrackedSocket
 from split_server.security.principal import principal_of
+from split_wire.codec import encode_message
 from split_wire.errors import MalformedFrame, ShuttingDown, SplitError
-from split_wire.messages import SUBPROTOCOL, Failure, encode_message
+from split_wire.messages import SUBPROTOCOL, Failure
 
 STREAM_PATH = "/api/v1/split/stream"
 

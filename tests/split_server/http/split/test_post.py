@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from split_wire.client import SessionOpened, StepCompleted, StepFailed
-from split_wire.messages import CONTENT_TYPE, Open, Ping, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import CONTENT_TYPE, Open, Ping
 from tests.server_process import FORWARD_PATH, RunningServer, running_server
 from tests.split_server.http.gated import device, rows
 

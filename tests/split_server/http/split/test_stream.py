@@ -12,14 +12,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
-from split_wire.messages import (
-    SUBPROTOCOL,
-    Failure,
-    Ping,
-    Pong,
-    decode_server_message,
-    encode_message,
-)
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import SUBPROTOCOL, Failure, Ping, Pong
 from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.gated import device, rows

@@ -14,7 +14,8 @@ import pytest
 
 from split_server.http.wire import protocols
 from split_server.http.wire.protocols import BoundedHttp
-from split_wire.messages import Ping, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Ping
 from tests.patience import PATIENCE, until
 from tests.server_process import FORWARD_PATH, RunningServer
 

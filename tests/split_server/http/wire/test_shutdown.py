@@ -12,7 +12,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from split_wire.client import StepCompleted, StepFailed
-from split_wire.messages import Open, encode_message
+from split_wire.codec import encode_message
+from split_wire.messages import Open
 from tests.checkpoints import tiny_checkpoint
 from tests.patience import PATIENCE, until
 from tests.server_process import RunningServer, running_server

@@ -14,7 +14,8 @@ from websockets.frames import Frame
 from split_server.http.wire import websocket as protocol
 from split_server.http.wire.inlet import FRAMES_PER_SECOND, SHORTEST_PIECE
 from split_server.http.wire.sockets import PRINCIPAL_AT_ONCE, PRINCIPAL_PER_SECOND
-from split_wire.messages import Ping, Pong, decode_server_message, encode_message
+from split_wire.codec import decode_server_message, encode_message
+from split_wire.messages import Ping, Pong
 from tests.patience import PATIENCE
 from tests.server_process import STREAM_PATH, RunningServer, running_server
 
