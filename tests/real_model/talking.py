@@ -52,11 +52,13 @@ class Forced:
 def replies(url: str, cache: Path, asked: list[Chat], count: int) -> Iterator[list[int]]:
     """Greedy token ids for each of the chats in turn, at most ``count``; several are made at a
     time, each by a client of its own."""
-    own, opened = threading.local(), ExitStack()
+    own, opened, turn = threading.local(), ExitStack(), threading.Lock()
 
     def reply(chat: Chat) -> list[int]:
         if not hasattr(own, "client"):
-            own.client = opened.enter_context(SplitClient(url, cache=cache))
+            # Each starts a process; they would wait for one another's.
+            with turn:
+                own.client = opened.enter_context(SplitClient(url, cache=cache))
         made = own.client.chat(chat, temperature=0, max_tokens=count)
         made.read()
         return list(made.token_ids)
