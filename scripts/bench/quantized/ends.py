@@ -23,7 +23,8 @@ class Ends:
             raise SystemExit(f"only models of {', '.join(_PLAIN)} are measured")
         self._table = _tensor(checkpoint.tensors[EMBEDDING].file, EMBEDDING)
         head = checkpoint.tensors.get(HEAD)
-        self._head = self._table if head is None else _tensor(head.file, HEAD)
+        rows = self._table if head is None else _tensor(head.file, HEAD)
+        self._head = rows.float()
 
     def rows(self, ids: Sequence[int]) -> torch.Tensor:
         """[n, H] of token ids."""
@@ -31,7 +32,7 @@ class Ends:
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """float32 [n, vocabulary] of final hidden states [n, H]."""
-        return hidden.float() @ self._head.float().T
+        return hidden.float() @ self._head.T
 
 
 def _tensor(file: Path, name: str) -> torch.Tensor:

@@ -1,14 +1,15 @@
 """What ``--quantize int8`` costs a trained model: perplexity, likeliest tokens, time and memory.
 
 Text that the model has not written and its own greedy replies are read again by the model kept in
-several ways, and compared with float32. ``--parts`` rounds one thing at a time, to show where a
-loss comes from. For families whose rows and logits are as they are (Llama, Mistral, Qwen).
+several ways, and compared with float32; then one thing is rounded at a time, to show where a loss
+comes from. For families whose rows and logits are as they are (Llama, Mistral, Qwen).
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from scripts.bench.report import heading, table
 from scripts.bench.workers import Worker
 
 _LENGTH = 512
+_TABLES = ("ways", "parts", "speed")
+TEXTS = ("English", "replies")
 _HEAD = ["of bfloat16's", "KL, nats", "same likeliest"]
 
 
@@ -49,6 +52,10 @@ class Study:
         }
         self._exact = {name: self._states(exact, name, op="states") for name in self._texts}
 
+    def exact(self, name: str) -> Score:
+        """How the exact model reads the text of this name."""
+        return score(self.ends, self._texts[name][1], self._exact[name], self._exact[name])
+
     def read(self, worker: Worker, name: str, **request: object) -> Score:
         """How this worker reads the text of this name; ``request``: ``op`` and what it takes."""
         hidden = self._states(worker, name, **request)
@@ -67,22 +74,29 @@ def main() -> None:
     print(heading(f"int8, {options.title or path.name}", "float32 and bfloat16"), flush=True)
     with ExitStack() as stack, torch.inference_mode():
         study = Study(path, Path(stack.enter_context(tempfile.TemporaryDirectory())), options)
-        exact = _worker(stack, path, FLOAT32)
-        study.prepare(exact)
-        _print_ways(study, exact, path)
-        if options.parts:
-            _print_parts(study, exact)
-        exact.close()
-        if options.rounds:
+        if {"ways", "parts"} & set(options.only):
+            _print_losses(study, path, options.only)
+        if "speed" in options.only:
             print(speed_table(path, options.rounds))
 
 
-def _print_ways(study: Study, exact: Worker, path: Path) -> None:
-    found: dict[str, list[Score]] = {}
+def _print_losses(study: Study, path: Path, only: Sequence[str]) -> None:
+    with ExitStack() as stack:
+        exact = _worker(stack, path, FLOAT32)
+        study.prepare(exact)
+        if "ways" in only:
+            _print_ways(study, path)
+        if "parts" in only:
+            _print_parts(study, exact)
+
+
+def _print_ways(study: Study, path: Path) -> None:
+    found = {FLOAT32: [study.exact(name) for name in TEXTS]}
     for way in WAYS:
-        with ExitStack() as stack:
-            worker = exact if way == FLOAT32 else _worker(stack, path, way)
-            found[way] = [study.read(worker, name, op="states") for name in ("English", "replies")]
+        if way != FLOAT32:
+            with ExitStack() as stack:
+                worker = _worker(stack, path, way)
+                found[way] = [study.read(worker, name, op="states") for name in TEXTS]
     base = [one.perplexity for one in found[BFLOAT16]]
     rows = [
         [way, *(cell for one, of in zip(scores, base, strict=True) for cell in _cells(one, of))]
@@ -94,7 +108,7 @@ def _print_ways(study: Study, exact: Worker, path: Path) -> None:
 
 
 def _print_parts(study: Study, exact: Worker) -> None:
-    base = study.read(exact, "English", op="states").perplexity
+    base = study.exact("English").perplexity
     rows = []
     for index, part in enumerate(PARTS):
         one = study.read(exact, "English", op="part", index=index)
@@ -125,8 +139,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--title", help="the model's name in the heading")
     parser.add_argument("--tokens", type=int, default=3072, help="of English")
     parser.add_argument("--reply-tokens", type=int, default=96, help="of each of 16 replies")
-    parser.add_argument("--parts", action="store_true", help="one part of quantization at a time")
-    parser.add_argument("--rounds", type=int, default=15, help="of timings; 0 leaves them out")
+    parser.add_argument("--rounds", type=int, default=15, help="of timings")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=_TABLES,
+        default=_TABLES,
+        help="ways: what each way of keeping the model loses; parts: one thing rounded at a time; "
+        "speed: times in turn, and memory",
+    )
     return parser.parse_args()
 
 
