@@ -135,7 +135,8 @@ def _unfinished(modes: list[ModeFigures], messages: int, effort: Effort) -> Iter
         if studied.searched < messages or (claim is not None and played < effort.releases):
             game = "" if claim is None else f", {played} of {effort.releases} releases"
             attacked = f"{studied.messages} of {messages} messages, {studied.searched} by beams"
-            short.append(f"{one.name:<15}{attacked}, {replies} replies{game}")
+            forced = f"{replies} {'reply' if replies == 1 else 'replies'}"
+            short.append(f"{one.name:<15}{attacked}, {forced}{game}")
     if short:
         yield ""
         yield "The time did not suffice for all; the less was measured, the wider the intervals:"
