@@ -29,7 +29,14 @@ class Part:
     inputs: Rounding | None = None
     kinds: tuple[str, ...] = KINDS
     but: tuple[str, ...] = ()
-    item_bytes: float = 1.0
+
+
+def _root_mean_square(matrix: torch.Tensor) -> torch.Tensor:
+    return matrix.square().mean(dim=0).sqrt()
+
+
+def _largest(matrix: torch.Tensor) -> torch.Tensor:
+    return matrix.abs().amax(dim=0)
 
 
 def rows(bits: int = 8, block: int = 0) -> Rounding:
@@ -44,11 +51,19 @@ def rows(bits: int = 8, block: int = 0) -> Rounding:
     return rounded
 
 
-def columns(power: float) -> Rounding:
-    """One scale for a row, and for a column its root mean square to the ``power``."""
+def range_of_rows(matrix: torch.Tensor) -> torch.Tensor:
+    """One byte from the least to the largest value of a row, 0 among them."""
+    low = matrix.amin(dim=-1, keepdim=True).clamp_(max=0)
+    high = matrix.amax(dim=-1, keepdim=True).clamp_(min=0)
+    scale = (high - low).div_(255).clamp_(min=_TINY)
+    return (matrix / scale).round_().mul_(scale)
+
+
+def columns(power: float, size: Rounding = _root_mean_square) -> Rounding:
+    """One scale for a row, and for a column its ``size`` to the ``power``."""
 
     def rounded(matrix: torch.Tensor) -> torch.Tensor:
-        scale = matrix.square().mean(dim=0).sqrt().clamp_(min=_TINY).pow(power)
+        scale = size(matrix).clamp_(min=_TINY).pow(power)
         return rows()(matrix / scale).mul_(scale)
 
     return rounded
@@ -70,16 +85,18 @@ PARTS = (
     Part("everything, whole rows", rows(), rows()),
     Part("inputs alone", inputs=rows()),
     *(Part(f"inputs of {kind}", inputs=rows(), kinds=(kind,)) for kind in KINDS),
-    Part("inputs, a scale for each 64", inputs=rows(block=64)),
+    Part("inputs, from least to largest value", inputs=range_of_rows),
     Part("inputs, 16 bits", inputs=rows(bits=16)),
     Part("weights alone", rows()),
     *(Part(f"weights of {kind}", rows(), kinds=(kind,)) for kind in KINDS),
-    Part("weights, a scale for each 32", rows(block=32), item_bytes=1.125),
-    Part("weights, a scale for each 64", rows(block=64), item_bytes=1.0625),
+    Part("weights, a scale for each 32", rows(block=32)),
+    Part("weights, a scale for each 64", rows(block=64)),
+    Part("weights, a scale for each 192", rows(block=192)),
     Part("weights but v_proj and down_proj", rows(), but=_MIXED),
     Part("weights but 8 outlier columns", without_outliers(8)),
     Part("weights, scaled columns", columns(0.5)),
     Part("weights, columns of equal size", columns(1.0)),
+    Part("weights, columns scaled by their largest", columns(0.5, _largest)),
     Part("16 bits, scaled columns", columns(0.5), rows(bits=16)),
 )
 
