@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import secrets
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +60,9 @@ def node_client(
     mode: str,
     **where: Any,
 ) -> Iterator[NodeClient]:
-    """A client of ``url``; ``authority``: a file with one that it trusts (PEM)."""
+    """A client of ``url``; ``authority``: a file with one that it trusts (PEM). Without a
+    ``cacheSalt`` it finds nothing of what others have left on the server.
+    """
     environment = dict(os.environ)
     if "authority" in where:
         environment["NODE_EXTRA_CA_CERTS"] = str(where.pop("authority"))
@@ -70,6 +73,7 @@ def node_client(
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         client = NodeClient(process)
         opening = {"url": url, "mode": mode, "manifest": server.manifest, "table": str(path)}
+        where.setdefault("cacheSalt", secrets.token_hex())
         client.ask(open=opening | {"hiddenSize": table.shape[1]} | where)
         try:
             yield client

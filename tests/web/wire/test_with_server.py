@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,9 +43,9 @@ def assert_same(got: NDArray[np.float32], wanted: NDArray[np.float32]) -> None:
 def reference(server: RunningServer, table: NDArray[np.float32]) -> Iterator[Sequence]:
     """The Python client over a connection that nobody cuts."""
     channel = Channel(connector(Endpoint.parse(server.url), None, _FRAME_BYTES))
-    # What it leaves on the server is not for the other client.
-    salt = {"cache_salt": "reference"}
-    backend = RemoteBackend(channel, table.shape[1], server.manifest, 1 << 20, **salt)
+    # What clients leave on the server is not for others.
+    salt = secrets.token_hex()
+    backend = RemoteBackend(channel, table.shape[1], server.manifest, 1 << 20, cache_salt=salt)
     sequence = Sequence(backend, lambda tokens: table[tokens])
     yield sequence
     sequence.close()
