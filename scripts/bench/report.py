@@ -17,11 +17,16 @@ _PACKAGES = ("torch", "transformers", "onnxruntime", "numpy", "websockets", "uvi
 
 def heading(title: str, dtype: str) -> str:
     """A dated Markdown heading with commit, machine, dtype and versions."""
+    return f"### {title}\n\n{surroundings(dtype, commit())}\n"
+
+
+def surroundings(dtype: str, of: str) -> str:
+    """The line below a heading, on figures of the commit ``of``."""
     versions = ", ".join(f"{name} {_version(name)}" for name in _PACKAGES)
     return (
-        f"### {title}\n\n{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, commit {_commit()}, "
+        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, commit {of}, "
         f"{os.cpu_count()} cores of {_processor()}, {dtype}, "
-        f"Python {platform.python_version()}, {versions}.\n"
+        f"Python {platform.python_version()}, {versions}."
     )
 
 
@@ -80,7 +85,8 @@ def _version(name: str) -> str:
         return "absent"
 
 
-def _commit() -> str:
+def commit() -> str:
+    """The commit of this checkout, with a word on changes that are not in it."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"

@@ -1,6 +1,7 @@
-"""Checkpoints with the dimensions of real models and random weights.
+"""Checkpoints with the dimensions of real models and random weights, and one real model.
 
-Speed and memory do not depend on what the weights say, so a benchmark needs no download.
+Speed and memory do not depend on what the weights say, so a benchmark needs no download;
+``smollm2``, which is downloaded, shows it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
+from scripts.real.model import real_model
 from split_server.checkpoint.folder import EMBEDDED
 
+REAL = "smollm2"
 SHAPES = {
     # Qwen2.5-0.5B: https://huggingface.co/Qwen/Qwen2.5-0.5B/blob/main/config.json
     "m": {
@@ -61,6 +64,18 @@ SHAPES = {
         "max_position_embeddings": 8_192,
         "tie_word_embeddings": True,
     },
+    # SmolLM2-135M-Instruct, with its own weights (``served_checkpoint``): config.json of its folder
+    REAL: {
+        "hidden_size": 576,
+        "intermediate_size": 1536,
+        "num_hidden_layers": 30,
+        "num_attention_heads": 9,
+        "num_key_value_heads": 3,
+        "vocab_size": 49_152,
+        "max_position_embeddings": 8_192,
+        "rope_theta": 100_000.0,
+        "tie_word_embeddings": True,
+    },
 }
 _ALPHABET = "etaoinshrdlcumwfgypbvkjxqz"
 _TEMPLATE = (
@@ -71,7 +86,11 @@ _TEMPLATE = (
 
 
 def served_checkpoint(shape: str, folder: Path, dtype: str = "bfloat16") -> Path:
-    """The embedded checkpoint for ``embedded``, else a random one in ``folder``."""
+    """The embedded checkpoint for ``embedded``, the real model for ``smollm2`` (bfloat16, fetched
+    the first time), else a random one in ``folder``.
+    """
+    if shape == REAL:
+        return real_model()
     return EMBEDDED if shape == "embedded" else random_checkpoint(shape, folder, dtype)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from scripts.bench import options as common
 from scripts.bench.inputs import require_alike
 from scripts.bench.report import heading, median, spread, table
-from scripts.bench.shapes import SHAPES, random_checkpoint
+from scripts.bench.shapes import SHAPES, served_checkpoint
 from scripts.bench.workers import Worker
 
 # Two bfloat16 implementations of a model of this depth agree about as well; int8 rounds more.
@@ -36,7 +36,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        path = str(random_checkpoint(options.shape, folder))
+        path = str(served_checkpoint(options.shape, folder))
         ours, stock = _workers(options, path)
         stack.callback(ours.close)
         stack.callback(stock.close)

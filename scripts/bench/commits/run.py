@@ -16,7 +16,7 @@ from typing import Any
 
 from scripts.bench import options as common
 from scripts.bench.report import heading, interval, median, spread, table
-from scripts.bench.shapes import random_checkpoint
+from scripts.bench.shapes import served_checkpoint
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 
@@ -28,7 +28,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        path = random_checkpoint(options.shape, folder, options.dtype)
+        path = served_checkpoint(options.shape, folder, options.dtype)
         flags = ("serve", "--model", str(path), "--dtype", options.dtype)
         flags += ("--linears", options.linears)
         ends: list[_End] = []

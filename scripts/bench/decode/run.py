@@ -15,7 +15,7 @@ from typing import Any
 
 from scripts.bench import options as common
 from scripts.bench.report import heading, median, spread, table
-from scripts.bench.shapes import SHAPES, random_checkpoint, weight_bytes
+from scripts.bench.shapes import SHAPES, served_checkpoint, weight_bytes
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 
@@ -28,7 +28,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        path = random_checkpoint(options.shape, folder, options.dtype)
+        path = served_checkpoint(options.shape, folder, options.dtype)
         url, _ = stack.enter_context(
             listening("serve", "--model", str(path), "--dtype", options.dtype)
         )
@@ -46,6 +46,10 @@ def main() -> None:
 def _check(client: Worker, peer: Worker, ids: list[int], tokens: int) -> None:
     """The client's choice must be the model's at every step, up to the rounding of the dtype."""
     mine = client.ask(op="generate", prompt=PROMPT, tokens=tokens)["ids"]
+    if len(mine) < tokens:
+        raise SystemExit(
+            f"the model ends its reply after {len(mine)} tokens; ask for --tokens less"
+        )
     shortfall = peer.ask(op="check", ids=ids, new=mine)["short"]
     if not shortfall <= _TOLERATED_SHORTFALL:
         raise SystemExit(f"the client's tokens are not the model's: {shortfall:.3f} sigma short")

@@ -16,7 +16,7 @@ from scripts.bench import options as common
 from scripts.bench.fairness.rounds import Round, measure
 from scripts.bench.logged_server import logged_server
 from scripts.bench.report import heading, median, spread, table
-from scripts.bench.shapes import random_checkpoint
+from scripts.bench.shapes import served_checkpoint
 from scripts.bench.workers import Worker
 
 _MOST_CHAT, _MOST_PREFILL = 2.0, 1.5
@@ -26,7 +26,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        path = random_checkpoint(options.shape, folder, options.dtype)
+        path = served_checkpoint(options.shape, folder, options.dtype)
         flags = ("--model", str(path), "--dtype", options.dtype, *options.server)
         server = stack.enter_context(logged_server(folder / "server.log", *flags))
         # The first client pulls the weights and derives the screen, which the second then finds.

@@ -18,7 +18,7 @@ from typing import Any
 from scripts.bench import options as common
 from scripts.bench.inputs import require_alike
 from scripts.bench.report import heading, median
-from scripts.bench.shapes import random_checkpoint
+from scripts.bench.shapes import served_checkpoint
 from scripts.bench.step.programs import INT8, PACKED, PLAIN, STOCK, llama, programs
 from scripts.bench.step.report import report
 from scripts.bench.workers import Worker
@@ -34,7 +34,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        path = random_checkpoint(options.shape, folder)
+        path = served_checkpoint(options.shape, folder)
         workers = stack.enter_context(programs(path, options.dtype, options.threads))
         for kind in options.llama_types if options.llama_python else ():
             name, worker = stack.enter_context(

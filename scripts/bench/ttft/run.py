@@ -14,7 +14,7 @@ from typing import Any
 
 from scripts.bench import options as common
 from scripts.bench.report import heading, median, spread, table
-from scripts.bench.shapes import random_checkpoint
+from scripts.bench.shapes import served_checkpoint
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 
@@ -38,7 +38,7 @@ def main() -> None:
     options = _options()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        path = random_checkpoint(options.shape, folder, options.dtype)
+        path = served_checkpoint(options.shape, folder, options.dtype)
         url, _ = stack.enter_context(
             listening("serve", "--model", str(path), "--dtype", options.dtype)
         )

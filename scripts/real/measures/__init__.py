@@ -1,0 +1,1 @@
+"""What is counted, on arrays and lists alone."""

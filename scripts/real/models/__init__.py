@@ -1,0 +1,1 @@
+"""The model in this process (ours, Hugging Face's), and behind a server."""

@@ -1,0 +1,1 @@
+"""English that the model is measured on."""
