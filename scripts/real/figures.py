@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scripts.bench.report import table
@@ -38,6 +40,11 @@ class Figures:
 def of(count: int, whole: int) -> str:
     """``1 of 3 (33.3%)``."""
     return f"{count:,} of {whole:,} ({count / whole:.1%})"
+
+
+def largest(values: Sequence[float]) -> float:
+    """The largest; not a number where one is not, which ``max`` may hide."""
+    return math.nan if any(math.isnan(value) for value in values) else max(values)
 
 
 def require(condition: bool, what: str) -> None:

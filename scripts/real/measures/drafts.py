@@ -17,12 +17,18 @@ def draft(context: Sequence[int], longest: int = LONGEST_DRAFT) -> list[int]:
     """What followed the longest suffix of ``context`` that occurs earlier in it, the newest such
     place; at most ``longest`` tokens, none without a repetition.
     """
-    for size in range(min(_LONGEST_SUFFIX, len(context) - 1), 0, -1):
-        suffix = list(context[-size:])
-        for start in range(len(context) - size - 1, -1, -1):
-            if list(context[start : start + size]) == suffix:
-                return list(context[start + size : start + size + longest])
-    return []
+    best = size = 0
+    for end in range(len(context) - 1, 0, -1):
+        found = _repeated(context, end)
+        if found > size:
+            best, size = end, found
+    return list(context[best : best + longest]) if size else []
+
+
+def _repeated(context: Sequence[int], end: int) -> int:
+    """How many tokens before ``end`` are those at the end of ``context``."""
+    most = min(_LONGEST_SUFFIX, end)
+    return next((n for n in range(most) if context[end - 1 - n] != context[-1 - n]), most)
 
 
 def round_trips(prompt: Sequence[int], reply: Sequence[int], longest: int = LONGEST_DRAFT) -> int:

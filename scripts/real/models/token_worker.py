@@ -35,7 +35,7 @@ class TokenWorker(Operations):
 
     def __init__(self, kind: str, folder: Path, cache: Path) -> None:
         torch.set_num_threads(1)
-        self._linears = "stock"
+        self._linears = "torch's own, weights mapped from the file"
         self._begin = self._ours(kind, folder, cache) if kind in _OURS else _stock(folder)
 
     def tokens(self, ids: list[int], count: int) -> dict[str, Any]:

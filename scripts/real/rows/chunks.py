@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+import torch
 from transformers import DynamicCache
 
 from scripts.real.figures import Figure, Figures, of, require
@@ -50,23 +49,24 @@ def measure(setting: Setting) -> Figures:
     """Answers to a question about a passage that was read before, behind another beginning."""
     model, cases = stock(setting.folder), [_case(setting, fact) for fact in FACTS]
     base = float(model.config.rope_parameters["rope_theta"])
-    _check(model, cases[0], base)
     sums, right, tell = {kind: _Sum() for kind in _KINDS}, 0, counter("passages", len(cases))
     for number, case in enumerate(cases, 1):
-        ids = case.new + case.chunk
-        whole = DynamicCache()
-        states(model, ids, whole)
+        before, whole = DynamicCache(), DynamicCache()
+        states(model, case.old + case.chunk, before)
+        states(model, case.new + case.chunk, whole)
+        read = _Read(case, before, whole, base)
+        _check(read)
+        mixed = {kind: read.mixed(*options) for kind, options in _KINDS.items()}
         reply = greedy(model, setting.table, whole, case.tail, _ANSWER, _END)
-        clean = states(model, ids + case.tail + reply[:-1])[len(ids) + len(case.tail) - 1 :]
+        whole.crop(-(whole.get_seq_length() - len(case.new + case.chunk)))
+        clean = states(model, case.tail + reply[:-1], whole)[len(case.tail) - 1 :]
         right += case.answer in setting.text(reply).lower()
-        for kind, (turn, first, last) in _KINDS.items():
-            by = base if turn else None
-            cache, rest = _shifted(model, case, by, first, last)
-            forced = states(model, rest + reply[:-1], cache)[len(rest) - 1 :]
-            cache, rest = _shifted(model, case, by, first, last)
-            found = greedy(model, setting.table, cache, rest, _ANSWER, _END)
-            one = sums[kind]
+        for kind, (cache, rest) in mixed.items():
+            one, ids = sums[kind], rest + reply[:-1]
+            forced = states(model, ids, cache)[len(rest) - 1 :]
             one.use += likeness(clean, forced, setting.table)
+            cache.crop(-len(ids))
+            found = greedy(model, setting.table, cache, rest, _ANSWER, _END)
             one.same += found == reply
             one.right += case.answer in setting.text(found).lower()
         tell(number)
@@ -94,31 +94,40 @@ def _case(setting: Setting, fact: Fact) -> _Case:
     )
 
 
-def _shifted(
-    model: Any, case: _Case, base: float | None, first: int, last: int
-) -> tuple[DynamicCache, list[int]]:
-    """A cache that holds the new beginning and the old passage but its ``last`` positions, turned
-    by ``base`` (None: as they were); the ids that are still to be computed.
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The passage read ``before`` behind the old beginning, and behind the new one (``whole``);
+    ``base``: rope_theta.
     """
-    before = DynamicCache()
-    states(model, case.old + case.chunk, before)
-    cache = DynamicCache()
-    states(model, case.new + case.chunk[:first], cache)
-    start, stop = len(case.old) + first, len(case.old) + len(case.chunk) - last
-    by = len(case.new) - len(case.old)
-    for index, layer in enumerate(before.layers):
-        keys, values = layer.keys[:, :, start:stop], layer.values[:, :, start:stop]
-        cache.update(keys if base is None else turned(keys, by, base), values, index)
-    kept: Sequence[int] = case.chunk[len(case.chunk) - last :] if last else ()
-    return cache, [*kept, *case.tail]
+
+    case: _Case
+    before: DynamicCache
+    whole: DynamicCache
+    base: float
+
+    def mixed(self, turn: bool, first: int, last: int) -> tuple[DynamicCache, list[int]]:
+        """A cache of the new beginning and the old passage, its keys turned or not, whose ``first``
+        positions are new and whose ``last`` are missing; the ids that are still to be computed.
+        """
+        case, cache = self.case, DynamicCache()
+        start, stop = len(case.old) + first, len(case.old) + len(case.chunk) - last
+        by, begun = len(case.new) - len(case.old), len(case.new) + first
+        for index, (old, new) in enumerate(zip(self.before.layers, self.whole.layers, strict=True)):
+            keys, values = old.keys[:, :, start:stop], old.values[:, :, start:stop]
+            keys = turned(keys, by, self.base) if turn else keys
+            cache.update(
+                torch.cat([new.keys[:, :, :begun], keys], 2),
+                torch.cat([new.values[:, :, :begun], values], 2),
+                index,
+            )
+        kept = case.chunk[len(case.chunk) - last :] if last else []
+        return cache, [*kept, *case.tail]
 
 
-def _check(model: Any, case: _Case, base: float) -> None:
+def _check(read: _Read) -> None:
     """Keys of the first layer depend on token and position alone."""
-    cache, _ = _shifted(model, case, base, 0, 0)
-    whole = DynamicCache()
-    states(model, case.new + case.chunk, whole)
-    apart = float((cache.layers[0].keys - whole.layers[0].keys).abs().max())
+    cache, _ = read.mixed(True, 0, 0)
+    apart = float((cache.layers[0].keys - read.whole.layers[0].keys).abs().max())
     require(apart < 1e-3, f"turned keys differ by {apart:.1e}")
 
 

@@ -22,14 +22,12 @@ def measure(setting: Setting) -> Figures:
         alone = sum(round_trips(one.prompt, one.reply, 0) for one in replies)
         tokens = sum(len(one.reply) for one in replies)
         require(alone == tokens, "without drafts a token is not a round trip")
-        ratios = [
-            len(one.reply) / round_trips(one.prompt, one.reply, LONGEST_DRAFT) for one in replies
-        ]
-        steps = sum(round_trips(one.prompt, one.reply, LONGEST_DRAFT) for one in replies)
+        steps = [round_trips(one.prompt, one.reply, LONGEST_DRAFT) for one in replies]
+        ratios = [len(one.reply) / count for one, count in zip(replies, steps, strict=True)]
         rows.append(
             Figure(
                 f"{kind}, {len(replies)} tasks, {tokens:,} tokens",
-                f"{tokens / steps:.2f} a round trip ({min(ratios):.2f} to {max(ratios):.2f})",
+                f"{tokens / sum(steps):.2f} a round trip ({min(ratios):.2f} to {max(ratios):.2f})",
             )
         )
     return Figures("without drafts every token takes one round trip", tuple(rows))

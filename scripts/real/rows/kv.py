@@ -55,7 +55,7 @@ def measure(setting: Setting) -> Figures:
             use += likeness(expected, other, setting.table)
         rows.append(Figure(kind, _words(use)))
         say(f"{kind} measured")
-    return Figures(f"without rounding the replies of {_CHATS} chats come out", tuple(rows))
+    return Figures(f"without rounding, the replies of {_CHATS} chats come out", tuple(rows))
 
 
 def _forced(model: Any, one: Said, cache: DynamicCache) -> torch.Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import DynamicCache
 
-from scripts.real.figures import Figure, Figures, of, require
+from scripts.real.figures import Figure, Figures, largest, of, require
 from scripts.real.models.ours import Middle
 from scripts.real.models.stock import states, stock
 from scripts.real.setting import Setting, forget
@@ -67,7 +67,7 @@ def _theirs(
     for shared, first, second in pairs:
         cache = DynamicCache()
         states(model, shared + first, cache)
-        cache.crop(len(shared))
+        cache.crop(-len(first))
         again = states(model, second, cache)
         found.append((again, states(model, shared + second)[len(shared) :]))
     return _apart(setting, found)
@@ -78,10 +78,10 @@ def _apart(
 ) -> tuple[int, int, float]:
     """Likeliest tokens that differ, of how many, and the largest difference of two logits."""
     differ = count = 0
-    largest = 0.0
+    apart: list[float] = []
     for again, fresh in found:
         a, b = again @ setting.table.T, fresh @ setting.table.T
         differ += int((a.argmax(1) != b.argmax(1)).sum())
         count += len(a)
-        largest = max(largest, float((a - b).abs().max()))
-    return differ, count, largest
+        apart.append(float((a - b).abs().max()))
+    return differ, count, largest(apart)

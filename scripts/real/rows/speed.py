@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
 from scripts.bench.report import median, spread
 from scripts.bench.workers import Worker
@@ -54,11 +55,12 @@ def measure(setting: Setting) -> Figures:
         facts = {kind: one.ask(op="facts") for kind, one in workers.items()}
     return Figures(
         f"the first {_ALIKE} tokens of all forms but int8 are those of float32",
-        tuple(_figure(kind, rounds, facts[kind]["private"]) for kind in _KINDS),
+        tuple(_figure(kind, rounds, facts[kind]) for kind in _KINDS),
     )
 
 
-def _figure(kind: str, rounds: list[dict[str, float]], private: int) -> Figure:
+def _figure(kind: str, rounds: list[dict[str, float]], facts: dict[str, Any]) -> Figure:
     ratio = median([one[kind] / one["stock"] for one in rounds])
     value = f"{spread([one[kind] for one in rounds], 'ms', 1)}, {ratio:.2f}x of stock"
-    return Figure(_KINDS[kind], f"{value}, {private / 1e6:.0f} MB private", _BEFORE.get(kind, ""))
+    held = f"{facts['private'] / 1e6:.0f} MB private, linear layers {facts['linears']}"
+    return Figure(_KINDS[kind], f"{value}; {held}", _BEFORE.get(kind, ""))
