@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -42,13 +43,19 @@ def _block(one: Setting, name: str, of: str) -> str:
     seconds = time.monotonic() - begin
     date = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, commit {of}, {seconds:.0f} s"
     command = f"`python -m scripts.real --only {name}`"
-    return f"{command}, {date}. {found}"
+    line, rest = found.split("\n\n", 1)
+    return f"{_wrapped(f'{command}, {date}. {line}')}\n\n{rest}"
 
 
 def _machine(seed: int, of: str) -> str:
     """The newest run: machine and versions."""
     line = surroundings("float32 and bfloat16", of)
-    return f"{NAME} (Q4_1 GGUF, imported as bfloat16), seed {seed}; the newest run: {line}"
+    return _wrapped(f"{NAME} (Q4_1 GGUF, imported as bfloat16), seed {seed}; newest run: {line}")
+
+
+def _wrapped(text: str) -> str:
+    """In the width that the pages have."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _write(path: Path, name: str, block: str) -> None:

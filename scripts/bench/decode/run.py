@@ -15,11 +15,17 @@ from typing import Any
 
 from scripts.bench import options as common
 from scripts.bench.report import heading, median, spread, table
-from scripts.bench.shapes import SHAPES, served_checkpoint, weight_bytes
+from scripts.bench.shapes import REAL, SHAPES, served_checkpoint, weight_bytes
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 
 PROMPT = "the device holds the ends of a model and the server its middle " * 4
+# One that the real model does not end soon; its own chat template.
+_STORY = (
+    "<|im_start|>system\nYou are a patient teacher. Answer in two sentences.<|im_end|>\n"
+    "<|im_start|>user\nWrite a short story about a lighthouse keeper and a storm.<|im_end|>\n"
+    "<|im_start|>assistant\n"
+)
 # Rounding logits to bfloat16 (8 bits) reorders candidates that are closer than this.
 _TOLERATED_SHORTFALL = 0.1
 
@@ -36,16 +42,17 @@ def main() -> None:
         stack.callback(client.close)
         peer = Worker("scripts.bench.peers.generate", str(path), options.dtype)
         stack.callback(peer.close)
-        ids = client.ask(op="prepare", prompt=PROMPT)["ids"]
-        _check(client, peer, ids, options.tokens)
-        pairs = [_pair(client, peer, ids, options.tokens) for _ in range(options.pairs)]
+        prompt = _STORY if options.shape == REAL else PROMPT
+        ids = client.ask(op="prepare", prompt=prompt)["ids"]
+        _check(client, peer, prompt, ids, options.tokens)
+        pairs = [_pair(client, peer, prompt, ids, options.tokens) for _ in range(options.pairs)]
         private = client.ask(op="memory")["private"]
     _report(options, path, len(ids), pairs, private)
 
 
-def _check(client: Worker, peer: Worker, ids: list[int], tokens: int) -> None:
+def _check(client: Worker, peer: Worker, prompt: str, ids: list[int], tokens: int) -> None:
     """The client's choice must be the model's at every step, up to the rounding of the dtype."""
-    mine = client.ask(op="generate", prompt=PROMPT, tokens=tokens)["ids"]
+    mine = client.ask(op="generate", prompt=prompt, tokens=tokens)["ids"]
     if len(mine) < tokens:
         raise SystemExit(
             f"the model ends its reply after {len(mine)} tokens; ask for --tokens less"
@@ -55,8 +62,8 @@ def _check(client: Worker, peer: Worker, ids: list[int], tokens: int) -> None:
         raise SystemExit(f"the client's tokens are not the model's: {shortfall:.3f} sigma short")
 
 
-def _pair(client: Worker, peer: Worker, ids: list[int], tokens: int) -> dict[str, Any]:
-    mine = client.ask(op="generate", prompt=PROMPT, tokens=tokens)
+def _pair(client: Worker, peer: Worker, prompt: str, ids: list[int], tokens: int) -> dict[str, Any]:
+    mine = client.ask(op="generate", prompt=prompt, tokens=tokens)
     theirs = peer.ask(op="generate", ids=ids, tokens=tokens)
     return {"mine": mine, "theirs": theirs, "ratio": theirs["seconds"] / mine["seconds"]}
 
