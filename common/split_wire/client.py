@@ -209,6 +209,16 @@ class ClientProtocol:
         self._next_step = 1
         self._chain = PrefixChain(self._manifest)
 
+    def give_up(self) -> None:
+        """A restore stays without an answer: no more than its ``start`` positions are held for
+        certain. Nothing happens where none is outstanding.
+        """
+        if self._asked is None or self._opened is None:
+            return
+        chain, start = self._asked
+        chain.truncate(start)
+        self._chain, self._asked, self._outstanding = chain, None, None
+
     def step(
         self,
         start: int,

@@ -145,6 +145,21 @@ def test_a_restore_begins_with_rows_that_are_held(client: ClientProtocol) -> Non
             client.restore(start, wanted)
 
 
+def test_a_restore_that_was_given_up_leaves_what_was_held_for_certain(
+    client: ClientProtocol,
+) -> None:
+    opened(client).open(chain(20))
+    held = Opened(*_start(), ("restore",), cached=20, prefix=chain(20).at(20))
+    client.receive(encode_message(held))
+    client.restore(16, chain(40))
+    client.give_up()
+    assert (client.cached, client.outstanding) == (16, None)
+    late = Restored("s1", 16, 40, 40, chain(40).at(40))
+    assert client.receive(encode_message(late)) == Ignored()
+    client.give_up()
+    assert client.cached == 16
+
+
 @pytest.mark.parametrize("error", [Overloaded("x"), UnknownSession()])
 def test_a_restore_that_is_refused_is_over(client: ClientProtocol, error: Exception) -> None:
     opened(client).restore(0, chain(40))

@@ -154,9 +154,12 @@ class Sequence:
 
     def _restore(self, known: _Known | None) -> int:
         """Have the backend take in what it kept of ``known``; how many rows that were."""
-        if known is None:
+        # A step that was broken off may have gone through after all.
+        if known is None or self._known(known.tokens) is None:
             return 0
         start = min(self.shared(known.tokens), len(known))
+        # What lies behind makes way for what is found, also where no answer comes.
+        del self._cached[start:]
         held = self._backend.held(known, start)
         if held <= start:
             return 0

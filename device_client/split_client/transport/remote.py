@@ -78,6 +78,7 @@ class RemoteBackend:
         self._protocol = ClientProtocol(hidden_size, manifest, dtype, cache_salt, cache)
         # That of the session before, in which the next one's rows are named.
         self._usual_dtype = dtype
+        self._keeps = cache != "off"
         self._asked: Rows | None = None
         self._manifest_context = max_context
         self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
@@ -116,7 +117,10 @@ class RemoteBackend:
         """
         self._asked = None
         went_through = self._resumed() if self._protocol.stepping else None
-        if self._protocol.outstanding is not None:
+        if self._protocol.opened is not None:
+            # What a restore without an answer has done to the rows behind its start is not known.
+            self._protocol.give_up()
+        elif self._protocol.outstanding is not None:
             # Nobody knows the session that an unanswered request for one may have made.
             self._protocol.forget()
         if self._protocol.opened is None:
@@ -133,7 +137,9 @@ class RemoteBackend:
         """
         if self._asked is wanted:
             return self._protocol.cached
-        if not self._protocol.restores:
+        if start > self._protocol.cached:
+            raise CacheLost
+        if not (self._keeps and self._protocol.restores):
             return start
         chain = self._named(wanted, self.dtype)
         event = self._ask(lambda: self._protocol.restore(start, chain))
@@ -144,7 +150,7 @@ class RemoteBackend:
     def _begin(self, wanted: Rows | None) -> None:
         """Open a session, with what is ``wanted`` where it is known how that will travel."""
         dtype = self._usual_dtype
-        if wanted is None or dtype is None:
+        if wanted is None or dtype is None or not self._keeps:
             self._ask(self._protocol.open)
         else:
             chain = self._named(wanted, dtype)

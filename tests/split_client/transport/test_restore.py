@@ -121,6 +121,49 @@ def test_a_cache_that_was_lost_is_restored(peer: PeerAnswer, device: Device) -> 
     assert sent(peer)[-1].start == 48
 
 
+def test_a_restore_without_an_answer_leaves_the_session_usable(
+    peer: PeerAnswer, endpoint: Any
+) -> None:
+    device = Device(endpoint)
+    device.extend([*PROMPT[:10], *range(90, 95)])
+    ask = device.backend._ask
+
+    def stopped(encode: Any) -> Any:
+        encode()
+        raise KeyboardInterrupt
+
+    device.backend._ask = stopped  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        device.extend(PROMPT)
+    device.backend._ask = ask  # type: ignore[method-assign]
+    peer.frames.clear()
+    assert device.extend(PROMPT) == truth(PROMPT)
+    device.close()
+    assert [type(each) for each in sent(peer)] == [Restore, Step]
+
+
+def test_a_device_that_wants_nothing_kept_never_asks(peer: PeerAnswer, endpoint: Any) -> None:
+    device = Device(endpoint, cache="off")
+    for _ in range(2):
+        device.extend(PROMPT)
+        device.sequence.close()
+    device.extend([*PROMPT[:5], *range(90, 140)])
+    device.close()
+    assert {type(each) for each in sent(peer)} == {Open, Step}
+    assert all(each.probe is None for each in sent(peer) if isinstance(each, Open))
+
+
+def test_a_new_session_in_another_dtype_is_asked_anew(peer: PeerAnswer, device: Device) -> None:
+    device.extend(PROMPT)
+    # The server lost the session, and its next one goes in another dtype.
+    peer.peer.sessions.clear()
+    device.backend._protocol.forget()
+    peer.peer._dtype, peer.peer.kept = "f16", {}
+    more = [*PROMPT, *range(61, 100)]
+    device.extend(more)
+    assert device.sequence.cached == len(more)
+
+
 def test_a_server_that_keeps_nothing_is_sent_everything(peer: PeerAnswer, device: Device) -> None:
     peer.peer.kept = None
     device.extend(PROMPT)
