@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from split_server.engine.linears import quantize
+from split_server.engine.linears.integers import product_fault
 from split_server.errors import UnusableModel
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
 from tests.checkpoints import tiny_checkpoint
 
 needs_int8 = pytest.mark.skipif(
-    bool(quantize._fault()), reason="this machine has no product of bytes"
+    bool(product_fault()), reason="this machine has no product of bytes"
 )
 
 

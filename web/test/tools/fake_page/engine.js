@@ -40,6 +40,7 @@ const SERVER = {
   },
   stored: true,
   doneBytes: 8_400_000,
+  comes: 8_400_000,
   storage: 'opfs',
   freeBytes: 12_000_000_000,
   adapters: [
