@@ -2,9 +2,9 @@
 
     python -m scripts.real [--seed N] [--only ROW,...] [--out FILE]
 
-The model is fetched the first time (93 MB). All rows take about ten minutes on two cores with
-nothing else running. Each row checks itself against an oracle first and ends the program where that
-disagrees. The tables between the markers of FILE are replaced; its prose stays.
+The model is fetched the first time (93 MB). All rows take about a quarter of an hour on two cores
+with nothing else running. Each row checks itself against an oracle first and ends the program where
+that disagrees. The tables between the markers of FILE are replaced; its prose stays.
 """
 
 from __future__ import annotations
