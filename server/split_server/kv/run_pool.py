@@ -22,11 +22,17 @@ EVICTIONS = ("memory", "share", "room", "age", "forgotten")
 
 @dataclass(frozen=True, slots=True)
 class PoolLimits:
-    """Bytes of all runs, and of one principal's; seconds after which an unused one goes."""
+    """Bytes of all runs, and of one principal's; seconds after which an unused one goes.
+
+    ``runs``: how many there are, of one principal half as many. Each may have a mapping of memory
+    of its own, of which Linux gives a process 65,530 (proc(5), max_map_count), and sessions need
+    some as well.
+    """
 
     total: int = 1 << 62
     per_principal: int = 1 << 62
     ttl: float = 3600.0
+    runs: int = 8192
 
 
 class RunPool:
@@ -42,6 +48,7 @@ class RunPool:
         self._runs: OrderedDict[Run, None] = OrderedDict()
         self._bytes = 0
         self._held: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self.evicted: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -113,6 +120,7 @@ class RunPool:
                 parent.children += 1
             self._bytes += run.size
             self._held[run.owner] += run.size
+            self._counts[run.owner] += 1
             for position, name in run.names.items():
                 self._by_name.setdefault(name, (run, position))
             self._touch(run)
@@ -144,40 +152,44 @@ class RunPool:
                 self._drop(run, "forgotten")
 
     def _make_room(self, owner: str, size: int, sparing: Run | None) -> bool:
-        own, bound = self._limits.per_principal, self._bound
-        if size > min(own, bound):
+        limits, bound = self._limits, self._bound
+        if size > min(limits.per_principal, bound):
             return False
         needed = _ancestors(sparing)
-        self._evict(
-            "share",
-            lambda: self._held[owner] + size <= own,
-            lambda run: run.owner == owner and run not in needed,
-        )
-        self._evict("room", lambda: self._bytes + size <= bound, lambda run: run not in needed)
-        return self._held[owner] + size <= own and self._bytes + size <= bound
+
+        def own_fits() -> bool:
+            few = self._counts[owner] < limits.runs // 2
+            return few and self._held[owner] + size <= limits.per_principal
+
+        def all_fit() -> bool:
+            return len(self._runs) < limits.runs and self._bytes + size <= bound
+
+        self._evict("share", own_fits, lambda run: run.owner == owner and run not in needed)
+        self._evict("room", all_fit, lambda run: run not in needed)
+        return own_fits() and all_fit()
 
     def _evict(
         self, reason: str, enough: Callable[[], bool], may_go: Callable[[Run], bool]
     ) -> None:
         """Drop leaves that ``may_go``, the least recently used first, until there is ``enough``."""
-        while not enough():
-            leaves = [
-                run for run in self._runs if not run.children and not run.readers and may_go(run)
-            ]
-            if not leaves:
-                return
-            # A run that loses its last child is a leaf in the next round.
-            for run in leaves:
+        dropped = True
+        # A run that loses its last child is a leaf in the next round.
+        while dropped and not enough():
+            dropped = False
+            for run in list(self._runs):
                 if enough():
                     return
-                self._drop(run, reason)
+                if not run.children and not run.readers and may_go(run):
+                    self._drop(run, reason)
+                    dropped = True
 
     def _drop(self, run: Run, reason: str) -> None:
         del self._runs[run]
         self._bytes -= run.size
         self._held[run.owner] -= run.size
-        if not self._held[run.owner]:
-            del self._held[run.owner]
+        self._counts[run.owner] -= 1
+        if not self._counts[run.owner]:
+            del self._held[run.owner], self._counts[run.owner]
         for name in run.names.values():
             if self._by_name.get(name, (None,))[0] is run:
                 del self._by_name[name]

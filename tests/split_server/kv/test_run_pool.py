@@ -221,3 +221,28 @@ def test_whatever_happens_bounds_hold_and_no_run_stays_without_what_it_follows(
         assert all(pool.held_by(owner) <= limits.per_principal for owner in ("ann", "bob"))
         for each in held:
             assert spans_to(each, each.end)[-1].run is each
+
+
+def test_small_runs_are_bounded_in_number_and_one_principal_has_half_of_them() -> None:
+    pool = RunPool(PoolLimits(runs=4), lambda: 0.0)
+    other = run("o", owner="bob")
+    for made in (other, *(run(text) for text in "abcd")):
+        assert pool.add(made)
+    assert found(pool, name(other))
+    assert len(pool) == 3
+    assert pool.evicted == {"share": 2}
+    for text in "pq":
+        assert pool.add(run(text, owner="eve"))
+    assert len(pool) == 4
+    assert pool.evicted == {"share": 2, "room": 1}
+
+
+def test_no_more_makes_way_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    dropped: list[Run] = []
+    pool = RunPool(PoolLimits(total=50 * SIZE), lambda: 0.0)
+    for number in range(50):
+        assert pool.add(run(str(number)))
+    drop = pool._drop
+    monkeypatch.setattr(pool, "_drop", lambda each, why: (dropped.append(each), drop(each, why)))
+    assert pool.add(run("new"))
+    assert [each.names[32] for each in dropped] == [b"0 32".ljust(32)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.patience import PATIENCE
+from tests.patience import until
 from tests.server_process import RunningServer, running_server
 from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
 
@@ -54,10 +53,7 @@ def session_ended(engine: EnginePage, server: RunningServer) -> None:
     engine.page.evaluate("() => engine.closeChat('chat')")
     reuse = server.parts.steps.reuse
     assert reuse is not None
-    deadline = time.monotonic() + PATIENCE
-    while reuse.parking:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: not reuse.parking)
 
 
 def bytes_up(engine: EnginePage) -> int:
