@@ -11,7 +11,7 @@ from concurrent.futures import Future
 
 import torch
 
-from split_server.engine.budget import RowBudget
+from split_server.engine.budget import PASS_ROWS, RowBudget
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.model.packed import Slice
@@ -30,7 +30,8 @@ _SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
 
 class Engine:
     """``max_queue``: steps that may wait or be under way; one more is refused with
-    ``overloaded``. ``stretch``: see :class:`RowBudget`. ``observer`` is told what is done; it is
+    ``overloaded``. ``stretch``: see :class:`RowBudget`; ``pass_rows``: of one pass at most.
+    ``observer`` is told what is done; it is
     set before the engine starts.
     """
 
@@ -41,6 +42,7 @@ class Engine:
         max_queue: int = 256,
         clock: Callable[[], float] = time.perf_counter,
         stretch: float = 1.9,
+        pass_rows: int = PASS_ROWS,
     ) -> None:
         self.info = info
         self.observer = StepObserver()
@@ -51,10 +53,11 @@ class Engine:
         self._queue: queue.SimpleQueue[PendingStep | None] = queue.SimpleQueue()
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
-        self._scheduler = Scheduler()
+        self._pass_rows = pass_rows
+        self._scheduler = Scheduler(max_rows=pass_rows)
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
-        self._budget = RowBudget(stretch)
+        self._budget = RowBudget(stretch, pass_rows)
         self._paces = Paces()
         self._seconds_per_step = 0.0
         self._stopping = False
@@ -153,7 +156,7 @@ class Engine:
 
     def _undone(self) -> bool:
         """Fail every step that was taken; whether all caches are as before those steps."""
-        self._scheduler, self._paces = Scheduler(), Paces()
+        self._scheduler, self._paces = Scheduler(max_rows=self._pass_rows), Paces()
         return all_undone(list(self._taken))
 
     def _passes(self) -> bool:

@@ -8,6 +8,7 @@ import transformers
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
+from split_server.engine.budget import pass_rows
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
@@ -27,6 +28,7 @@ from split_server.sessions.framed import FramedSessions
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
+from split_wire.messages import DEFAULT_MAX_ROWS
 
 # A device that is in the middle of a reply comes back sooner: its session stays.
 _ACTIVE_SECONDS = 5.0
@@ -71,13 +73,15 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         active=_ACTIVE_SECONDS,
     )
     device = model.backbone.device
+    rows = pass_rows(device)
     return StepAdmission(
-        Engine(model.runner, model.backbone.info, stretch=config.decode_stretch),
+        Engine(model.runner, model.backbone.info, stretch=config.decode_stretch, pass_rows=rows),
         SessionStore(limits, room),
         model.manifest.digest,
         config.max_queued_steps,
         adapters={name: Delta.of(file, device) for name, file in model.adapters.items()},
         open_within=_OPEN_WITHIN_SECONDS,
+        max_rows=max(rows, DEFAULT_MAX_ROWS),
         reuse=_reuse(config, model, room),
     )
 
@@ -97,7 +101,9 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         torch.__version__,
         transformers.__version__,
     )
-    return Reuse(room.runs, Namespaces("\n".join(identity)), frozenset({ANONYMOUS}))
+    return Reuse(
+        room.runs, Namespaces("\n".join(identity)), frozenset({ANONYMOUS}), backbone.device
+    )
 
 
 def _adapter_host(config: ServerConfig, model: ServedModel) -> AdapterHost | None:

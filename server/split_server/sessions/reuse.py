@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
+import torch
+
 from split_server.kv.block_key import BLOCK, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
 from split_server.kv.run import Run, Span, block_ends, pieces
@@ -30,18 +32,24 @@ _DECODED = 4 * BLOCK
 _FEW = 64
 # Fewer rows are computed as fast as they are looked for.
 WORTH_LOOKING = 2 * BLOCK
+_HOST = torch.device("cpu")
 _log = logging.getLogger(__name__)
 
 
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
-    people may be, for whom nothing is kept without a salt.
+    people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches.
     """
 
     def __init__(
-        self, pool: RunPool, namespaces: Namespaces, strangers: frozenset[str] = frozenset()
+        self,
+        pool: RunPool,
+        namespaces: Namespaces,
+        strangers: frozenset[str] = frozenset(),
+        device: torch.device = _HOST,
     ) -> None:
         self.pool = pool
+        self._device = device
         self._namespaces = namespaces
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
@@ -162,7 +170,7 @@ class Reuse:
         if not behind:
             return start
         try:
-            adopt(session.cache, start, behind, room)
+            adopt(session.cache, start, behind, room, self._device)
         # Whatever is wrong with a copy, the rows can still be computed.
         except Exception as error:  # noqa: BLE001
             _log.warning("kept keys and values were not taken in: %s", type(error).__name__)
@@ -237,7 +245,8 @@ class Reuse:
         named = {
             position: names.name(position, digest(position)) for position in block_ends(start, end)
         }
-        run = Run(names.owner, start, end, digests, named, copied(cache, start, end), parent)
+        layers, done = copied(cache, start, end)
+        run = Run(names.owner, start, end, digests, named, layers, parent, copied=done)
         return run if self.pool.add(run) else self.pool.find(named[end])
 
 
