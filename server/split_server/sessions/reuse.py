@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +29,7 @@ from split_wire.probe import Probe
 _DECODED = 4 * BLOCK
 # Names that are worked out on the event loop: about a tenth of a millisecond.
 _FEW = 64
+_APART_BYTES = 16
 # Fewer rows are computed as fast as they are looked for.
 WORTH_LOOKING = 2 * BLOCK
 _log = logging.getLogger(__name__)
@@ -56,6 +58,10 @@ class Reuse:
         if not salt and principal in self._strangers:
             return None
         return self._namespaces.of(principal, salt or "")
+
+    def names_apart(self, principal: str) -> BlockNames:
+        """Names of a session of ``principal`` that nobody else publishes or finds."""
+        return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop what is kept of principals that are ``gone``."""
