@@ -13,6 +13,7 @@ import torch
 
 from split_server.engine.budget import PASS_ROWS, RowBudget
 from split_server.engine.job import Outcome, StepJob
+from split_server.engine.leaders import Leaders
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
@@ -55,6 +56,7 @@ class Engine:
         self._places = threading.BoundedSemaphore(max_queue)
         self._pass_rows = pass_rows
         self._scheduler = Scheduler(max_rows=pass_rows)
+        self._leaders = Leaders()
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
         self._budget = RowBudget(stretch, pass_rows)
@@ -108,7 +110,7 @@ class Engine:
             try:
                 self.observer.ended(job, queued_at, outcome)
             finally:
-                done(outcome)
+                self._tell(step, done, outcome)
 
         step = PendingStep(job, finished, wanted, queued_at)
         if not self._places.acquire(blocking=False):
@@ -119,6 +121,15 @@ class Engine:
         except BaseException:
             self._places.release()
             raise
+
+    def _tell(self, step: PendingStep, done: Callable[[Outcome], None], outcome: Outcome) -> None:
+        """Tell the outcome, which keeps what was computed, then those who waited for that."""
+        failed = True
+        try:
+            done(outcome)
+            failed = isinstance(outcome, Exception)
+        finally:
+            self._leaders.left(step, failed=failed)
 
     def _retry_after(self) -> float:
         """Seconds until about half of the queue is served."""
@@ -157,6 +168,7 @@ class Engine:
     def _undone(self) -> bool:
         """Fail every step that was taken; whether all caches are as before those steps."""
         self._scheduler, self._paces = Scheduler(max_rows=self._pass_rows), Paces()
+        self._leaders = Leaders()
         return all_undone(list(self._taken))
 
     def _passes(self) -> bool:
@@ -176,6 +188,7 @@ class Engine:
 
     def _gather(self) -> bool:
         """Take in what has arrived, waiting when there is nothing to do; False at the end."""
+        self._readmit()
         if not self._scheduler and not self._closed:
             self._take(self._queue.get())
         self._drain()
@@ -196,6 +209,18 @@ class Engine:
             self._closed = True
             return
         self._taken.add(step)
+        self._admit(step)
+
+    def _readmit(self) -> None:
+        """Have those go on who need not wait for another step any more."""
+        for step in self._leaders.unwanted():
+            step.abandon()
+        for step in self._leaders.due():
+            self._admit(step)
+
+    def _admit(self, step: PendingStep) -> None:
+        if self._leaders.holds_back(step):
+            return
         step.take_in()
         if step.interactive:
             self._paces.arrived(step.job.cache, step.queued_at)
@@ -231,7 +256,9 @@ class Engine:
                 step.fail(states)
                 continue
             step.advance(states, ended - begun)
-            if not step.remaining:
+            if step.remaining:
+                self._leaders.advanced(step)
+            else:
                 finished += 1
                 self._finish(step)
         if not any(isinstance(states, Exception) for states in hidden):

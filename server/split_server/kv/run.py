@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -76,6 +76,11 @@ def spans_to(run: Run, end: int) -> list[Span]:
         found.append(Span(at, at.start, end))
         end, at = at.start, at.parent
     return found[::-1]
+
+
+def up_to(end: int, spans: Sequence[Span]) -> list[Span]:
+    """What ``spans`` have of the first ``end`` positions."""
+    return [replace(span, end=min(span.end, end)) for span in spans if span.start < end]
 
 
 def pieces(start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -113,6 +113,7 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     positions.add_metric(["computed"], computed)
     positions.add_metric(["pool_asked"], reuse.taken["asked"])
     positions.add_metric(["pool_sent"], reuse.taken["sent"])
+    positions.add_metric(["waited"], reuse.taken["waited"])
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])

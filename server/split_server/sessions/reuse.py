@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +18,7 @@ import torch
 
 from split_server.kv.block_key import BLOCK, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
-from split_server.kv.run import Run, Span, block_ends, pieces
+from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
 from split_server.sessions.session import Session
 from split_server.threads import Threads
@@ -30,6 +31,7 @@ from split_wire.probe import Probe
 _DECODED = 4 * BLOCK
 # Names that are worked out on the event loop: about a tenth of a millisecond.
 _FEW = 64
+_APART_BYTES = 16
 # Fewer rows are computed as fast as they are looked for.
 WORTH_LOOKING = 2 * BLOCK
 _HOST = torch.device("cpu")
@@ -54,7 +56,7 @@ class Reuse:
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
         self._threads = Threads("kv", 1)
-        # Positions that were taken in: asked for by their device, or sent in vain.
+        # Positions that were taken in: asked for by their device, sent in vain, or waited for.
         self.taken: Counter[str] = Counter()
         # What copies sessions that have ended.
         self.parking: set[asyncio.Task[None]] = set()
@@ -64,6 +66,10 @@ class Reuse:
         if not salt and principal in self._strangers:
             return None
         return self._namespaces.of(principal, salt or "")
+
+    def names_apart(self, principal: str) -> BlockNames:
+        """Names of a session of ``principal`` that nobody else publishes or finds."""
+        return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop what is kept of principals that are ``gone``."""
@@ -106,9 +112,13 @@ class Reuse:
         """End its thread."""
         self._threads.close()
 
-    def taken_in(self, session: Session, start: int, digests: list[bytes]) -> int:
+    def taken_in(
+        self, session: Session, start: int, digests: list[bytes], waited_from: int | None = None
+    ) -> int:
         """Positions that the cache of ``session`` holds after as many of the rows behind ``start``
         as are known, all but the last one at most, were taken in. On the model thread.
+
+        ``waited_from``: positions that were known before the step waited for another one.
         """
         names = session.names
         if names is None:
@@ -116,12 +126,14 @@ class Reuse:
         self._keep_cut_off(session, names, start)
         if len(digests) <= WORTH_LOOKING:
             return start
-        last = start + len(digests) - 1
-        ends = range(last - last % BLOCK, start, -BLOCK)
+        all_rows = start + len(digests)
+        ends = range(all_rows - all_rows % BLOCK, start, -BLOCK)
         named = [names.name(end, digests[end - start - 1]) for end in ends]
         with self.pool.longest(named) as spans:
-            held = self._adopt(session, start, spans, last + 1)
-        self.taken["sent"] += held - start
+            held = self._adopt(session, start, up_to(all_rows - 1, spans), all_rows)
+        waited = 0 if waited_from is None else max(0, held - max(start, waited_from))
+        self.taken["waited"] += waited
+        self.taken["sent"] += held - start - waited
         return held
 
     async def restored(self, session: Session, start: int, spans: list[Span]) -> int:

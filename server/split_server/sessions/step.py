@@ -23,6 +23,7 @@ from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
+from split_server.sessions.step_rows import StepRows
 from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
 from split_wire.attention import AttentionRequest, attention_bytes
@@ -394,19 +395,23 @@ class StepAdmission:
             principal=session.principal,
             attention=request.attention,
             adapter=self.adapter(request.adapter),
-            take_in=self._taking_in(session, request),
+            shared=self._shared(session, request),
         )
 
-    def _taking_in(self, session: Session, request: StepRequest) -> Callable[[], int] | None:
-        """What has the step's first rows taken in where they are known."""
+    def _shared(self, session: Session, request: StepRequest) -> StepRows | None:
+        """What the step and others may have of each other."""
         reuse, names = self.reuse, request.names
-        # Of rows that are all answered, all are computed.
-        if reuse is None or names is None or session.names is None or request.rows == "all":
+        if reuse is None or names is None or session.names is None:
             return None
-        return lambda: reuse.taken_in(session, request.start, names)
+        # Of rows that are all answered, all are computed.
+        return StepRows(reuse, session, request.start, names, finds=request.rows != "all")
 
     def _publish(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
-        if self.reuse is None or request.names is None or isinstance(outcome, Exception):
+        if self.reuse is None or request.names is None:
+            return
+        if isinstance(outcome, Exception):
+            # Of what was given to others before it failed, the session holds nothing any more.
+            session.published = min(session.published, request.start)
             return
         self.reuse.publish(session, request.start, request.names)
 
