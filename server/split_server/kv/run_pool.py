@@ -7,6 +7,7 @@ for memory that sessions need and when its principal goes.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -20,6 +21,9 @@ from split_server.kv.run import Run, Span, spans_to
 # Why runs go: memory that sessions need, a principal's share, room for newer ones, age, because
 # their principal has gone, or because what they hold is wrong or of no more use.
 EVICTIONS = ("memory", "share", "room", "age", "forgotten", "discarded")
+
+# Seconds of a pin that nobody ends.
+FOR_EVER = math.inf
 
 
 @dataclass(frozen=True, slots=True)
