@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_server.engine.job import Abandoned, EngineResult, Outcome
-from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.in_process import InProcessSessions, SessionReuse
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepRequest
 from split_wire.attention import AttentionRequest, weights_of
@@ -47,11 +47,12 @@ class EngineBackend:
         principal: str,
         cancelled: threading.Event | None = None,
         salt: str | None = None,
+        reuse: SessionReuse = "exact",
     ) -> None:
         self._sessions = sessions
         self._loop = loop
         self._principal = principal
-        self._salt = salt
+        self._salt, self._reuse = salt, reuse
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
 
@@ -130,7 +131,9 @@ class EngineBackend:
 
     def _opened(self) -> Session:
         if self._session is None:
-            self._session = self._awaited(self._sessions.opened(self._principal, self._salt))
+            self._session = self._awaited(
+                self._sessions.opened(self._principal, self._salt, self._reuse)
+            )
         return self._session
 
     def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:

@@ -57,7 +57,9 @@ class Audit:
         """Whether the step of ``session`` that begins at ``start`` is to compute what ``spans``
         hold; they are then let go by :meth:`settle`.
         """
-        if not spans or spans[-1].end <= start or self._draw() >= self._share:
+        if not session.audited or not spans or spans[-1].end <= start:
+            return False
+        if self._draw() >= self._share:
             return False
         # A cache that was emptied on the way is compared from the position where the step begins.
         self._open[session] = [span for span in spans if span.end > start]

@@ -39,7 +39,8 @@ class Session:
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
     are kept for later sessions, None where they are not; ``finds``: under which it looks for what
-    is kept; ``published``: positions that are.
+    is kept; ``audited``: a share of what it finds is computed all the same; ``published``:
+    positions that are kept.
     """
 
     principal: str
@@ -57,6 +58,7 @@ class Session:
     framing: Framing | None = None
     names: BlockNames | None = None
     finds: tuple[BlockNames, ...] = ()
+    audited: bool = True
     published: int = 0
 
     @property

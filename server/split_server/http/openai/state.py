@@ -1,4 +1,6 @@
-"""``GET /v1/stats`` and ``POST /v1/warm``: the server's state, and getting it ready."""
+"""``GET /v1/stats``, ``POST /v1/warm``, ``POST /v1/cache/verify``: the server's state, getting it
+ready, and whether it may be relied on.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,12 @@ from starlette.responses import JSONResponse, Response
 
 from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.kept.pinning import Pinning
+from split_server.compat.kept.texts import BUILT_IN
+from split_server.compat.kept.verify import LEAST_TOKENS, Verification
+from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.usage import Usage
+from split_server.compat.openai.verify_request import VerifyRequest
 from split_server.compat.openai.warm_request import WarmRequest
 from split_server.compat.request import GenerationRequest
 from split_server.http.openai.guard import Asked
@@ -24,6 +30,7 @@ class State:
         self._service = service
         generator = service.generator
         self._pinning = Pinning(generator.ends, generator.sessions)
+        self._verification = Verification(generator.ends, generator.sessions)
 
     async def stats(self, _: Request) -> Response:
         """Counts since the start; tokens are those of generations that have ended."""
@@ -44,6 +51,26 @@ class State:
             "sessions": {"idle": generator.idle_sequences},
         }
         return JSONResponse(document, headers={"Cache-Control": "no-store"})
+
+    async def verify(self, asked: VerifyRequest, who: Asked, sink: Sink) -> None:
+        """Check with prompts that what is kept gives what computing gives."""
+        service, generator = self._service, self._service.generator
+        texts = asked.prompts or BUILT_IN
+        prompts = [await service.plain_prompt(who.principal, text) for text in texts]
+        longest = service.served.max_context - asked.tokens - 1
+        if not asked.prompts:
+            prompts = [prompt[:longest] for prompt in prompts]
+        for index, prompt in enumerate(prompts):
+            if not LEAST_TOKENS <= len(prompt) <= longest:
+                between = f"of {LEAST_TOKENS} to {longest} tokens"
+                raise InvalidParameter(f"prompts[{index}]", between)
+        who.knows(max(map(len, prompts)))
+        await generator.places.take(who.principal)
+        try:
+            found = await self._verification.run(who.principal, prompts, asked.tokens)
+        finally:
+            generator.places.leave(who.principal)
+        await sink.json({"object": "cache.verification", "model": service.served.name, **found})
 
     async def warm(self, asked: WarmRequest, who: Asked, sink: Sink) -> None:
         """Compute a prompt, so that a request that begins with it starts at once."""

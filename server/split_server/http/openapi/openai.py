@@ -140,6 +140,27 @@ def openai_paths() -> Schema:
     )
     warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})
     warmed["allOf"] = [_counts("cached_tokens", "computed_tokens")]
+    way = record(
+        {
+            "way": {"enum": ["warm", "parked"]},
+            "positions": _WHOLE,
+            "reused": _WHOLE,
+            "difference": optional("number"),
+            "tokens_equal": {"type": "boolean"},
+            "failure": optional("string"),
+        }
+    )
+    verified = record(
+        {
+            "object": {"const": "cache.verification"},
+            "model": _TEXT,
+            "ok": {"type": "boolean"},
+            "dtype": _TEXT,
+            "bound": {"type": "number"},
+            "problems": listed(_TEXT),
+            "prompts": listed(record({"tokens": _WHOLE, "ways": listed(way)})),
+        }
+    )
     return {
         "/v1/models": got("The models that are served: one", listing),
         "/v1/models/{id}": model,
@@ -161,4 +182,11 @@ def openai_paths() -> Schema:
         ),
         "/v1/stats": got("What runs, and what was generated", stats),
         "/v1/warm": posted("Compute a prompt ahead", refer("WarmRequest"), warmed, _ERRORS, _ERROR),
+        "/v1/cache/verify": posted(
+            "Whether what is kept gives what computing gives",
+            refer("VerifyRequest"),
+            verified,
+            _ERRORS,
+            _ERROR,
+        ),
     }
