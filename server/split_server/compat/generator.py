@@ -33,7 +33,7 @@ _SMALL_EVENTS = 256
 class GeneratorLimits:
     """``running`` generations at a time, ``waiting`` for that, ``spare`` places for principals that
     have none, ``kept`` idle sequences, and the seconds for which a reader that falls behind is
-    waited for.
+    waited for. ``seconds`` that a request may take and ``tokens`` of one reply, 0: no limit.
     """
 
     running: int = 16
@@ -41,6 +41,8 @@ class GeneratorLimits:
     spare: int = 4
     kept: int = 16
     patience: float = 60.0
+    seconds: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -77,6 +79,11 @@ class Generator:
     def idle_sequences(self) -> int:
         """Sequences that are kept for later requests."""
         return len(self._pool)
+
+    @property
+    def seconds(self) -> float:
+        """That a request may take, 0: no limit."""
+        return self._limits.seconds
 
     def check(self, request: GenerationRequest) -> None:
         """Raise what is wrong with ``request`` before anything runs.
@@ -148,7 +155,8 @@ class Generator:
 
     def _limits_of(self, request: GenerationRequest) -> Limits:
         own = frozenset[int]() if request.ignore_eos else self.ends.manifest.eos_token_ids
-        return Limits(own | request.stop_tokens, request.max_tokens, request.stops)
+        most = min(request.max_tokens, self._limits.tokens or request.max_tokens)
+        return Limits(own | request.stop_tokens, most, request.stops)
 
     def _new_sequence(self, principal: str, salt: str | None) -> LocalSequence:
         loop = asyncio.get_running_loop()

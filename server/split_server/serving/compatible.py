@@ -76,7 +76,8 @@ def make_compat(
     limits = GeneratorLimits()
     running = min(limits.running, most)
     spare = min(limits.spare, config.max_sessions - running)
-    limits = replace(limits, running=running, spare=spare)
+    seconds, tokens = config.request_seconds, config.max_tokens_ceiling
+    limits = replace(limits, running=running, spare=spare, seconds=seconds, tokens=tokens)
     texts = Texts(local.ends, TextProcess(local.tokenizer))
     generator = Generator(local.ends, InProcessSessions(steps), limits)
     ends = local.ends

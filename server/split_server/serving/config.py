@@ -207,6 +207,20 @@ class ServerConfig(ComputeConfig, ListenConfig):
         maximum=100,
         group=_LIMITS,
     )
+    request_seconds: float = option(
+        0.0,
+        help="seconds that a request of the OpenAI and Kobold APIs may take, 0: no limit",
+        minimum=0,
+        maximum=1e6,
+        group=_LIMITS,
+    )
+    max_tokens_ceiling: int = option(
+        0,
+        help="tokens that one reply of those APIs may have whatever is asked for, 0: what the "
+        "context leaves",
+        minimum=0,
+        group=_LIMITS,
+    )
     max_queued_steps: int = option(
         32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
     )

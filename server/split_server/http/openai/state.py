@@ -4,12 +4,15 @@ ready, and whether it may be relied on.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
+from split_server.compat.generator import Generator
 from split_server.compat.kept.pinning import Pinning
 from split_server.compat.kept.texts import BUILT_IN
 from split_server.compat.kept.verify import LEAST_TOKENS, Verification
@@ -19,6 +22,7 @@ from split_server.compat.openai.usage import Usage
 from split_server.compat.openai.verify_request import VerifyRequest
 from split_server.compat.openai.warm_request import WarmRequest
 from split_server.compat.request import GenerationRequest
+from split_server.compat.time_limit import within
 from split_server.http.openai.guard import Asked
 from split_server.http.openai.sink import Sink
 
@@ -82,9 +86,10 @@ class State:
         usage = Usage([len(prompt)])
         # The one token that is chosen, and never sent, is the cheapest that a reply can be.
         request = GenerationRequest(prompt, SamplingParams(), max_tokens=1, cache_salt=asked.salt)
-        async with service.generator.generate(who.principal, request) as events:
-            async for event in events:
-                usage.count(0, event)
+        generator = service.generator
+        events = within(_events(generator, who.principal, request), generator.seconds)
+        async for event in events:
+            usage.count(0, event)
         told = usage.document()["prompt_tokens_details"]["cached_tokens"]
         document = {
             "object": "warm",
@@ -96,3 +101,11 @@ class State:
             pin = (who.principal, asked.salt, prompt, asked.pin_seconds)
             document["pinned_tokens"] = await self._pinning.pin(*pin)
         await sink.json(document)
+
+
+async def _events(
+    generator: Generator, principal: str, request: GenerationRequest
+) -> AsyncGenerator[Event, None]:
+    async with generator.generate(principal, request) as events:
+        async for event in events:
+            yield event
