@@ -24,9 +24,9 @@ class Run:
 
     ``digests``: 16 bytes for the chain after each position; ``names`` of its blocks by the position
     they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values, as
-    :func:`new_slab` makes them. ``copied``:
-    the copies from a GPU, which may still be under way; on that GPU they come before all that is
-    asked for later.
+    :func:`new_slab` makes them; ``pinned_until``: the pool's time up to which it goes for memory
+    that sessions need alone. ``copied``: the copies from a GPU, which may still be under way; on
+    that GPU they come before all that is asked for later.
     """
 
     owner: str
@@ -40,6 +40,7 @@ class Run:
     readers: int = 0
     used: float = 0.0
     copied: torch.cuda.Event | None = None
+    pinned_until: float = 0.0
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +51,10 @@ class Run:
         """Return when the host may read ``layers``."""
         if self.copied is not None:
             self.copied.synchronize()
+
+    def pinned(self, now: float) -> bool:
+        """Whether it is pinned at the pool's time ``now``."""
+        return self.pinned_until > now
 
 
 @dataclass(frozen=True, slots=True)

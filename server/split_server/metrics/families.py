@@ -22,6 +22,7 @@ from split_server.kv.run_pool import EVICTIONS
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
+from split_server.sessions.audit import OUTCOMES
 from split_server.sessions.reuse import Reuse
 
 
@@ -117,7 +118,13 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])
-    yield from (positions, evicted)
+    audits = _counter("split_kv_audit", "Kept prefixes that were computed again.", "outcome")
+    for outcome in OUTCOMES:
+        audits.add_metric([outcome], 0 if reuse.audit is None else reuse.audit.counts[outcome])
+    yield from (positions, evicted, audits)
+    yield _gauge(
+        "split_kv_pinned_bytes", "Bytes of kept runs that are pinned.", reuse.pool.pinned_by()
+    )
     kept = "kept for later sessions."
     yield _gauge("split_kv_pool_bytes", f"Bytes that are {kept}", reuse.pool.held_bytes)
     yield _gauge("split_kv_pool_runs", f"Runs that are {kept}", len(reuse.pool))

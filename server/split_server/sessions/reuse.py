@@ -16,10 +16,12 @@ from contextlib import suppress
 
 import torch
 
-from split_server.kv.block_key import BLOCK, BlockNames, Namespaces
+from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
+from split_server.kv.pins import PINNED_SHARE
 from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
+from split_server.sessions.audit import Audit
 from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.digest import DIGEST_BYTES
@@ -40,7 +42,9 @@ _log = logging.getLogger(__name__)
 
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
-    people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches.
+    people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
+    ``public``: what ``PUBLIC`` publishes is found by everybody; ``audit``: what is kept is compared
+    with what is computed again.
     """
 
     def __init__(
@@ -49,9 +53,14 @@ class Reuse:
         namespaces: Namespaces,
         strangers: frozenset[str] = frozenset(),
         device: torch.device = _HOST,
+        *,
+        public: bool = False,
+        audit: Audit | None = None,
     ) -> None:
         self.pool = pool
         self._device = device
+        self.audit = audit
+        self._public = namespaces.of(PUBLIC) if public else None
         self._namespaces = namespaces
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
@@ -71,6 +80,48 @@ class Reuse:
         """Names of a session of ``principal`` that nobody else publishes or finds."""
         return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
 
+    def name(self, session: Session, salt: str | None) -> None:
+        """What ``session`` computes is kept for sessions of its principal and ``salt``; it finds
+        that and what is public.
+        """
+        own, public = self.names_of(session.principal, salt), self._public
+        session.names = own
+        if public is not None and (own is None or own.owner != PUBLIC):
+            session.finds = (public,) if own is None else (own, public)
+        else:
+            session.finds = () if own is None else (own,)
+
+    def pinnable(self, principal: str) -> int:
+        """Bytes that ``principal`` may have pinned at a time."""
+        most = self.pool.limits.per_principal
+        return most if principal == PUBLIC else most // PINNED_SHARE
+
+    def pin(self, principal: str, salt: str | None, digests: list[bytes], seconds: float) -> int:
+        """Keep the longest known prefix of the rows that ``digests`` name for ``seconds``; how many
+        positions that are. Raises PinsFull.
+        """
+        names = self.names_of(principal, salt)
+        if names is None or self.stopped(principal):
+            return 0
+        finds = (names,) if self._public is None else (names, self._public)
+        ends = range(len(digests) - len(digests) % BLOCK, 0, -BLOCK)
+        named = [find.name(end, digests[end - 1]) for end in ends for find in finds]
+        return self.pool.pin(named, self.pinnable(principal), seconds)
+
+    def discard(self, principal: str, salt: str | None, digests: list[bytes]) -> int:
+        """Drop what is kept for ``principal`` and ``salt`` of the rows that ``digests`` name, and
+        all that follows it; how many runs went.
+        """
+        names = self.names_of(principal, salt)
+        if names is None:
+            return 0
+        found = [self.pool.find(names.name(at, digest)) for at, digest in enumerate(digests, 1)]
+        return self.pool.discard([run for run in found if run is not None])
+
+    def stopped(self, principal: str) -> bool:
+        """Whether nothing is kept for ``principal`` since audits of it failed."""
+        return self.audit is not None and self.audit.stopped(principal)
+
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop what is kept of principals that are ``gone``."""
         self._namespaces.forget(gone)
@@ -81,7 +132,7 @@ class Reuse:
 
         On the model thread, before the answer is told; raises nothing.
         """
-        names, end = session.names, start + len(digests)
+        names, end = self._names(session), start + len(digests)
         whole = end - end % BLOCK
         session.published = known = min(session.published, start)
         if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
@@ -98,8 +149,8 @@ class Reuse:
         where there is nothing to publish, and ``done`` is never called. On the event loop.
         """
         end = len(session.chain)
-        worth = session.names is not None and end > session.published and end >= WORTH_LOOKING
-        if not worth or end != session.cache.length:
+        worth = end > session.published and end >= WORTH_LOOKING
+        if not worth or end != session.cache.length or self._names(session) is None:
             return False
         with suppress(RuntimeError):
             task = asyncio.get_running_loop().create_task(self._parked(session, end, done))
@@ -120,17 +171,21 @@ class Reuse:
 
         ``waited_from``: positions that were known before the step waited for another one.
         """
-        names = session.names
-        if names is None:
-            return start
-        self._keep_cut_off(session, names, start)
-        if len(digests) <= WORTH_LOOKING:
+        self._keep_cut_off(session, start)
+        finds = self._finds(session)
+        if len(digests) <= WORTH_LOOKING or not finds:
             return start
         all_rows = start + len(digests)
         ends = range(all_rows - all_rows % BLOCK, start, -BLOCK)
-        named = [names.name(end, digests[end - start - 1]) for end in ends]
-        with self.pool.longest(named) as spans:
+        spans = self.pool.hold(
+            [names.name(end, digests[end - start - 1]) for end in ends for names in finds]
+        )
+        if self.audit is not None and self.audit.takes(session, start, spans):
+            return start
+        try:
             held = self._adopt(session, start, up_to(all_rows - 1, spans), all_rows)
+        finally:
+            self.pool.let_go(spans)
         waited = 0 if waited_from is None else max(0, held - max(start, waited_from))
         self.taken["waited"] += waited
         self.taken["sent"] += held - start - waited
@@ -142,8 +197,7 @@ class Reuse:
         """
 
         def work() -> int:
-            if session.names is not None:
-                self._keep_cut_off(session, session.names, start)
+            self._keep_cut_off(session, start)
             return self._adopt(session, start, spans, spans[-1].end)
 
         held = await self._threads.run(work)
@@ -159,21 +213,34 @@ class Reuse:
         """The spans of the longest known prefix of ``probe`` behind ``start``, from position 0 on;
         empty where none is known, else they are to be let go.
         """
-        names = session.names
-        if names is None:
+        finds = self._finds(session)
+        if not finds:
             return []
 
         def work() -> list[Span]:
-            asked = probe.longest_first()
-            return self.pool.hold([names.name(at, digest) for at, digest in asked if at > start])
+            asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
+            return self.pool.hold(
+                [names.name(at, digest) for at, digest in asked for names in finds]
+            )
 
-        few = len(probe.digests) <= _FEW * DIGEST_BYTES
+        few = len(finds) * len(probe.digests) <= _FEW * DIGEST_BYTES
         return work() if few else await self._threads.run(work)
 
-    def _keep_cut_off(self, session: Session, names: BlockNames, start: int) -> None:
+    def _names(self, session: Session) -> BlockNames | None:
+        """Under which the session publishes now."""
+        names = session.names
+        return None if names is None or self.stopped(names.owner) else names
+
+    def _finds(self, session: Session) -> list[BlockNames]:
+        """Under which the session looks now."""
+        return [names for names in session.finds if not self.stopped(names.owner)]
+
+    def _keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
-        end = len(session.chain)
+        end, names = len(session.chain), self._names(session)
         if end - start < WORTH_LOOKING or end <= session.published or end != session.cache.length:
+            return
+        if names is None:
             return
         self._kept(session, names, session.published, end, session.chain.at)
 
@@ -191,7 +258,7 @@ class Reuse:
         return spans[-1].end
 
     async def _parked(self, session: Session, end: int, done: Callable[[], None]) -> None:
-        names = session.names
+        names = self._names(session)
         try:
             if names is not None:
                 work = lambda: self._kept(  # noqa: E731
@@ -215,7 +282,8 @@ class Reuse:
         """Keep the positions up to ``end``; those up to ``known`` were kept before. How many are
         kept now.
         """
-        parent, start = self._parent(names, known, end, digest)
+        finds = self._finds(session)
+        parent, start = self._parent(finds, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -229,15 +297,16 @@ class Reuse:
         return end
 
     def _parent(
-        self, names: BlockNames, known: int, end: int, digest: Callable[[int], bytes]
+        self, finds: list[BlockNames], known: int, end: int, digest: Callable[[int], bytes]
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
-        of the principal kept meanwhile counts as well.
+        of the principal kept meanwhile counts as well, and what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
-        for position in sorted({*ends}, reverse=True):
-            if position and (run := self.pool.find(names.name(position, digest(position)))):
-                return run, position
+        for position in sorted({*ends} - {0}, reverse=True):
+            for names in finds:
+                if run := self.pool.find(names.name(position, digest(position))):
+                    return run, position
         return None, 0
 
     def _run(

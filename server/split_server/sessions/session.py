@@ -38,7 +38,9 @@ class Session:
     ``since``: the number of the use that goes on, later ones are higher; ``resting``: its client
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
-    are kept for later sessions, None where they are not; ``published``: positions that are.
+    are kept for later sessions, None where they are not; ``finds``: under which it looks for what
+    is kept; ``audited``: a share of what it finds is computed all the same; ``published``:
+    positions that are kept.
     """
 
     principal: str
@@ -55,6 +57,8 @@ class Session:
     claiming: bool = False
     framing: Framing | None = None
     names: BlockNames | None = None
+    finds: tuple[BlockNames, ...] = ()
+    audited: bool = True
     published: int = 0
 
     @property
