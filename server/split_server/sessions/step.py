@@ -189,6 +189,12 @@ class StepAdmission:
         if self.reuse is not None:
             session.names = self.reuse.names_of(session.principal, salt)
 
+    async def erase(self, session: Session) -> None:
+        """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
+        if self.reuse is not None:
+            await self.reuse.erase(session)
+        self.store.close(session.principal, session.key)
+
     async def restored(self, session: Session, start: int, probe: Probe) -> int:
         """Positions that ``session`` holds after the longest known prefix of ``probe`` was taken in
         behind ``start``; where there is no memory for it, nothing is.
@@ -400,10 +406,11 @@ class StepAdmission:
     def _taking_in(self, session: Session, request: StepRequest) -> Callable[[], int] | None:
         """What has the step's first rows taken in where they are known."""
         reuse, names = self.reuse, request.names
-        # Of rows that are all answered, all are computed.
-        if reuse is None or names is None or session.names is None or request.rows == "all":
+        if reuse is None or names is None or session.names is None:
             return None
-        return lambda: reuse.taken_in(session, request.start, names)
+        # Of rows that are all answered, all are computed.
+        known = [] if request.rows == "all" else names
+        return lambda: reuse.taken_in(session, request.start, known)
 
     def _publish(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
         if self.reuse is None or request.names is None or isinstance(outcome, Exception):
