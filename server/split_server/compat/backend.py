@@ -33,7 +33,8 @@ BUFFERED = 3
 
 
 class EngineBackend:
-    """One session of ``principal``; implements ``generation.backend.Backend``.
+    """One session of ``principal``; implements ``generation.backend.Backend``. ``salt`` divides
+    what is kept of its sessions.
 
     Its methods block, so they are called on threads other than that of ``loop``, on which the
     sessions live. Setting ``cancelled`` has a step that waits for its turn dropped.
@@ -45,10 +46,12 @@ class EngineBackend:
         loop: asyncio.AbstractEventLoop,
         principal: str,
         cancelled: threading.Event | None = None,
+        salt: str | None = None,
     ) -> None:
         self._sessions = sessions
         self._loop = loop
         self._principal = principal
+        self._salt = salt
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
 
@@ -127,7 +130,7 @@ class EngineBackend:
 
     def _opened(self) -> Session:
         if self._session is None:
-            self._session = self._awaited(self._sessions.opened(self._principal))
+            self._session = self._awaited(self._sessions.opened(self._principal, self._salt))
         return self._session
 
     def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:

@@ -62,7 +62,7 @@ class Generator:
         self, ends: DeviceEnds, sessions: InProcessSessions, limits: GeneratorLimits | None = None
     ) -> None:
         self.ends = ends
-        self._sessions = sessions
+        self.sessions = sessions
         self._limits = limits or GeneratorLimits()
         self._pool = SequencePool(self._new_sequence, self._limits.kept)
         self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
@@ -71,7 +71,7 @@ class Generator:
     @property
     def info(self) -> ModelInfo:
         """The model that is served."""
-        return self._sessions.info
+        return self.sessions.info
 
     @property
     def idle_sequences(self) -> int:
@@ -118,12 +118,12 @@ class Generator:
     def _begun(self, principal: str, request: GenerationRequest) -> GenerationRun:
         """The run that has the place just taken, which is left if it cannot begin."""
         try:
-            sequence = self._pool.take(principal, list(request.prompt))
+            sequence = self._pool.take(principal, list(request.prompt), request.cache_salt)
             try:
                 run = self._run(sequence, request)
                 run.start(lambda: self._ended(principal, run))
             except BaseException:
-                self._pool.give_back(principal, sequence)
+                self._pool.give_back(principal, sequence, request.cache_salt)
                 raise
         except BaseException:
             self.places.leave(principal)
@@ -137,7 +137,7 @@ class Generator:
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)
-        self._pool.give_back(principal, run.sequence)
+        self._pool.give_back(principal, run.sequence, run.request.cache_salt)
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1
         counters.prompt_tokens += prompt
@@ -150,7 +150,8 @@ class Generator:
         own = frozenset[int]() if request.ignore_eos else self.ends.manifest.eos_token_ids
         return Limits(own | request.stop_tokens, request.max_tokens, request.stops)
 
-    def _new_sequence(self, principal: str) -> LocalSequence:
-        backend = EngineBackend(self._sessions, asyncio.get_running_loop(), principal)
+    def _new_sequence(self, principal: str, salt: str | None) -> LocalSequence:
+        loop = asyncio.get_running_loop()
+        backend = EngineBackend(self.sessions, loop, principal, salt=salt)
         embedder = self.ends.embedder
         return LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))

@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 # Positions by which blocks are named; a partial block is named by its own end.
 BLOCK = 16
+# Whose runs everybody finds; neither a token nor a device has this name.
+PUBLIC = "*"
 _SECRET_BYTES = 32
 NAME_BYTES = 32
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -53,7 +53,8 @@ def shortened(run: Run, end: int) -> Run:
             copy.copy_(layer[:, :, :count])
     size = len(run.digests) // (run.end - run.start)
     names = {position: name for position, name in run.names.items() if position <= end}
-    return Run(run.owner, run.start, end, run.digests[: size * count], names, layers, run.parent)
+    digests = run.digests[: size * count]
+    return replace(run, end=end, digests=digests, names=names, layers=layers, children=0, readers=0)
 
 
 def with_all_behind(runs: Iterable[Run], among: Collection[Run]) -> list[Run]:

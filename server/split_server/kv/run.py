@@ -23,7 +23,8 @@ class Run:
     ``start`` or with it.
 
     ``digests``: 16 bytes for the chain after each position; ``names`` of its blocks by the position
-    they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values.
+    they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values;
+    ``pinned_until``: the pool's time up to which it goes for memory that sessions need alone.
     """
 
     owner: str
@@ -36,11 +37,16 @@ class Run:
     children: int = 0
     readers: int = 0
     used: float = 0.0
+    pinned_until: float = 0.0
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
         tensors = sum(layer.nbytes for layer in self.layers)
         self.size = tensors + len(self.digests) + sum(map(len, self.names.values()))
+
+    def pinned(self, now: float) -> bool:
+        """Whether it is pinned at the pool's time ``now``."""
+        return self.pinned_until > now
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """Runs that are kept in memory, by the names of their blocks; usable from any thread.
 
 A run stays while others follow it, or while it is read. Of the rest the least recently used goes
-first, and of whoever has more than a principal may have, his own.
+first, and of whoever has more than a principal may have, his own. A pinned run stays as well, but
+for memory that sessions need and when its principal goes.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -15,11 +17,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from split_server.kv.cutting import planned, shortened, with_all_behind
+from split_server.kv.pins import PinsFull, pinned_bytes, room_for_pins
 from split_server.kv.run import Run, Span, spans_to
 
-# Why runs go: memory that sessions need, a principal's share, room for newer ones, age, or because
-# their principal has gone.
-EVICTIONS = ("memory", "share", "room", "age", "forgotten")
+# Why runs go: memory that sessions need, a principal's share, room for newer ones, age, because
+# they are to be forgotten, or because what they hold is wrong or of no more use.
+EVICTIONS = ("memory", "share", "room", "age", "forgotten", "discarded")
+
+# Seconds of a pin that nobody ends.
+FOR_EVER = math.inf
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +62,11 @@ class RunPool:
 
     def __len__(self) -> int:
         return len(self._runs)
+
+    @property
+    def limits(self) -> PoolLimits:
+        """What it was made with."""
+        return self._limits
 
     @property
     def held_bytes(self) -> int:
@@ -123,23 +134,66 @@ class RunPool:
             self._touch(run)
             return True
 
+    def pin(self, names: Sequence[bytes], most: int, seconds: float) -> int:
+        """Keep the longest prefix that one of ``names`` names, for ``seconds`` from now; how many
+        positions that are, 0 where none is known.
+
+        ``most``: bytes that each owner of its runs may have pinned, a pin that goes on included.
+        Raises PinsFull, and then nothing is pinned.
+        """
+        with self._lock:
+            now = self._clock()
+            found = next(filter(None, map(self._by_name.get, names)), None)
+            if found is None:
+                return 0
+            chain = _ancestors(found[0])
+            for owner in {run.owner for run in chain}:
+                new = sum(run.size for run in chain if run.owner == owner and not run.pinned(now))
+                left = room_for_pins(self._runs, owner, now, most, self._limits.total)
+                if new > left:
+                    raise PinsFull(new, left)
+            for run in chain:
+                run.pinned_until = max(run.pinned_until, now + seconds)
+                self._touch(run)
+            return found[1]
+
+    def pinned_by(self, principal: str | None = None) -> int:
+        """Bytes of the principal's runs that are pinned, of all without one."""
+        with self._lock:
+            return pinned_bytes(self._runs, self._clock(), principal)
+
+    def room_to_pin(self, principal: str, most: int) -> int:
+        """Bytes that the principal may still pin, who may have ``most`` pinned."""
+        with self._lock:
+            return room_for_pins(self._runs, principal, self._clock(), most, self._limits.total)
+
+    def discard(self, runs: Iterable[Run]) -> int:
+        """Drop ``runs`` and all that follow them, whoever reads them; how many went."""
+        with self._lock:
+            bad = {run for run in runs if run in self._runs}
+            gone = [run for run in self._runs if bad & _ancestors(run)]
+            for run in gone:
+                self._drop(run, "discarded")
+            return len(gone)
+
     def bound(self, most: int) -> None:
         """Have at most ``most`` bytes from now on, beside the limits."""
         with self._lock:
             self._bound = min(most, self._limits.total)
-            self._evict("memory", lambda: self._bytes <= self._bound, lambda _: True)
+            self._make_way(self._bound)
 
     def release(self, size: int) -> None:
         """Drop runs until ``size`` bytes are free that were not."""
         with self._lock:
-            left = self._bytes - size
-            self._evict("memory", lambda: self._bytes <= left, lambda _: True)
+            self._make_way(self._bytes - size)
 
     def sweep(self) -> None:
         """Drop what nobody used for longer than the limit."""
         with self._lock:
-            deadline = self._clock() - self._limits.ttl
-            self._evict("age", lambda: False, lambda run: run.used < deadline)
+            now = self._clock()
+            deadline = now - self._limits.ttl
+            old = lambda run: run.used < deadline and not run.pinned(now)  # noqa: E731
+            self._evict("age", lambda: False, old)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop the runs of principals that are ``gone``, and what follows them."""
@@ -180,7 +234,7 @@ class RunPool:
             self._drop(run, "forgotten")
             for child in children:
                 child.parent = short
-            short.children, short.used = len(children), run.used
+            short.children = len(children)
             self._insert(short)
 
     def _drop_all(self, runs: Iterable[Run]) -> None:
@@ -190,7 +244,7 @@ class RunPool:
             self._drop(run, "forgotten")
 
     def _make_room(self, owner: str, size: int, sparing: Run | None) -> bool:
-        limits, bound = self._limits, self._bound
+        limits, bound, now = self._limits, self._bound, self._clock()
         if size > min(limits.per_principal, bound):
             return False
         needed = _ancestors(sparing)
@@ -202,9 +256,18 @@ class RunPool:
         def all_fit() -> bool:
             return len(self._runs) < limits.runs and self._bytes + size <= bound
 
-        self._evict("share", own_fits, lambda run: run.owner == owner and run not in needed)
-        self._evict("room", all_fit, lambda run: run not in needed)
+        def may_go(run: Run) -> bool:
+            return run not in needed and not run.pinned(now)
+
+        self._evict("share", own_fits, lambda run: run.owner == owner and may_go(run))
+        self._evict("room", all_fit, may_go)
         return own_fits() and all_fit()
+
+    def _make_way(self, most: int) -> None:
+        """Have at most ``most`` bytes; what is pinned goes last."""
+        now = self._clock()
+        self._evict("memory", lambda: self._bytes <= most, lambda run: not run.pinned(now))
+        self._evict("memory", lambda: self._bytes <= most, lambda _: True)
 
     def _evict(
         self, reason: str, enough: Callable[[], bool], may_go: Callable[[Run], bool]

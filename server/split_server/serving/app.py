@@ -52,6 +52,8 @@ from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
 from split_server.threads import Threads
 
 _SWEEP_SECONDS = 10.0
+# What made way for sessions is computed again, no more often than this.
+_WARM_SECONDS = 60.0
 _FILE_THREADS = 2
 # A socket may outlive its sessions a little, so that a reply on its way still finds it.
 _IDLE_MARGIN_SECONDS = 60.0
@@ -99,6 +101,7 @@ class SplitApp:
         self._leases = Leases()
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
+            *([] if parts.warm is None else [every(_WARM_SECONDS, parts.warm.keep)]),
             *access_upkeep(policy, pairing, self._leases, *_forgetting(parts)),
             *upkeep,
         )
@@ -184,6 +187,8 @@ class SplitApp:
         finally:
             for task in keeping:
                 task.cancel()
+            if self.parts.warm is not None:
+                self.parts.warm.close()
             await self.drain()
             if host is not None:
                 host.close()

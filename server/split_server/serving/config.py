@@ -185,6 +185,20 @@ class ServerConfig(ComputeConfig, ListenConfig):
         maximum=1e7,
         group=_LIMITS,
     )
+    kv_warm: Path | None = option(
+        None,
+        help="file of prompts, one JSON object with 'prompt' or 'messages' a line, that are "
+        "computed at the start and kept for everybody",
+        metavar="FILE",
+    )
+    kv_audit: float = option(
+        0.001,
+        help="share of what is kept and needed again that is computed all the same and compared; "
+        "what differs is dropped",
+        minimum=0,
+        maximum=1,
+        group=_LIMITS,
+    )
     decode_stretch: float = option(
         1.9,
         help="times its usual time that a running chat may need per token while somebody "

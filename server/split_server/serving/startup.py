@@ -11,18 +11,20 @@ from split_server.adapter_host.limits import HostLimits
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
+from split_server.kv.comparing import bound_for
 from split_server.memory.allocator import share_one_heap
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.report import memory_report
 from split_server.security.principal import ANONYMOUS
 from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
-from split_server.serving.compatible import make_compat, open_local_ends
+from split_server.serving.compatible import make_compat, make_warm, open_local_ends
 from split_server.serving.config import ServerConfig
 from split_server.serving.model import ServedModel, load_model
 from split_server.serving.opened import Opened, open_all
 from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
 from split_server.serving.plan import open_room
+from split_server.sessions.audit import Audit
 from split_server.sessions.framed import FramedSessions
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
@@ -48,6 +50,7 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
     # What is left once the model, its first passes and its ends have taken theirs.
     room = open_room(config, model.planner)
     steps = _steps(config, model, room)
+    compat = None if local is None else make_compat(config, model, local, steps)
     return Parts(
         catalog=model.catalog,
         manifest=model.manifest,
@@ -55,9 +58,10 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         framed=FramedSessions(steps),
         original=make_original(config, model, steps),
         memory=lambda: memory_report(room),
-        compat=None if local is None else make_compat(config, model, local, steps),
+        compat=compat,
         adapters=model.adapters,
         left_out=model.left_out,
+        warm=None if config.kv_warm is None else make_warm(config.kv_warm, compat, steps),
         adapter_host=_adapter_host(config, model),
         web=opened.web,
     )
@@ -97,7 +101,14 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         torch.__version__,
         transformers.__version__,
     )
-    return Reuse(room.runs, Namespaces("\n".join(identity)), frozenset({ANONYMOUS}))
+    bound = bound_for(backbone.dtype, rounded=config.quantize != "none")
+    return Reuse(
+        room.runs,
+        Namespaces("\n".join(identity)),
+        frozenset({ANONYMOUS}),
+        public=config.kv_warm is not None,
+        audit=Audit(room.runs, config.kv_audit, bound) if config.kv_audit else None,
+    )
 
 
 def _adapter_host(config: ServerConfig, model: ServedModel) -> AdapterHost | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from split_server.engine.job import Outcome
 from split_server.engine.model.info import ModelInfo
+from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission, StepRequest
 from split_wire.attention import AttentionRequest
@@ -33,14 +34,22 @@ class InProcessSessions:
         """Rows of one step."""
         return self._steps.max_rows
 
-    async def opened(self, principal: str) -> Session:
-        """A new session with an empty cache, once there is a place.
+    @property
+    def reuse(self) -> Reuse | None:
+        """What keeps keys and values for later sessions."""
+        return self._steps.reuse
+
+    async def opened(self, principal: str, salt: str | None = None) -> Session:
+        """A new session with an empty cache, once there is a place; what it computes is kept for
+        those of the same ``salt``.
 
         Raises TooManySessions, ShuttingDown.
         """
-        return await self._steps.opened(
-            principal, self.info.dtype, self._steps.keep, patience=_PATIENCE
-        )
+
+        def prepare(session: Session) -> None:
+            self._steps.keep(session, salt)
+
+        return await self._steps.opened(principal, self.info.dtype, prepare, patience=_PATIENCE)
 
     def rest(self, session: Session) -> None:
         """Let ``session`` make way at once: nobody goes on with it for now."""

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
-from split_server.kv.block_key import BLOCK, BlockNames, Namespaces
+from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
+from split_server.kv.pins import PINNED_SHARE
 from split_server.kv.run import Run, Span, block_ends, pieces
 from split_server.kv.run_pool import RunPool
+from split_server.sessions.audit import Audit
 from split_server.sessions.session import Session
 from split_server.sessions.traces import Disk, every_name
 from split_server.threads import Threads
@@ -36,13 +38,22 @@ _log = logging.getLogger(__name__)
 
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
-    people may be, for whom nothing is kept without a salt.
+    people may be, for whom nothing is kept without a salt; ``public``: what ``PUBLIC`` publishes is
+    found by everybody; ``audit``: what is kept is compared with what is computed again.
     """
 
     def __init__(
-        self, pool: RunPool, namespaces: Namespaces, strangers: frozenset[str] = frozenset()
+        self,
+        pool: RunPool,
+        namespaces: Namespaces,
+        strangers: frozenset[str] = frozenset(),
+        *,
+        public: bool = False,
+        audit: Audit | None = None,
     ) -> None:
         self.pool = pool
+        self.audit = audit
+        self._public = namespaces.of(PUBLIC) if public else None
         self._namespaces = namespaces
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
@@ -59,6 +70,38 @@ class Reuse:
             return None
         return self._namespaces.of(principal, salt or "")
 
+    def name(self, session: Session, salt: str | None) -> None:
+        """What ``session`` computes is kept for sessions of its principal and ``salt``; it finds
+        that and what is public.
+        """
+        own, public = self.names_of(session.principal, salt), self._public
+        session.names = own
+        if public is not None and (own is None or own.owner != PUBLIC):
+            session.finds = (public,) if own is None else (own, public)
+        else:
+            session.finds = () if own is None else (own,)
+
+    def pinnable(self, principal: str) -> int:
+        """Bytes that ``principal`` may have pinned at a time."""
+        most = self.pool.limits.per_principal
+        return most if principal == PUBLIC else most // PINNED_SHARE
+
+    def pin(self, principal: str, salt: str | None, digests: list[bytes], seconds: float) -> int:
+        """Keep the longest known prefix of the rows that ``digests`` name for ``seconds``; how many
+        positions that are. Raises PinsFull.
+        """
+        names = self.names_of(principal, salt)
+        if names is None or self.stopped(principal):
+            return 0
+        finds = (names,) if self._public is None else (names, self._public)
+        ends = range(len(digests) - len(digests) % BLOCK, 0, -BLOCK)
+        named = [find.name(end, digests[end - 1]) for end in ends for find in finds]
+        return self.pool.pin(named, self.pinnable(principal), seconds)
+
+    def stopped(self, principal: str) -> bool:
+        """Whether nothing is kept for ``principal`` since audits of it failed."""
+        return self.audit is not None and self.audit.stopped(principal)
+
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop what is kept of principals that are ``gone``."""
         self._namespaces.forget(gone)
@@ -69,7 +112,7 @@ class Reuse:
 
         On the model thread, before the answer is told; raises nothing.
         """
-        names, end = session.names, start + len(digests)
+        names, end = self._names(session), start + len(digests)
         whole = end - end % BLOCK
         session.traces.grain = 1
         session.published = known = min(session.published, start)
@@ -90,8 +133,8 @@ class Reuse:
             self._begin(self._erased(session, session.erased_as))
             return False
         end = len(session.chain)
-        worth = session.names is not None and end > session.published and end >= WORTH_LOOKING
-        if not worth or end != session.cache.length:
+        worth = end > session.published and end >= WORTH_LOOKING
+        if not worth or end != session.cache.length or self._names(session) is None:
             return False
         return self._begin(self._parked(session, end, done))
 
@@ -116,17 +159,21 @@ class Reuse:
         """Positions that the cache of ``session`` holds after as many of the rows behind ``start``
         as are known, all but the last one at most, were taken in. On the model thread.
         """
-        names = session.names
-        if names is None:
-            return start
-        self._keep_cut_off(session, names, start)
-        if len(digests) <= WORTH_LOOKING:
+        self._keep_cut_off(session, start)
+        finds = self._finds(session)
+        if len(digests) <= WORTH_LOOKING or not finds:
             return start
         last = start + len(digests) - 1
         ends = range(last - last % BLOCK, start, -BLOCK)
-        named = [names.name(end, digests[end - start - 1]) for end in ends]
-        with self.pool.longest(named) as spans:
+        spans = self.pool.hold(
+            [names.name(end, digests[end - start - 1]) for end in ends for names in finds]
+        )
+        if self.audit is not None and self.audit.takes(session, start, spans):
+            return start
+        try:
             held = self._adopt(session, start, spans, last + 1)
+        finally:
+            self.pool.let_go(spans)
         self.taken["sent"] += held - start
         return held
 
@@ -136,8 +183,7 @@ class Reuse:
         """
 
         def work() -> int:
-            if session.names is not None:
-                self._keep_cut_off(session, session.names, start)
+            self._keep_cut_off(session, start)
             return self._adopt(session, start, spans, spans[-1].end)
 
         held = await self._threads.run(work)
@@ -153,22 +199,36 @@ class Reuse:
         """The spans of the longest known prefix of ``probe`` behind ``start``, from position 0 on;
         empty where none is known, else they are to be let go.
         """
-        names = session.names
-        if names is None:
+        finds = self._finds(session)
+        if not finds:
             return []
 
         def work() -> list[Span]:
-            asked = probe.longest_first()
-            named = [names.name(at, digest) for at, digest in asked if at > start]
-            session.traces.asked_for(named, probe.stride)
-            return self.pool.hold(named)
+            asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
+            if session.names is not None:
+                own = (session.names.name(at, digest) for at, digest in asked)
+                session.traces.asked_for(own, probe.stride)
+            return self.pool.hold(
+                [names.name(at, digest) for at, digest in asked for names in finds]
+            )
 
-        few = len(probe.digests) <= _FEW * DIGEST_BYTES
+        few = len(finds) * len(probe.digests) <= _FEW * DIGEST_BYTES
         return work() if few else await self._threads.run(work)
 
-    def _keep_cut_off(self, session: Session, names: BlockNames, start: int) -> None:
+    def _names(self, session: Session) -> BlockNames | None:
+        """Under which the session publishes now."""
+        names = session.names
+        return None if names is None or self.stopped(names.owner) else names
+
+    def _finds(self, session: Session) -> list[BlockNames]:
+        """Under which the session looks now."""
+        return [names for names in session.finds if not self.stopped(names.owner)]
+
+    def _keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
-        end, kept = len(session.chain), session.published
+        end, kept, names = len(session.chain), session.published, self._names(session)
+        if names is None:
+            return
         if end - start >= WORTH_LOOKING and kept < end == session.cache.length:
             kept = self._kept(session, names, kept, end, session.chain.at)
         if start < kept <= end:
@@ -217,7 +277,7 @@ class Reuse:
             await self._threads.run(self._erasing(session, names))
 
     async def _parked(self, session: Session, end: int, done: Callable[[], None]) -> None:
-        names = session.names
+        names = self._names(session)
         try:
             if names is not None:
                 work = lambda: self._kept(  # noqa: E731
@@ -241,7 +301,8 @@ class Reuse:
         """Keep the positions up to ``end``; those up to ``known`` were kept before. How many are
         kept now.
         """
-        parent, start = self._parent(names, known, end, digest)
+        finds = self._finds(session)
+        parent, start = self._parent(finds, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -255,15 +316,16 @@ class Reuse:
         return end
 
     def _parent(
-        self, names: BlockNames, known: int, end: int, digest: Callable[[int], bytes]
+        self, finds: list[BlockNames], known: int, end: int, digest: Callable[[int], bytes]
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
-        of the principal kept meanwhile counts as well.
+        of the principal kept meanwhile counts as well, and what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
-        for position in sorted({*ends}, reverse=True):
-            if position and (run := self.pool.find(names.name(position, digest(position)))):
-                return run, position
+        for position in sorted({*ends} - {0}, reverse=True):
+            for names in finds:
+                if run := self.pool.find(names.name(position, digest(position))):
+                    return run, position
         return None, 0
 
     def _run(

@@ -39,9 +39,9 @@ class Session:
     ``since``: the number of the use that goes on, later ones are higher; ``resting``: its client
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
-    are kept for later sessions, None where they are not; ``published``: positions that are;
-    ``traces``: what else is kept of it; ``erased_as``: the names under which nothing of it shall
-    stay once its step has ended.
+    are kept for later sessions, None where they are not; ``finds``: under which it looks for what
+    is kept; ``published``: positions that are; ``traces``: what else is kept of it; ``erased_as``:
+    the names under which nothing of it shall stay once its step has ended.
     """
 
     principal: str
@@ -58,6 +58,7 @@ class Session:
     claiming: bool = False
     framing: Framing | None = None
     names: BlockNames | None = None
+    finds: tuple[BlockNames, ...] = ()
     published: int = 0
     traces: Traces = field(default_factory=Traces)
     erased_as: BlockNames | None = None

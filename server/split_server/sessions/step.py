@@ -18,6 +18,7 @@ from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
+from split_server.kv.block_key import PUBLIC
 from split_server.kv.run import Span
 from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
@@ -147,10 +148,11 @@ class StepAdmission:
             self.reuse.close()
 
     def forget(self, gone: Callable[[str], bool]) -> None:
-        """Drop all that is held of principals that are ``gone``."""
-        self.store.forget(gone)
+        """Drop all that is held of principals that are ``gone``; what is public never is."""
+        left = lambda principal: principal != PUBLIC and gone(principal)  # noqa: E731
+        self.store.forget(left)
         if self.reuse is not None:
-            self.reuse.forget(gone)
+            self.reuse.forget(left)
 
     def sweep(self) -> None:
         """Drop what was idle for too long."""
@@ -187,7 +189,7 @@ class StepAdmission:
     def keep(self, session: Session, salt: str | None = None) -> None:
         """What ``session`` computes is kept, and found by later ones of the same ``salt``."""
         if self.reuse is not None:
-            session.names = self.reuse.names_of(session.principal, salt)
+            self.reuse.name(session, salt)
 
     async def erase(self, session: Session) -> None:
         """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
@@ -376,6 +378,7 @@ class StepAdmission:
 
         def finished(outcome: Outcome) -> None:
             try:
+                self._audited(session, request, outcome)
                 self._publish(session, request, outcome)
                 _chain(session, request, outcome)
             except BaseException:
@@ -406,11 +409,16 @@ class StepAdmission:
     def _taking_in(self, session: Session, request: StepRequest) -> Callable[[], int] | None:
         """What has the step's first rows taken in where they are known."""
         reuse, names = self.reuse, request.names
-        if reuse is None or names is None or session.names is None:
+        if reuse is None or names is None or not session.finds:
             return None
         # Of rows that are all answered, all are computed.
         known = [] if request.rows == "all" else names
         return lambda: reuse.taken_in(session, request.start, known)
+
+    def _audited(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
+        if self.reuse is not None and self.reuse.audit is not None:
+            succeeded = not isinstance(outcome, Exception)
+            self.reuse.audit.settle(session, request.start, succeeded=succeeded)
 
     def _publish(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
         if self.reuse is None or request.names is None or isinstance(outcome, Exception):

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from split_client.generation.sampling.params import SamplingParams
+from split_server.compat.kept.pinning import Pinning
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.usage import Usage
 from split_server.compat.openai.warm_request import WarmRequest
@@ -21,6 +22,8 @@ class State:
 
     def __init__(self, service: OpenAIService) -> None:
         self._service = service
+        generator = service.generator
+        self._pinning = Pinning(generator.ends, generator.sessions)
 
     async def stats(self, _: Request) -> Response:
         """Counts since the start; tokens are those of generations that have ended."""
@@ -45,25 +48,24 @@ class State:
     async def warm(self, asked: WarmRequest, who: Asked, sink: Sink) -> None:
         """Compute a prompt, so that a request that begins with it starts at once."""
         service = self._service
-        if asked.prompt is None:
-            prompt = await service.chat_prompt(
-                who.principal, asked.messages, asked.tools, answered=False
-            )
-        else:
-            prompt = await service.plain_prompt(who.principal, asked.prompt)
+        prompt = await service.warm_prompt(who.principal, asked)
         who.knows(len(prompt))
+        if asked.pin_seconds:
+            self._pinning.require(who.principal, asked.salt, len(prompt))
         usage = Usage([len(prompt)])
         # The one token that is chosen, and never sent, is the cheapest that a reply can be.
-        request = GenerationRequest(prompt, SamplingParams(), max_tokens=1)
+        request = GenerationRequest(prompt, SamplingParams(), max_tokens=1, cache_salt=asked.salt)
         async with service.generator.generate(who.principal, request) as events:
             async for event in events:
                 usage.count(0, event)
         told = usage.document()["prompt_tokens_details"]["cached_tokens"]
-        await sink.json(
-            {
-                "object": "warm",
-                "model": service.served.name,
-                "cached_tokens": len(prompt),
-                "computed_tokens": len(prompt) - told,
-            }
-        )
+        document = {
+            "object": "warm",
+            "model": service.served.name,
+            "cached_tokens": len(prompt),
+            "computed_tokens": len(prompt) - told,
+        }
+        if asked.pin_seconds:
+            pin = (who.principal, asked.salt, prompt, asked.pin_seconds)
+            document["pinned_tokens"] = await self._pinning.pin(*pin)
+        await sink.json(document)

@@ -15,6 +15,7 @@ from split_server.compat.openai.options import (
 )
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
+from split_server.compat.openai.warm_request import MAX_PIN_SECONDS, MAX_SALT
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
 
 _TEXT: Schema = {"type": "string"}
@@ -117,6 +118,10 @@ _TEXT_ONLY: Schema = {
     "logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
     "echo": optional("boolean"),
 }
+_WARM: Schema = {
+    "cache_salt": optional("string", maxLength=MAX_SALT),
+    "pin_seconds": optional("integer", minimum=0, maximum=MAX_PIN_SECONDS),
+}
 REQUEST_SCHEMAS: Schema = {
     "Message": _MESSAGE,
     "ChatRequest": record(
@@ -126,8 +131,8 @@ REQUEST_SCHEMAS: Schema = {
     "CompletionRequest": record({"prompt": _PROMPT}, _SAMPLING | _tokens(TEXT_TOKENS) | _TEXT_ONLY),
     "WarmRequest": {
         "anyOf": [
-            record({"messages": listed(refer("Message"), minItems=1)}),
-            record({"prompt": {"anyOf": [{"type": "string", "minLength": 1}, _IDS]}}),
+            record({"messages": listed(refer("Message"), minItems=1)}, _WARM),
+            record({"prompt": {"anyOf": [{"type": "string", "minLength": 1}, _IDS]}}, _WARM),
         ]
     },
 }
