@@ -24,7 +24,8 @@ class Run:
 
     ``digests``: 16 bytes for the chain after each position; ``names`` of its blocks by the position
     they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values;
-    ``pinned_until``: the pool's time up to which it goes for memory that sessions need alone.
+    ``pinned_until``: the pool's time up to which it goes for memory that sessions need alone;
+    ``space``: what the names of one principal and salt have in common.
     """
 
     owner: str
@@ -38,6 +39,7 @@ class Run:
     readers: int = 0
     used: float = 0.0
     pinned_until: float = 0.0
+    space: bytes = b""
     size: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -73,6 +73,10 @@ class RunPool:
         """Bytes of all runs."""
         return self._bytes
 
+    def count_of(self, principal: str) -> int:
+        """How many runs the principal has."""
+        return self._counts[principal]
+
     def held_by(self, principal: str) -> int:
         """Bytes of the principal's runs."""
         return self._held[principal]
@@ -199,6 +203,16 @@ class RunPool:
         """Drop the runs of principals that are ``gone``, and what follows them."""
         with self._lock:
             self._drop_all(run for run in self._runs if gone(run.owner))
+
+    def purge(self, owner: str, space: bytes | None = None) -> tuple[int, int]:
+        """Drop the runs of ``owner``, with ``space`` those of one salt, and what follows them; how
+        many of the owner's went, and their bytes.
+        """
+        with self._lock:
+            runs, held = self._counts[owner], self._held[owner]
+            mine = (run for run in self._runs if run.owner == owner)
+            self._drop_all(run for run in mine if space in (None, run.space))
+            return runs - self._counts[owner], held - self._held[owner]
 
     def cut(self, owner: str, names: Iterable[bytes], slack: int = 0) -> None:
         """Drop the blocks of these ``names`` from the runs of ``owner``, but for what other runs

@@ -138,6 +138,24 @@ class Reuse:
             return False
         return self._begin(self._parked(session, end, done))
 
+    def is_shared(self, principal: str) -> bool:
+        """Whether many people may be ``principal``."""
+        return principal in self._strangers
+
+    async def purge(self, principal: str, salt: str | None) -> tuple[int, int]:
+        """Delete what is kept of ``principal``, of one ``salt`` if it is given; runs and bytes.
+
+        Raises Overloaded, ShuttingDown.
+        """
+        space = None if salt is None else self._namespaces.of(principal, salt).space
+
+        def work() -> tuple[int, int]:
+            runs, size = self.pool.purge(principal, space)
+            files, written = (0, 0) if self.disk is None else self.disk.purge(principal, space)
+            return runs + files, size + written
+
+        return await self._threads.run(work)
+
     async def erase(self, session: Session) -> None:
         """Have nothing kept of ``session``, which publishes nothing from now on; what other runs
         go on from stays. On the event loop. Raises Overloaded, ShuttingDown.
@@ -345,7 +363,16 @@ class Reuse:
         named = {
             position: names.name(position, digest(position)) for position in block_ends(start, end)
         }
-        run = Run(names.owner, start, end, digests, named, copied(cache, start, end), parent)
+        run = Run(
+            names.owner,
+            start,
+            end,
+            digests,
+            named,
+            copied(cache, start, end),
+            parent,
+            space=names.space,
+        )
         return run if self.pool.add(run) else self.pool.find(named[end])
 
 

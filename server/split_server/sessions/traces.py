@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from split_server.kv.block_key import NAME_BYTES, BlockNames
 from split_wire.digest import DIGEST_BYTES
@@ -52,7 +52,13 @@ class Disk(Protocol):
     """Where runs are kept beside memory; usable from any thread."""
 
     def remove(self, names: Iterable[bytes]) -> int:
-        """Delete what holds blocks of these ``names``; bytes that were freed."""
+        """Delete what holds blocks of these ``names``; how many files."""
+
+    def purge(self, principal: str, space: bytes | None = None) -> tuple[int, int]:
+        """Delete what is the principal's, with ``space`` that of one salt; files and bytes."""
+
+    def figures(self, principal: str) -> dict[str, Any]:
+        """What the principal has: ``files``, ``bytes``, ``limit_bytes``, ``ttl_seconds``."""
 
 
 def every_name(names: BlockNames, digests: bytes) -> Iterator[bytes]:
