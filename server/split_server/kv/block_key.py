@@ -21,7 +21,8 @@ BLOCK = 16
 # Whose runs everybody finds; neither a token nor a device has this name.
 PUBLIC = "*"
 _SECRET_BYTES = 32
-_NAME_BYTES = 32
+NAME_BYTES = 32
+_SPACE_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,12 @@ class BlockNames:
     def name(self, position: int, digest: bytes) -> bytes:
         """Of the block that ends with ``position`` positions, whose chained digest is given."""
         link = position.to_bytes(8, "little") + digest
-        return blake2b(link, key=self._secret, digest_size=_NAME_BYTES).digest()
+        return blake2b(link, key=self._secret, digest_size=NAME_BYTES).digest()
+
+    @property
+    def space(self) -> bytes:
+        """16 bytes that all blocks of this principal and salt have in common, and no other ones."""
+        return blake2b(b"space", key=self._secret, digest_size=_SPACE_BYTES).digest()
 
 
 class Namespaces:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
 import torch
@@ -23,6 +23,7 @@ from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
 from split_server.sessions.audit import Audit
 from split_server.sessions.session import Session
+from split_server.sessions.traces import Disk, every_name
 from split_server.threads import Threads
 from split_wire.digest import DIGEST_BYTES
 from split_wire.errors import SplitError
@@ -67,8 +68,9 @@ class Reuse:
         self._threads = Threads("kv", 1)
         # Positions that were taken in: asked for by their device, sent in vain, or waited for.
         self.taken: Counter[str] = Counter()
-        # What copies sessions that have ended.
+        # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
+        self.disk: Disk | None = None
 
     def names_of(self, principal: str, salt: str | None) -> BlockNames | None:
         """Under which a session of ``principal`` publishes and finds; None where it does not."""
@@ -134,6 +136,7 @@ class Reuse:
         """
         names, end = self._names(session), start + len(digests)
         whole = end - end % BLOCK
+        session.traces.grain = 1
         session.published = known = min(session.published, start)
         if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
             return
@@ -148,16 +151,45 @@ class Reuse:
         """Publish all that a session holds that nobody uses any more, then call ``done``; False
         where there is nothing to publish, and ``done`` is never called. On the event loop.
         """
+        if session.erased_as is not None:
+            self._begin(self._erased(session, session.erased_as))
+            return False
         end = len(session.chain)
         worth = end > session.published and end >= WORTH_LOOKING
         if not worth or end != session.cache.length or self._names(session) is None:
             return False
-        with suppress(RuntimeError):
-            task = asyncio.get_running_loop().create_task(self._parked(session, end, done))
-            self.parking.add(task)
-            task.add_done_callback(self.parking.discard)
-            return True
-        return False
+        return self._begin(self._parked(session, end, done))
+
+    def is_shared(self, principal: str) -> bool:
+        """Whether many people may be ``principal``."""
+        return principal in self._strangers
+
+    async def purge(self, principal: str, salt: str | None) -> tuple[int, int]:
+        """Delete what is kept of ``principal``, of one ``salt`` if it is given; runs and bytes.
+
+        Raises Overloaded, ShuttingDown.
+        """
+        space = None if salt is None else self._namespaces.of(principal, salt).space
+
+        def work() -> tuple[int, int]:
+            runs, size = self.pool.purge(principal, space)
+            files, written = (0, 0) if self.disk is None else self.disk.purge(principal, space)
+            return runs + files, size + written
+
+        return await self._threads.run(work)
+
+    async def erase(self, session: Session) -> None:
+        """Have nothing kept of ``session``, which publishes nothing from now on; what other runs
+        go on from stays. On the event loop. Raises Overloaded, ShuttingDown.
+        """
+        names = session.names or session.erased_as
+        if names is None:
+            return
+        session.names, session.erased_as = None, names
+        await self._threads.run(self._erasing(session, names))
+        # A step that runs may just have published.
+        if not session.running:
+            session.erased_as = None
 
     def close(self) -> None:
         """End its thread."""
@@ -219,6 +251,9 @@ class Reuse:
 
         def work() -> list[Span]:
             asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
+            if session.names is not None:
+                own = (session.names.name(at, digest) for at, digest in asked)
+                session.traces.asked_for(own, probe.stride)
             return self.pool.hold(
                 [names.name(at, digest) for at, digest in asked for names in finds]
             )
@@ -237,12 +272,14 @@ class Reuse:
 
     def _keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
-        end, names = len(session.chain), self._names(session)
-        if end - start < WORTH_LOOKING or end <= session.published or end != session.cache.length:
-            return
+        end, kept, names = len(session.chain), session.published, self._names(session)
         if names is None:
             return
-        self._kept(session, names, session.published, end, session.chain.at)
+        if end - start >= WORTH_LOOKING and kept < end == session.cache.length:
+            kept = self._kept(session, names, kept, end, session.chain.at)
+        if start < kept <= end:
+            ends = block_ends(start, kept)
+            session.traces.add(names.name(at, session.chain.at(at)) for at in ends)
 
     def _adopt(self, session: Session, start: int, spans: list[Span], room: int) -> int:
         behind = [span for span in spans if span.end > start]
@@ -256,6 +293,34 @@ class Reuse:
             return start
         session.published = max(min(session.published, start), spans[-1].end)
         return spans[-1].end
+
+    def _begin(self, work: Coroutine[None, None, None]) -> bool:
+        """Whether ``work`` is under way; not where there is no event loop any more."""
+        try:
+            task = asyncio.get_running_loop().create_task(work)
+        except RuntimeError:
+            work.close()
+            return False
+        self.parking.add(task)
+        task.add_done_callback(self.parking.discard)
+        return True
+
+    def _erasing(self, session: Session, names: BlockNames) -> Callable[[], None]:
+        """What deletes all that is kept of ``session`` as it is now."""
+        digests, also = session.chain.after(0), [*session.traces.names()]
+        owner, slack = session.principal, session.traces.grain - 1
+
+        def work() -> None:
+            named = [*every_name(names, digests), *also]
+            self.pool.cut(owner, named, slack)
+            if self.disk is not None:
+                self.disk.remove(name for name in named if not self.pool.knows(name))
+
+        return work
+
+    async def _erased(self, session: Session, names: BlockNames) -> None:
+        with suppress(SplitError):
+            await self._threads.run(self._erasing(session, names))
 
     async def _parked(self, session: Session, end: int, done: Callable[[], None]) -> None:
         names = self._names(session)
@@ -327,7 +392,17 @@ class Reuse:
             position: names.name(position, digest(position)) for position in block_ends(start, end)
         }
         layers, done = copied(cache, start, end)
-        run = Run(names.owner, start, end, digests, named, layers, parent, copied=done)
+        run = Run(
+            names.owner,
+            start,
+            end,
+            digests,
+            named,
+            layers,
+            parent,
+            copied=done,
+            space=names.space,
+        )
         return run if self.pool.add(run) else self.pool.find(named[end])
 
 

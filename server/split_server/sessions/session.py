@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from split_server.kv.block_key import BlockNames
 from split_server.kv.cache import KVCache
+from split_server.sessions.traces import Traces
 from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
 from split_wire.tensor import WireDtype
@@ -40,7 +41,8 @@ class Session:
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
     are kept for later sessions, None where they are not; ``finds``: under which it looks for what
     is kept; ``audited``: a share of what it finds is computed all the same; ``published``:
-    positions that are kept.
+    positions that are kept; ``traces``: what else is kept of it; ``erased_as``: the names under
+    which nothing of it shall stay once its step has ended.
     """
 
     principal: str
@@ -60,6 +62,8 @@ class Session:
     finds: tuple[BlockNames, ...] = ()
     audited: bool = True
     published: int = 0
+    traces: Traces = field(default_factory=Traces)
+    erased_as: BlockNames | None = None
 
     @property
     def reply_bytes(self) -> int:
@@ -68,10 +72,11 @@ class Session:
 
     @property
     def bytes(self) -> int:
-        """Bytes this session counts with: its cache, the chain that names it, and the reply it
+        """Bytes this session counts with: its cache, the names of what it held, and the reply it
         keeps for a replay.
         """
-        return self.reserved + self.promised + self.reply_bytes + self.chain.size
+        named = self.chain.size + self.traces.size
+        return self.reserved + self.promised + self.reply_bytes + named
 
     def advance(self, start: int, digests: Digests) -> None:
         """The cache now holds ``start`` positions and the rows that ``digests`` name."""

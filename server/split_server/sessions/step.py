@@ -192,6 +192,12 @@ class StepAdmission:
         if self.reuse is not None:
             self.reuse.name(session, salt)
 
+    async def erase(self, session: Session) -> None:
+        """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
+        if self.reuse is not None:
+            await self.reuse.erase(session)
+        self.store.close(session.principal, session.key)
+
     async def restored(self, session: Session, start: int, probe: Probe) -> int:
         """Positions that ``session`` holds after the longest known prefix of ``probe`` was taken in
         behind ``start``; where there is no memory for it, nothing is.

@@ -38,9 +38,8 @@ class StepRows:
 
     def take_in(self, waited_from: int | None) -> int:
         """Positions that the cache holds after the known ones were taken in."""
-        if not self.finds:
-            return self._start
-        return self._reuse.taken_in(self._session, self._start, self._digests, waited_from)
+        digests = self._digests if self.finds else []
+        return self._reuse.taken_in(self._session, self._start, digests, waited_from)
 
     def give(self, end: int) -> None:
         """Keep the positions up to ``end``, which are computed."""
