@@ -27,6 +27,15 @@ from split_wire.messages import DEFAULT_MAX_ROWS, Cache
 _TOLERATED_SHORTFALL = 0.1
 
 
+# A device waits before it opens a session again that it lost within ten seconds.
+_HURRY = 10.0
+
+
+def _hurried() -> float:
+    """Seconds that pass sooner: sessions end by intent here, soon after they were opened."""
+    return _HURRY * time.monotonic()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """``ids``: the reply. ``ms``: from the beginning, that of the session where it is new, to its
@@ -46,7 +55,9 @@ class Device:
     def __init__(self, url: str, folder: Path, token: str = "") -> None:
         self._client = SplitClient(url, token=token, cache=folder)
         self._url, self._token = url, token
-        self.vocabulary = self._client.manifest.vocab_size
+        manifest = self._client.manifest
+        self.vocabulary, self.width = manifest.vocab_size, manifest.hidden_size
+        self.manifest = manifest.digest
 
     def __enter__(self) -> Self:
         return self
@@ -55,6 +66,10 @@ class Device:
         self, kind: type[BaseException] | None, e: BaseException | None, t: TracebackType | None
     ) -> None:
         self._client.close()
+
+    def rows(self, ids: list[int]) -> np.ndarray:
+        """Embeddings float32 [n, H]."""
+        return self._client.ends.embedder.lookup(ids, "f32")
 
     def talk(self, cache: Cache = "exact", *, salt: str | None = None, asks: bool = True) -> Talk:
         """A session that opens with its first turn; without ``asks`` it sends every row."""
@@ -68,6 +83,7 @@ class Device:
             manifest.max_context,
             cache_salt=salt,
             cache=cache,
+            clock=_hurried,
         )
 
         def embed(ids: list[int]) -> np.ndarray:
