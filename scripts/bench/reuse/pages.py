@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from scripts.bench import options as common
 from scripts.bench.report import heading
 
 
-def parser(description: str, seconds: float) -> argparse.ArgumentParser:
+def parser(
+    description: str, seconds: float, dtypes: Sequence[str] = ("bfloat16", "float32")
+) -> argparse.ArgumentParser:
     """The parser of every benchmark with --quick, --out and --seconds."""
-    made = common.parser(description)
+    made = common.parser(description, dtypes)
     made.add_argument("--quick", action="store_true", help="small and soon: shows that it works")
     made.add_argument("--out", type=Path, metavar="FILE", help="write the tables there as well")
     made.add_argument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import torch
@@ -44,6 +45,15 @@ class Source:
         self.reuse.publish(session, start, digests)
         session.advance(start, digests)
         return states
+
+    def keep(self, session: Session) -> None:
+        """Keep all that ``session`` holds, as where it ends."""
+
+        async def parked() -> None:
+            self.reuse.park(session, lambda: None)
+            await asyncio.gather(*self.reuse.parking)
+
+        asyncio.run(parked())
 
     def taken_in(self, session: Session, rows: torch.Tensor) -> int:
         """Positions of ``rows`` [n, H] that ``session``, which is empty, holds now."""
