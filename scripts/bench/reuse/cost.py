@@ -27,7 +27,7 @@ from scripts.listening import listening
 from split_wire.messages import Cache
 
 _CHECKED = 4
-_QUICK = {"prompt": 256, "pairs": 8, "decode_pairs": 30, "tokens": 8}
+_QUICK = {"prompt": 256, "pairs": 8, "decode_pairs": 60}
 _RESAMPLES = 2000
 
 
@@ -62,7 +62,9 @@ def main() -> None:
         _check(path, (keeping, off), prompts.new(options.prompt), options.dtype)
         rows = []
         for other in (off, itself):
-            rows.append([f"cold prompt over {other.name}", *_cold((keeping, other), prompts, options)])
+            rows.append(
+                [f"cold prompt over {other.name}", *_cold((keeping, other), prompts, options)]
+            )
             rows.append([f"decode over {other.name}", *_decode((keeping, other), prompts, options)])
         page.add(table(["keeping", "wall", "processor of the server", "pairs"], rows))
         page.add(_WORDS.format(prompt=options.prompt, tokens=options.tokens))
@@ -190,7 +192,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--prompt", type=int, default=1024)
     made.add_argument("--pairs", type=int, default=40, help="of cold prompts")
     made.add_argument("--decode-pairs", type=int, default=200)
-    made.add_argument("--tokens", type=int, default=16, help="of a pair's decoding")
+    made.add_argument("--tokens", type=int, default=4, help="of a pair's decoding")
     made.add_argument("--hits", type=int, default=5)
     return parsed(made, _QUICK)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,7 +129,7 @@ class Bench:
         count = int(self._random.integers(1, 4))
         cuts = sorted({int(cut) for cut in self._random.integers(1, len(rows), count)})
         bounds = [0, *cuts, len(rows)]
-        parts = [rows[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        parts = [rows[a:b] for a, b in itertools.pairwise(bounds)]
         return torch.cat([self._rounded.computed(session, part) for part in parts])
 
     def _rows(self, count: int) -> torch.Tensor:

@@ -23,7 +23,7 @@ import numpy as np
 from scripts.bench.report import finish, spread, table
 from scripts.bench.reuse.devices import Device, Oracle, Prompts
 from scripts.bench.reuse.pages import Page, parsed, parser, rounds
-from scripts.bench.shapes import SHAPES, served_checkpoint
+from scripts.bench.shapes import served_checkpoint
 from scripts.listening import listening
 from split_client.transport.channel import Channel
 from split_client.transport.connect import connector
@@ -163,7 +163,7 @@ def _line(name: str, times: tuple[list[float], list[float]]) -> list[str]:
 
 
 def _problems(restored: int, foreign: float, mine: float, *, strict: bool) -> list[str]:
-    """``strict``: there are enough probes for the bar of guessing; few of them miss it by chance."""
+    """``strict``: there are enough probes for the bar of guessing, which few miss by chance."""
     found = [] if restored == 0 else [f"{restored} positions were restored by foreign digests"]
     if strict and abs(foreign - 0.5) > 0.05:
         found.append(f"a foreign prefix is told from an absent one: AUC {foreign:.3f}")

@@ -138,9 +138,7 @@ def _add_llama(
     return f"llama-cpp-python {facts['version']}, {facts['features']}."
 
 
-def _check(
-    ways: dict[str, Way], path: Path, prompts: Prompts, options: argparse.Namespace
-) -> None:
+def _check(ways: dict[str, Way], path: Path, prompts: Prompts, options: argparse.Namespace) -> None:
     """Every way gives the model's tokens, or the table says that it does not; ours has to."""
     oracle = Oracle(path, options.dtype)
     prompt = prompts.new(options.prompt)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ def _answered(device: Device, oracle: Worker, prompt: list[int], tokens: int) ->
 
 def _lines(found: Sequence[Answered]) -> list[list[str]]:
     lines = []
-    for low, high in zip(_SHARES, _SHARES[1:], strict=False):
+    for low, high in itertools.pairwise(_SHARES):
         part = [one for one in found if low <= one.share < high]
         if part:
             lines.append(_line(f"{low:.0%} to {min(high, 1):.0%}", part))
@@ -99,7 +100,9 @@ def _lines(found: Sequence[Answered]) -> list[list[str]]:
 
 def _line(name: str, part: Sequence[Answered]) -> list[str]:
     ratios = [one.plain.ms / one.reused.ms for one in part]
-    right = [sum(getattr(one, kind).ids == one.right for one in part) for kind in ("reused", "plain")]
+    right = [
+        sum(getattr(one, kind).ids == one.right for one in part) for kind in ("reused", "plain")
+    ]
     tokens = sum(len(one.right) for one in part)
     alike = [
         sum(_alike(getattr(one, kind).ids, one.right) for one in part)
