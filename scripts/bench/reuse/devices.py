@@ -17,7 +17,7 @@ from scripts.bench.workers import Worker
 from split_client.api import SamplingParams, SplitClient
 from split_client.chat.reply_maker import ReplyMaker
 from split_client.generation.sequence import Sequence
-from split_client.transport.channel import Channel
+from split_client.transport.channel import Channel, Patience
 from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import RemoteBackend
@@ -28,13 +28,8 @@ from split_wire.messages import DEFAULT_MAX_ROWS, Cache
 _TOLERATED_SHORTFALL = 0.1
 
 
-# A device waits before it opens a session again that it lost within ten seconds.
-_HURRY = 10.0
-
-
-def _hurried() -> float:
-    """Seconds that pass sooner: sessions end by intent here, soon after they were opened."""
-    return _HURRY * time.monotonic()
+# Sessions end by intent here, soon after they were opened, which a device would wait for.
+_AT_ONCE = Patience(first_delay=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +71,7 @@ class Device:
         """A session that opens with its first turn; without ``asks`` it sends every row."""
         connect = connector(Endpoint.parse(self._url), self._token, self._limit())
         manifest, ends = self._client.manifest, self._client.ends
-        channel = Channel(connect)
+        channel = Channel(connect, patience=_AT_ONCE)
         backend = RemoteBackend(
             channel,
             manifest.hidden_size,
@@ -84,7 +79,6 @@ class Device:
             manifest.max_context,
             cache_salt=salt,
             cache=cache,
-            clock=_hurried,
         )
 
         def embed(ids: list[int]) -> np.ndarray:
