@@ -21,7 +21,7 @@ from scripts.bench.processor import cpu_seconds
 from scripts.bench.report import interval, median, spread, table
 from scripts.bench.reuse.devices import Device, Oracle, Prompts, Talk
 from scripts.bench.reuse.hit import Hit, hits
-from scripts.bench.reuse.pages import Page, parsed, parser, rounds
+from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import served_checkpoint
 from scripts.listening import listening
 from split_wire.messages import Cache
@@ -81,7 +81,7 @@ _WORDS = (
 def _server(
     stack: contextlib.ExitStack, path: Path, folder: Path, options: argparse.Namespace, kind: str
 ) -> Side:
-    flags = ("--model", str(path), "--dtype", options.dtype, "--no-compat", "--kv-reuse", kind)
+    flags = (*model_flags(path, options), "--kv-reuse", kind)
     url, pid = stack.enter_context(listening("serve", *flags))
     device = stack.enter_context(Device(url, folder / "cache"))
     return Side(f"--kv-reuse {kind}", device, pid, "exact")

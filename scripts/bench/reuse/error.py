@@ -50,7 +50,9 @@ def main() -> None:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = served_checkpoint(options.shape, folder, "bfloat16")
         page = Page(f"Error against float32, shape {options.shape}", options.dtype)
-        exact, rounded = Source(path, "float32"), Source(path, options.dtype)
+        exact, rounded = (
+            Source(path, dtype, options.threads) for dtype in ("float32", options.dtype)
+        )
         stack.callback(exact.close)
         stack.callback(rounded.close)
         bench = Bench(exact, rounded, _table(path), options)

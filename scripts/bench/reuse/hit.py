@@ -30,7 +30,7 @@ class Hit:
 
 def hits(path: Path, options: argparse.Namespace) -> list[Hit]:
     """Rounds with rows of their own: computed, published, found and taken in."""
-    source = Source(path, options.dtype)
+    source = Source(path, options.dtype, options.threads)
     width = SHAPES[options.shape]["hidden_size"]
     try:
         # The first round compiles kernels and is not counted.

@@ -22,7 +22,7 @@ import numpy as np
 
 from scripts.bench.report import finish, spread, table
 from scripts.bench.reuse.devices import Device, Oracle, Prompts
-from scripts.bench.reuse.pages import Page, parsed, parser, rounds
+from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import served_checkpoint
 from scripts.listening import listening
 from split_client.transport.channel import Channel
@@ -48,7 +48,7 @@ def main() -> None:
         path = served_checkpoint(options.shape, folder, options.dtype)
         own = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         page = Page(f"A stranger's probes, shape {options.shape}", options.dtype)
-        url = stack.enter_context(_server(path, own, options.dtype))
+        url = stack.enter_context(_server(path, own, options))
         devices = [
             stack.enter_context(Device(url, own / str(number), token))
             for number, token in enumerate((_VICTIM, _STRANGER))
@@ -173,11 +173,11 @@ def _problems(restored: int, foreign: float, mine: float, *, strict: bool) -> li
 
 
 @contextlib.contextmanager
-def _server(path: Path, folder: Path, dtype: str) -> Iterator[str]:
+def _server(path: Path, folder: Path, options: argparse.Namespace) -> Iterator[str]:
     tokens = folder / "tokens"
     tokens.write_text(f"victim {_VICTIM}\nstranger {_STRANGER}\n")
     tokens.chmod(0o600)
-    model = ("--model", str(path), "--dtype", dtype, "--no-compat", "--kv-reuse", "exact")
+    model = (*model_flags(path, options), "--kv-reuse", "exact")
     with listening("serve", *model, "--token-file", str(tokens)) as (url, _):
         yield url
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,19 @@ def parser(
     made.add_argument(
         "--seconds", type=float, default=seconds, help="no round begins later than this"
     )
+    made.add_argument(
+        "--threads",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="of ours; a server alone would ask how many cores are free when it starts",
+    )
     return made
+
+
+def model_flags(path: Path, options: argparse.Namespace) -> tuple[str, ...]:
+    """Flags of a server of ``path`` whose requests are those of devices alone."""
+    threads = ("--threads", str(options.threads))
+    return ("--model", str(path), "--dtype", options.dtype, *threads, "--no-compat")
 
 
 def parsed(made: argparse.ArgumentParser, quick: Mapping[str, Any]) -> argparse.Namespace:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from typing import Any
 
 from scripts.bench.report import median, spread, table
 from scripts.bench.reuse.devices import Device, Oracle, Prompts
-from scripts.bench.reuse.pages import Page, parsed, parser, rounds
+from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import SHAPES, random_checkpoint
 from scripts.bench.workers import Worker
 from scripts.listening import listening
@@ -66,7 +65,7 @@ def _ways(
     stack: contextlib.ExitStack, path: Path, folder: Path, options: argparse.Namespace
 ) -> tuple[dict[str, Way], list[str]]:
     """Every way that this machine has, and a sentence about each peer that takes part or not."""
-    ways = {_OURS: _ours(stack, path, folder, options.dtype)}
+    ways = {_OURS: _ours(stack, path, folder, options)}
     stock = Worker("scripts.bench.peers.prefixes", str(path), options.dtype)
     stack.callback(stock.close)
     ways["generate, copied DynamicCache"] = _asked(stock, {}, reuse=True)
@@ -82,9 +81,11 @@ def _ways(
     return ways, facts
 
 
-def _ours(stack: contextlib.ExitStack, path: Path, folder: Path, dtype: str) -> Way:
-    flags = ("--model", str(path), "--dtype", dtype, "--no-compat")
-    url, _ = stack.enter_context(listening("serve", *flags, "--kv-reuse", "exact"))
+def _ours(
+    stack: contextlib.ExitStack, path: Path, folder: Path, options: argparse.Namespace
+) -> Way:
+    flags = (*model_flags(path, options), "--kv-reuse", "exact")
+    url, _ = stack.enter_context(listening("serve", *flags))
     device = stack.enter_context(Device(url, folder / "cache"))
 
     def first(ids: list[int], tokens: int) -> tuple[list[int], float]:
@@ -107,7 +108,7 @@ def _asked(worker: Worker, kept: dict[str, Any], **way: Any) -> Way:
 def _add_kvboost(
     stack: contextlib.ExitStack, ways: dict[str, Way], path: Path, options: argparse.Namespace
 ) -> str:
-    arguments = (str(path), options.dtype, str(_threads()))
+    arguments = (str(path), options.dtype, str(options.threads))
     worker = Worker("scripts.bench.peers.kv_boost", *arguments, python=options.kvboost_python)
     stack.callback(worker.close)
     for words, mode, chunk in (
@@ -129,7 +130,7 @@ def _add_llama(
     command = [options.llama_python, "-m", "scripts.bench.peers.gguf_file", source, file, "f16"]
     if not file.exists():
         subprocess.run([*command, vocabulary], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    arguments = (str(file), str(_threads()), str(2 * options.prompt))
+    arguments = (str(file), str(options.threads), str(2 * options.prompt))
     worker = Worker("scripts.bench.peers.llama_prefixes", *arguments, python=options.llama_python)
     stack.callback(worker.close)
     ways["llama.cpp f16, prefix match"] = _asked(worker, {}, way="match")
@@ -172,10 +173,6 @@ def _rows(ways: dict[str, Way]) -> list[list[str]]:
         ratio = "" if name == _OURS else f"{median(ratios):.2f} x"
         rows.append([name, spread(way.times, "ms", 0), ratio, way.right])
     return rows
-
-
-def _threads() -> int:
-    return os.cpu_count() or 1
 
 
 def _options() -> argparse.Namespace:

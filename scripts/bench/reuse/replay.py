@@ -20,7 +20,7 @@ from transformers import AutoTokenizer
 
 from scripts.bench.report import finish, median, spread, table
 from scripts.bench.reuse.devices import Device, Turn
-from scripts.bench.reuse.pages import Page, parsed, parser, rounds
+from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 from scripts.real.model import NAME, real_model
@@ -66,8 +66,8 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         page = Page(f"Conversations replayed, {NAME}", options.dtype)
-        flags = ("--model", str(path), "--dtype", options.dtype, "--no-compat")
-        url, _ = stack.enter_context(listening("serve", *flags, "--kv-reuse", "exact"))
+        flags = (*model_flags(path, options), "--kv-reuse", "exact")
+        url, _ = stack.enter_context(listening("serve", *flags))
         device = stack.enter_context(Device(url, folder))
         oracle = Worker("scripts.bench.peers.generate", str(path), "float32")
         stack.callback(oracle.close)

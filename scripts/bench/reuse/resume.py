@@ -21,7 +21,7 @@ from pathlib import Path
 
 from scripts.bench.report import finish, median, spread, table
 from scripts.bench.reuse.devices import Device, Oracle, Prompts, Talk, Turn
-from scripts.bench.reuse.pages import Page, parsed, parser, rounds
+from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import SHAPES, served_checkpoint
 from scripts.listening import listening
 
@@ -73,7 +73,7 @@ class Bench:
                     self._goes_on(_DISK, talk, chat, oracle if number == 0 else None)
 
     def _server(self, *flags: str) -> contextlib.AbstractContextManager[str]:
-        model = ("--model", str(self._path), "--dtype", self._options.dtype, "--no-compat")
+        model = model_flags(self._path, self._options)
         state = ("--token-file", str(self._tokens), "--state", str(self._folder / "state"))
         limits = ("--session-ttl", str(_TTL), "--max-sessions", str(_FULL))
         return _url(*model, "--kv-reuse", "exact", *state, *limits, *flags)

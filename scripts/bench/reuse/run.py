@@ -16,7 +16,7 @@ from pathlib import Path
 
 from scripts.bench.report import spread, table
 from scripts.bench.reuse.devices import Device, Oracle, Prompts, Turn
-from scripts.bench.reuse.pages import Page, parsed, parser, rounds
+from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import served_checkpoint
 from scripts.listening import listening
 
@@ -40,8 +40,8 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = served_checkpoint(options.shape, folder, options.dtype)
-        flags = ("--model", str(path), "--dtype", options.dtype, "--no-compat")
-        url, _ = stack.enter_context(listening("serve", *flags, "--kv-reuse", "exact"))
+        flags = (*model_flags(path, options), "--kv-reuse", "exact")
+        url, _ = stack.enter_context(listening("serve", *flags))
         device = stack.enter_context(Device(url, folder / "cache"))
         page = Page(f"A prompt that is known in part, shape {options.shape}", options.dtype)
         bench = Bench(device, options)
