@@ -61,13 +61,14 @@ class Extended:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The rows of all ``tokens`` but the last, which is always sent."""
+    """The rows of the first ``end`` of ``tokens``; the last of them is always sent."""
 
     tokens: list[int]
     embed: Embed
+    end: int
 
     def __len__(self) -> int:
-        return len(self.tokens) - 1
+        return self.end
 
     def part(self, start: int, stop: int) -> NDArray[np.float32]:
         return self.embed(self.tokens[start:stop])
@@ -127,8 +128,9 @@ class Sequence:
         """:meth:`extend` without ``correct``, for whoever does not need the hidden state."""
         if not tokens:
             raise PromptEmpty
+        stood = None
         for _ in range(1 + MAX_RESENDS):
-            known = self._known(tokens)
+            known = self._known(tokens, stood)
             self._open(known)
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
@@ -138,6 +140,7 @@ class Sequence:
                 return replace(sent, restored=sent.restored + restored)
             except CacheLost:
                 self.counters.resends += 1
+                stood = stood or self._stood(tokens)
                 self._cached, self._broken_off = [], None
         raise SessionUnstable
 
@@ -146,11 +149,20 @@ class Sequence:
         self._cached, self._broken_off = [], None
         self._backend.close()
 
-    def _known(self, tokens: list[int]) -> _Known | None:
-        """What the backend is asked for before it is sent; None where that is not worth asking."""
+    def _known(self, tokens: list[int], stood: int | None = None) -> _Known | None:
+        """What the backend is asked for before it is sent; None where that is not worth asking.
+
+        ``stood``: where a lost cache ended. Its last, partial block is found by that end alone.
+        """
         if self._embed is None or len(tokens) - self.shared(tokens) <= _WORTH_ASKING:
             return None
-        return _Known(tokens, self._embed)
+        return _Known(tokens, self._embed, stood or len(tokens) - 1)
+
+    def _stood(self, tokens: list[int]) -> int | None:
+        """Positions of the cache that was lost, if ``tokens`` go on from all of them."""
+        held = self._cached if self._broken_off is None else self._broken_off[0]
+        goes_on = len(held) < len(tokens) and _common_prefix(held, tokens) == len(held)
+        return len(held) if goes_on else None
 
     def _restore(self, known: _Known | None) -> int:
         """Have the backend take in what it kept of ``known``; how many rows that were."""

@@ -117,8 +117,10 @@ def test_a_cache_that_was_lost_is_restored(peer: PeerAnswer, device: Device) -> 
     more = [*PROMPT, *range(61, 100)]
     assert device.extend(more) == truth(more)
     # A restore in the session that is gone, then a session that begins with what is kept.
-    assert [type(each) for each in sent(peer)] == [Restore, Open, Step]
-    assert sent(peer)[-1].start == 48
+    lost, opening, step = sent(peer)
+    assert [type(each) for each in (lost, opening, step)] == [Restore, Open, Step]
+    # That ends where the lost one did: its last, partial block is kept under that end alone.
+    assert (opening.probe.known, step.start) == (len(PROMPT), len(PROMPT))
 
 
 def test_a_restore_without_an_answer_leaves_the_session_usable(
