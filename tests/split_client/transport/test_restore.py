@@ -209,3 +209,33 @@ def test_the_word_of_the_device_goes_with_every_session(peer: PeerAnswer, endpoi
     device.close()
     opens = [each for each in sent(peer) if isinstance(each, Open)]
     assert [each.cache_salt for each in opens] == ["a word", "a word"]
+
+
+def test_a_session_that_is_closed_without_keeping_it_is_not_found_again(
+    peer: PeerAnswer, device: Device
+) -> None:
+    device.extend(PROMPT)
+    assert device.backend.close(keep=False)
+    peer.frames.clear()
+    assert device.extend([*PROMPT, 61]) == truth([*PROMPT, 61])
+    assert sent(peer)[-1].start == 0
+
+
+def test_a_device_is_told_that_a_session_was_gone_before_it_was_deleted(
+    peer: PeerAnswer, device: Device
+) -> None:
+    device.extend(PROMPT)
+    peer.peer.sessions.clear()
+    assert not device.backend.close(keep=False)
+
+
+def test_nothing_is_deleted_where_no_session_is_open(device: Device) -> None:
+    assert not device.backend.close(keep=False)
+
+
+def test_what_is_kept_is_deleted_over_a_new_connection_where_the_old_one_is_lost(
+    device: Device,
+) -> None:
+    device.extend(PROMPT)
+    device.channel.close()
+    assert device.backend.close(keep=False)
