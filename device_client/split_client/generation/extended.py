@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.generation.spared import Spared
+from split_client.generation.spared import NOTHING_SPARED, Spared
 from split_wire.attention import AttentionWeights
 
 
@@ -39,7 +39,7 @@ class Extended:
     queue: float
     attention: AttentionWeights | None = None
     restored: int = 0
-    spared: Spared = Spared()
+    spared: Spared = NOTHING_SPARED
 
     @property
     def wire(self) -> float:

@@ -22,7 +22,7 @@ from split_client.generation.sampling.logprobs import (
 )
 from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
-from split_client.generation.spared import Spared
+from split_client.generation.spared import NOTHING_SPARED, Spared
 from split_client.generation.stops import StopFilter
 from split_wire.attention import AttentionRequest, AttentionWeights
 
@@ -63,9 +63,10 @@ class TokenEvent:
 
     ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
     new part of the prompt for the first token, then 1; ``restored`` of the prompt were known
-    already, and not sent or not computed; ``spared`` has the whole account. ``attention``, where it was asked for, is
-    that of the position before the token, which it was chosen from: over the prompt and the tokens
-    of the reply before this one. ``logprobs``, where asked for, are those of the model alone.
+    already, and not sent or not computed; ``spared`` has the whole account. ``attention``, where it
+    was asked for, is that of the position before the token, which it was chosen from: over the
+    prompt and the tokens of the reply before this one. ``logprobs``, where asked for, are those of
+    the model alone.
     """
 
     token: int
@@ -76,7 +77,7 @@ class TokenEvent:
     attention: AttentionWeights | None = None
     logprobs: TokenLogprobs | None = None
     restored: int = 0
-    spared: Spared = Spared()
+    spared: Spared = NOTHING_SPARED
 
 
 @dataclass(frozen=True, slots=True)

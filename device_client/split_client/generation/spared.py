@@ -27,6 +27,9 @@ class Spared:
     seconds: float | None = None
 
 
+NOTHING_SPARED = Spared()
+
+
 def row_bytes(width: int, dtype: WireDtype) -> int:
     """Bytes of a row of ``width`` numbers as it travels."""
     return width * item_size(dtype) + (_SCALE_BYTES if dtype == "i8" else 0)
