@@ -245,6 +245,7 @@ class SplitClient:
     def forget(self, messages: Messages) -> Forgotten:
         """Have the server delete what it keeps of a chat with these ``messages``, for example one
         that was saved: the turns of this device, as far as they can be made again from the texts.
+        Not for a chat that was sent with noise: the names of its plain rows would tell of them.
 
         Raises NotForgotten and what :meth:`chat` raises.
         """

@@ -115,9 +115,9 @@ class AsyncChatSession:
         """Reply to the last message of the user, again if need be."""
         return AsyncReply(self._maker, lambda _: self.session.answer())
 
-    async def forget(self) -> Forgotten:
+    async def forget(self, *, texts: bool = True) -> Forgotten:
         """As :meth:`ChatSession.forget`."""
-        return await self._maker.run(self.session.forget)
+        return await self._maker.run(lambda: self.session.forget(texts=texts))
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.conversation import Conversation, Message, Prompt
@@ -120,14 +120,18 @@ class ChatSession:
         """End the session on the server; a later reply opens another and sends the whole chat."""
         self._sequence.close()
 
-    def forget(self) -> Forgotten:
+    def forget(self, *, texts: bool = True) -> Forgotten:
         """End the session, and have the server delete what it keeps of this chat: its branches, and
         what earlier sessions left of its messages. The chat stays; its next turn sends all of it.
 
+        ``texts``: whether the names of rows may be told that this session has not sent, which are
+        made of the messages; not of a chat that was sent with noise before.
         Raises NotForgotten and the errors of a step; what was deleted by then stays deleted.
         """
         if self._forget is None:
             raise RuntimeError("this chat has no server that could forget it")
+        if not texts:
+            return replace(self._forget(self._sequence, ()), earlier=False)
         return self._forget(self._sequence, self.messages)
 
     def _choice(self) -> str | None:

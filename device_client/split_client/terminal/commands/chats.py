@@ -97,7 +97,7 @@ class Chats:
             kept, saved = self.folder.load(text)
             source = f"of “{kept.name}”"
         self.chat.conversation.replace(saved.messages)
-        self.turns.kept = kept
+        self.turns.kept, self.turns.noised = kept, saved.noised
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
@@ -183,7 +183,8 @@ class Chats:
             raise ChatEmpty(None if kept is None else kept.name)
 
     def _saved(self) -> SavedConversation:
-        return SavedConversation(self.client.manifest.name, self.chat.messages)
+        noised = self.turns.noised or self.chat.noise is not None
+        return SavedConversation(self.client.manifest.name, self.chat.messages, noised)
 
     def _show(self, found: Found) -> None:
         facts = f"{found.file.changed:%Y-%m-%d %H:%M} · {counted(found.messages, 'message')}"

@@ -47,7 +47,7 @@ class CommandLine:
     ) -> None:
         self._screen = screen
         self.turns = Turns(chat, screen)
-        forget = Forget(client, chat, screen)
+        forget = Forget(client, chat, screen, self.turns)
         self.chats = Chats(client, chat, screen, folders.chats, self.turns, forget)
         self.files = Files(screen)
         self.server = Server(client, chat, screen, attention, forget)

@@ -31,12 +31,16 @@ class Client:
 
 
 class Chat:
-    def forget(self) -> Forgotten:
+    def __init__(self) -> None:
+        self.texts: list[bool] = []
+
+    def forget(self, *, texts: bool) -> Forgotten:
+        self.texts.append(texts)
         return Forgotten(64, 16)
 
 
 class Lost(Chat):
-    def forget(self) -> Forgotten:
+    def forget(self, *, texts: bool) -> Forgotten:
         raise ConnectionLost("gone")
 
 
@@ -48,11 +52,14 @@ class Notes:
         self.notes.append(text)
 
 
-def made(chat: Any = None, **about: Any) -> tuple[Forget, Client, list[str]]:
+def made(
+    chat: Any = None, *, noised: bool = False, **about: Any
+) -> tuple[Forget, Client, list[str]]:
     client, notes = Client(**about), Notes()
     any_client: Any = client
     any_notes: Any = notes
-    return Forget(any_client, chat or Chat(), any_notes), client, notes.notes
+    turns: Any = SimpleNamespace(noised=noised)
+    return Forget(any_client, chat or Chat(), any_notes, turns), client, notes.notes
 
 
 def test_what_is_kept_of_the_chat_is_deleted_and_the_chat_goes_on() -> None:
@@ -92,7 +99,11 @@ def test_a_chat_that_is_deleted_here_is_deleted_there() -> None:
 
 @pytest.mark.parametrize(
     ("saved", "why"),
-    [(None, "could not be read"), (SavedConversation("other", MESSAGES), "another model's, other")],
+    [
+        (None, "could not be read"),
+        (SavedConversation("other", MESSAGES), "another model's, other"),
+        (SavedConversation("m", MESSAGES, noised=True), "sent with noise"),
+    ],
 )
 def test_what_cannot_be_asked_for_is_told(saved: SavedConversation | None, why: str) -> None:
     forget, client, notes = made()
@@ -106,3 +117,12 @@ def test_a_server_that_is_gone_keeps_what_it_keeps_and_that_is_told() -> None:
     forget, _, notes = made(Lost())
     forget.saved(SavedConversation("m", MESSAGES), open_here=True)
     assert "was not deleted there" in notes[0]
+
+
+@pytest.mark.parametrize("noised", [False, True])
+def test_a_chat_that_was_sent_with_noise_is_not_asked_for_by_its_text(noised: bool) -> None:
+    chat = Chat()
+    forget, _, _ = made(chat, noised=noised)
+    forget.run("")
+    forget.saved(SavedConversation("m", MESSAGES, noised), open_here=True)
+    assert chat.texts == [not noised] * 2
