@@ -245,7 +245,8 @@ class SplitClient:
     def forget(self, messages: Messages) -> Forgotten:
         """Have the server delete what it keeps of a chat with these ``messages``, for example one
         that was saved: the turns of this device, as far as they can be made again from the texts.
-        Not for a chat that was sent with noise: the names of its plain rows would tell of them.
+        Other chats of this client that begin with the same turns send all of theirs again. Not for
+        a chat that was sent with noise: the names of its plain rows would tell of them.
 
         Raises NotForgotten and what :meth:`chat` raises.
         """
@@ -253,12 +254,14 @@ class SplitClient:
 
     def forget_all(self) -> Purged | None:
         """Have the server delete all that it keeps of this user in memory and on disk; None where
-        it does not know how. Sessions that are open stay as they are.
+        it does not know how. Open chats send all of theirs again.
 
         Raises AnswerInvalid and the errors of a connection.
         """
-        wanted = self._wanted
-        salt = self._connected().salt
+        wanted, model = self._wanted, self._connected()
+        self.resume()
+        model.forget_open()
+        salt = model.salt
         return purge_server_cache(wanted.endpoint, wanted.token, salt, wanted.patience.connect)
 
     def server_keeps(self) -> ServerCache | None:

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 
 # No server keeps less under a name.
-_SHORTEST = 16
+SHORTEST = 16
 _MOST_ENDS = 64
 
 
@@ -23,7 +23,7 @@ class Trail:
 
     def note(self, tokens: Sequence[int]) -> None:
         """A cache that held ``tokens`` is given up."""
-        if len(tokens) < _SHORTEST:
+        if len(tokens) < SHORTEST:
             return
         end = array("q", tokens)
         if end not in self._ends:

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sequence import Embed, Sequence
+from split_client.generation.trail import SHORTEST
 from split_client.model.cache_salt import cache_salt
 from split_client.model.ends import DeviceEnds, derives
 from split_client.model.forgetting import Forgotten, forget
@@ -148,10 +149,33 @@ class ConnectedModel:
         """
         kept = self._sequences[sequence]
         held = sequence.leave()
+        wanted = [*sequence.trail.ends, *ends]
         embed = None if self._server_cache == "off" else kept.embed
-        done = forget(kept.backend, held, [*sequence.trail.ends, *ends], embed)
+        done = forget(kept.backend, held, wanted, embed, self._beside(sequence, wanted))
         sequence.trail.clear()
         return done
+
+    def forget_open(self) -> None:
+        """End all sessions and have the server keep nothing of them, as far as it is reached."""
+        for sequence, kept in self._sequences.items():
+            sequence.leave()
+            kept.backend.close(keep=False)
+            sequence.trail.clear()
+
+    def _beside(self, sequence: Sequence, ends: list[list[int]]) -> list[tuple[list[int], int]]:
+        """End the other sessions that hold something of ``ends``, which they would leave behind when
+        they end; what of it went with them.
+        """
+        gone = []
+        for other, kept in self._sequences.items():
+            end = max(ends, key=other.shared, default=[])
+            shared = other.shared(end)
+            if other is sequence or shared < SHORTEST:
+                continue
+            other.leave()
+            if kept.backend.close(keep=False):
+                gone.append((end, shared))
+        return gone
 
     @property
     def salt(self) -> str | None:

@@ -48,17 +48,25 @@ class _Rows:
 
 
 def forget(
-    backend: RemoteBackend, held: list[int], ends: Iterable[list[int]], embed: Embed | None
+    backend: RemoteBackend,
+    held: list[int],
+    ends: Iterable[list[int]],
+    embed: Embed | None,
+    gone: Iterable[tuple[list[int], int]] = (),
 ) -> Forgotten:
     """End the session, which holds ``held``, and delete what is kept of it and of the prefixes
     ``ends``. Without ``embed`` nothing may be named, and of earlier sessions nothing is found.
 
-    Raises NotForgotten and what opening a session raises.
+    ``gone``: prefixes, each so long, that went with other sessions. Raises NotForgotten and what
+    opening a session raises.
     """
-    found = [(held, len(held))] if backend.close(keep=False) else []
+    found = [*gone]
+    closed = backend.close(keep=False)
+    if closed:
+        found.append((held, len(held)))
     if embed is None:
         return Forgotten(_distinct(found), earlier=False)
-    others = [end for end in _unique([held, *ends]) if not found or end != held]
+    others = [end for end in _unique([held, *ends]) if not closed or end != held]
     # What a branch has of its own goes before what it shares.
     for end in sorted(others, key=len, reverse=True):
         count = _cut(backend, _Rows(end, embed))
