@@ -163,7 +163,7 @@ class ConnectedModel:
             sequence.trail.clear()
 
     def _beside(self, sequence: Sequence, ends: list[list[int]]) -> list[tuple[list[int], int]]:
-        """End the other sessions that hold something of ``ends``, which they would leave behind when
+        """End the other sessions that hold something of ``ends``, and would leave it behind when
         they end; what of it went with them.
         """
         gone = []
