@@ -57,5 +57,5 @@ def purged_line(done: Purged | None) -> str:
     if done is None:
         return "this server does not offer to delete all that it keeps; /forget asks for this chat"
     if not done.runs:
-        return "the server kept nothing of your chats"
+        return "the server keeps nothing of your chats any more"
     return f"the server deleted {size(done.bytes)} that it kept of your chats"

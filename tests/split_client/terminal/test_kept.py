@@ -67,5 +67,5 @@ def test_what_became_of_all_chats_is_told() -> None:
     assert purged_line(Purged(4, 2_000_000)) == (
         "the server deleted 2.0 MB that it kept of your chats"
     )
-    assert purged_line(Purged(0, 0)) == "the server kept nothing of your chats"
+    assert purged_line(Purged(0, 0)) == "the server keeps nothing of your chats any more"
     assert "does not offer" in purged_line(None)
