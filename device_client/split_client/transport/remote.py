@@ -113,6 +113,11 @@ class RemoteBackend:
             return self._usual_dtype
         return self._opened().dtype
 
+    @property
+    def restores(self) -> bool:
+        """Whether the open session can be asked for what the server kept."""
+        return self._keeps and self._protocol.restores
+
     def open(self, wanted: Rows | None = None) -> bool | None:
         """Open a session unless there is one; a step that was broken off is sent again first.
 
@@ -144,7 +149,7 @@ class RemoteBackend:
             return self._protocol.cached
         if start > self._protocol.cached:
             raise CacheLost
-        if not (self._keeps and self._protocol.restores):
+        if not self.restores:
             return start
         chain = self._named(wanted, self.dtype)
         event = self._ask(lambda: self._protocol.restore(start, chain))
