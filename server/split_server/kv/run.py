@@ -23,7 +23,9 @@ class Run:
     ``start`` or with it.
 
     ``digests``: 16 bytes for the chain after each position; ``names`` of its blocks by the position
-    they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values.
+    they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values; ``space``:
+    what the names of one principal and salt have in common; ``to_disk``: whether it may be written
+    there; ``fetched``: it was read from there and not used since.
     """
 
     owner: str
@@ -36,6 +38,9 @@ class Run:
     children: int = 0
     readers: int = 0
     used: float = 0.0
+    space: bytes = b""
+    to_disk: bool = True
+    fetched: bool = False
     size: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from split_server.kv.block_key import BLOCK, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
 from split_server.kv.run import Run, Span, block_ends, pieces
 from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.digest import DIGEST_BYTES
@@ -35,18 +36,25 @@ _log = logging.getLogger(__name__)
 
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
-    people may be, for whom nothing is kept without a salt.
+    people may be, for whom nothing is kept without a salt; ``disk``: what outlives the process,
+    None without.
     """
 
     def __init__(
-        self, pool: RunPool, namespaces: Namespaces, strangers: frozenset[str] = frozenset()
+        self,
+        pool: RunPool,
+        namespaces: Namespaces,
+        strangers: frozenset[str] = frozenset(),
+        disk: DiskTier | None = None,
     ) -> None:
         self.pool = pool
+        self.disk = disk
         self._namespaces = namespaces
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
         self._threads = Threads("kv", 1)
-        # Positions that were taken in: asked for by their device, or sent in vain.
+        # Positions that were taken in: asked for by their device, sent in vain, or, of both, read
+        # from disk before.
         self.taken: Counter[str] = Counter()
         # What copies sessions that have ended.
         self.parking: set[asyncio.Task[None]] = set()
@@ -61,6 +69,22 @@ class Reuse:
         """Drop what is kept of principals that are ``gone``."""
         self._namespaces.forget(gone)
         self.pool.forget(gone)
+        if self.disk is not None:
+            self.disk.forget(gone)
+
+    def start(self) -> None:
+        """Begin to learn what earlier processes have left on disk."""
+        if self.disk is not None:
+            self.disk.start()
+
+    async def flush(self, sessions: Iterable[Session]) -> None:
+        """Have all that ``sessions`` hold on disk, where there is one; no step of them runs."""
+        if self.disk is None:
+            return
+        for session in sessions:
+            self.park(session, lambda: None)
+        await asyncio.gather(*self.parking, return_exceptions=True)
+        await self.disk.flush()
 
     def publish(self, session: Session, start: int, digests: list[bytes]) -> None:
         """A step has appended rows behind ``start`` that are named by ``digests``.
@@ -69,6 +93,8 @@ class Reuse:
         """
         names, end = session.names, start + len(digests)
         whole = end - end % BLOCK
+        if self.disk is not None:
+            self.disk.used(id(session))
         session.published = known = min(session.published, start)
         if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
             return
@@ -95,8 +121,10 @@ class Reuse:
         return False
 
     def close(self) -> None:
-        """End its thread."""
+        """End its threads."""
         self._threads.close()
+        if self.disk is not None:
+            self.disk.close()
 
     def taken_in(self, session: Session, start: int, digests: list[bytes]) -> int:
         """Positions that the cache of ``session`` holds after as many of the rows behind ``start``
@@ -113,8 +141,25 @@ class Reuse:
         named = [names.name(end, digests[end - start - 1]) for end in ends]
         with self.pool.longest(named) as spans:
             held = self._adopt(session, start, spans, last + 1)
-        self.taken["sent"] += held - start
+            self._count("sent", start, held, spans)
         return held
+
+    async def fetch(self, session: Session, start: int, digests: list[bytes]) -> None:
+        """Have the pool hold what the disk has of the rows behind ``start``, where that saves
+        computing them. On the event loop, before the step is queued.
+        """
+        names, disk = session.names, self.disk
+        if names is None or disk is None or len(digests) <= WORTH_LOOKING:
+            return
+        last = start + len(digests) - 1
+
+        def asked() -> list[tuple[int, bytes]]:
+            ends = range(last - last % BLOCK, start, -BLOCK)
+            return [(end, names.name(end, digests[end - start - 1])) for end in ends]
+
+        few = len(digests) <= _FEW * BLOCK
+        named = asked() if few else await self._threads.run(asked)
+        await disk.bring(named, WORTH_LOOKING)
 
     async def restored(self, session: Session, start: int, spans: list[Span]) -> int:
         """Positions that ``session``, which has no step under way, holds after ``spans`` were taken
@@ -127,7 +172,7 @@ class Reuse:
             return self._adopt(session, start, spans, spans[-1].end)
 
         held = await self._threads.run(work)
-        self.taken["asked"] += held - start
+        self._count("asked", start, held, spans)
         if held > start:
             chained = b"".join(span.digests for span in spans)
             session.advance(0, _split(chained))
@@ -143,12 +188,27 @@ class Reuse:
         if names is None:
             return []
 
-        def work() -> list[Span]:
+        def work() -> list[tuple[int, bytes]]:
             asked = probe.longest_first()
-            return self.pool.hold([names.name(at, digest) for at, digest in asked if at > start])
+            return [(at, names.name(at, digest)) for at, digest in asked if at > start]
 
         few = len(probe.digests) <= _FEW * DIGEST_BYTES
-        return work() if few else await self._threads.run(work)
+        asked = work() if few else await self._threads.run(work)
+        if self.disk is not None:
+            await self.disk.bring(asked)
+        return self.pool.hold([name for _, name in asked])
+
+    def _count(self, kind: str, start: int, held: int, spans: list[Span]) -> None:
+        """Count the positions behind ``start`` that were taken in, those from disk apart."""
+        if held == start:
+            return
+        read = 0
+        for span in spans:
+            if span.run.fetched and span.end > start:
+                read += span.end - max(span.start, start)
+                span.run.fetched = False
+        self.taken["disk"] += read
+        self.taken[kind] += held - start - read
 
     def _keep_cut_off(self, session: Session, names: BlockNames, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
@@ -181,6 +241,8 @@ class Reuse:
         # The server stops, or too much waits: what is not kept is computed again.
         except SplitError:
             return
+            if self.disk is not None:
+                self.disk.ended(id(session))
         finally:
             done()
 
@@ -237,8 +299,13 @@ class Reuse:
         named = {
             position: names.name(position, digest(position)) for position in block_ends(start, end)
         }
-        run = Run(names.owner, start, end, digests, named, copied(cache, start, end), parent)
-        return run if self.pool.add(run) else self.pool.find(named[end])
+        layers = copied(cache, start, end)
+        run = Run(names.owner, start, end, digests, named, layers, parent, space=names.space)
+        if not self.pool.add(run):
+            return self.pool.find(named[end])
+        if self.disk is not None:
+            self.disk.published(id(session), run)
+        return run
 
 
 def _split(chained: bytes) -> list[bytes]:
