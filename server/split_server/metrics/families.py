@@ -118,9 +118,9 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])
-    if reuse.disk is not None:
-        for reason in REMOVALS:
-            evicted.add_metric([f"disk_{reason}"], reuse.disk.counts.removed[reason])
+    counts = Counts() if reuse.disk is None else reuse.disk.counts
+    for reason in REMOVALS:
+        evicted.add_metric([f"disk_{reason}"], counts.removed[reason])
     yield from (positions, evicted)
     size = GaugeMetricFamily(
         "split_kv_bytes", "Bytes that are kept for later sessions.", labels=["tier"]
@@ -133,8 +133,8 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     if reuse.disk is not None:
         size.add_metric(["disk"], reuse.disk.index.total)
         runs.add_metric(["disk"], len(reuse.disk.index))
-        yield from _disk_families(reuse.disk.counts)
     yield from (size, runs)
+    yield from _disk_families(counts)
 
 
 def _disk_families(counts: Counts) -> Iterator[Metric]:
