@@ -146,7 +146,7 @@ def test_a_request_of_openais_api_counts_what_another_session_left(server: Runni
 
 def test_what_is_kept_is_counted(server: RunningServer) -> None:
     assert metric(server, 'split_kv_positions_total{source="pool_asked"}') > 0
-    assert metric(server, "split_kv_pool_runs ") > 0
+    assert metric(server, 'split_kv_runs{tier="memory"}') > 0
     with urllib.request.urlopen(f"{server.url}/api/v1/memory", timeout=30) as answer:
         kept = json.load(answer)["kept"]
     assert kept["runs"] > 0

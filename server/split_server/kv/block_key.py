@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Protocol
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -43,18 +44,44 @@ class BlockNames:
         return blake2b(b"space", key=self._secret, digest_size=_SPACE_BYTES).digest()
 
 
+class Salts(Protocol):
+    """Random secrets of principals, 32 bytes each."""
+
+    def of(self, principal: str) -> bytes:
+        """The secret of ``principal``, drawn where there is none."""
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Have principals that are ``gone`` draw a new one if they come back."""
+
+
+class MemorySalts:
+    """Salts that end with the process."""
+
+    def __init__(self) -> None:
+        self._salts: dict[str, bytes] = {}
+
+    def of(self, principal: str) -> bytes:
+        """The secret of ``principal``, drawn where there is none."""
+        return self._salts.setdefault(principal, secrets.token_bytes(_SECRET_BYTES))
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Have principals that are ``gone`` draw a new one if they come back."""
+        for principal in [principal for principal in self._salts if gone(principal)]:
+            del self._salts[principal]
+
+
 class Namespaces:
-    """``identity``: everything that decides what keys and values a row gives. Lives on the event
-    loop.
+    """``identity``: everything that decides what keys and values a row gives; ``salts``: where the
+    secrets of principals are kept, in memory unless it is given. Lives on the event loop.
     """
 
-    def __init__(self, identity: str) -> None:
+    def __init__(self, identity: str, salts: Salts | None = None) -> None:
         self._identity = identity.encode()
-        self._salts: dict[str, bytes] = {}
+        self._salts = MemorySalts() if salts is None else salts
 
     def of(self, principal: str, salt: str = "") -> BlockNames:
         """The names of ``principal``; with a ``salt``, other ones than with any other."""
-        own = self._salts.setdefault(principal, secrets.token_bytes(_SECRET_BYTES))
+        own = self._salts.of(principal)
         # HKDF (RFC 5869); the parts of what it is told are told apart by their lengths.
         parts = (self._identity, salt.encode())
         told = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
@@ -63,5 +90,4 @@ class Namespaces:
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Nothing that was named for principals that are ``gone`` is found again."""
-        for principal in [principal for principal in self._salts if gone(principal)]:
-            del self._salts[principal]
+        self._salts.forget(gone)

@@ -55,8 +55,9 @@ def shortened(run: Run, end: int) -> Run:
     size = len(run.digests) // (run.end - run.start)
     names = {position: name for position, name in run.names.items() if position <= end}
     digests = run.digests[: size * count]
-    kept = {"end": end, "digests": digests, "names": names, "layers": layers}
-    return replace(run, **kept, children=0, readers=0, copied=None)
+    left = replace(run, end=end, digests=digests, names=names, layers=layers, copied=None)
+    left.children = left.readers = 0
+    return left
 
 
 def with_all_behind(runs: Iterable[Run], among: Collection[Run]) -> list[Run]:

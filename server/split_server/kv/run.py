@@ -25,9 +25,10 @@ class Run:
     ``digests``: 16 bytes for the chain after each position; ``names`` of its blocks by the position
     they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values, as
     :func:`new_slab` makes them; ``pinned_until``: the pool's time up to which it goes for memory
-    that sessions need alone; ``space``: what the names of one principal and salt have in common.
-    ``copied``: the copies from a GPU, which may still be under way; on that GPU they come before
-    all that is asked for later.
+    that sessions need alone; ``space``: what the names of one principal and salt have in common;
+    ``to_disk``: whether it may be written there; ``fetched``: it was read from there and not used
+    since. ``copied``: the copies from a GPU, which may still be under way; on that GPU they come
+    before all that is asked for later.
     """
 
     owner: str
@@ -43,6 +44,8 @@ class Run:
     copied: torch.cuda.Event | None = None
     pinned_until: float = 0.0
     space: bytes = b""
+    to_disk: bool = True
+    fetched: bool = False
     size: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from split_server.kv_disk.tier import DiskTier
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.record import Ratios
 from split_server.memory.usage import process_usage
 from split_wire.messages import DEFAULT_MAX_ROWS
 
 
-def memory_report(measured: MeasuredRoom) -> dict[str, Any]:
-    """Sizes in bytes. Nothing in it belongs to a principal."""
+def memory_report(measured: MeasuredRoom, disk: DiskTier | None = None) -> dict[str, Any]:
+    """Sizes in bytes; ``disk``: what is kept beyond the process, None without. Nothing in it
+    belongs to a principal.
+    """
     planner = measured.planner
     budget, reserved = measured.budget.total, measured.budget.in_use
     room = planner.room()
@@ -24,7 +27,11 @@ def memory_report(measured: MeasuredRoom) -> dict[str, Any]:
         "limit": {"source": room.source, "free": max(room.free, 0), "kept_free": planner.reserve},
         "held": {"private": usage.private, "caches": planner.held()},
         "caches": {"budget": budget, "reserved": reserved, "idle": planner.pool.idle_bytes},
-        "kept": {"bytes": kept, "runs": 0 if measured.runs is None else len(measured.runs)},
+        "kept": {
+            "bytes": kept,
+            "runs": 0 if measured.runs is None else len(measured.runs),
+            "disk": None if disk is None else {"bytes": disk.index.total, "files": len(disk.index)},
+        },
         "largest_prompt": min(planner.fits(None, free, DEFAULT_MAX_ROWS), within_budget),
         "predictions": _predictions(planner.record.ratios(), planner.record.correction),
         "refused": planner.refused,

@@ -19,6 +19,7 @@ from prometheus_client.core import (
 from split_server.compat.generator import Generator
 from split_server.engine.vitals import Vitals
 from split_server.kv.run_pool import EVICTIONS
+from split_server.kv_disk.counts import FAILURES, REMOVALS, Counts
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
@@ -115,19 +116,51 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     positions.add_metric(["pool_asked"], reuse.taken["asked"])
     positions.add_metric(["pool_sent"], reuse.taken["sent"])
     positions.add_metric(["waited"], reuse.taken["waited"])
+    positions.add_metric(["disk"], reuse.taken["disk"])
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])
     audits = _counter("split_kv_audit", "Kept prefixes that were computed again.", "outcome")
     for outcome in OUTCOMES:
         audits.add_metric([outcome], 0 if reuse.audit is None else reuse.audit.counts[outcome])
+    counts = Counts() if reuse.disk is None else reuse.disk.counts
+    for reason in REMOVALS:
+        evicted.add_metric([f"disk_{reason}"], counts.removed[reason])
     yield from (positions, evicted, audits)
     yield _gauge(
         "split_kv_pinned_bytes", "Bytes of kept runs that are pinned.", reuse.pool.pinned_by()
     )
-    kept = "kept for later sessions."
-    yield _gauge("split_kv_pool_bytes", f"Bytes that are {kept}", reuse.pool.held_bytes)
-    yield _gauge("split_kv_pool_runs", f"Runs that are {kept}", len(reuse.pool))
+    yield from _tiers(reuse)
+    yield from _disk_families(counts)
+
+
+def _tiers(reuse: Reuse) -> Iterator[Metric]:
+    size = GaugeMetricFamily(
+        "split_kv_bytes", "Bytes that are kept for later sessions.", labels=["tier"]
+    )
+    runs = GaugeMetricFamily(
+        "split_kv_runs", "Runs that are kept for later sessions.", labels=["tier"]
+    )
+    size.add_metric(["memory"], reuse.pool.held_bytes)
+    runs.add_metric(["memory"], len(reuse.pool))
+    if reuse.disk is not None:
+        size.add_metric(["disk"], reuse.disk.index.total)
+        runs.add_metric(["disk"], len(reuse.disk.index))
+    yield from (size, runs)
+
+
+def _disk_families(counts: Counts) -> Iterator[Metric]:
+    failures = _counter(
+        "split_kv_disk_failures", "Files of kept runs, reads and writes that failed.", "kind"
+    )
+    for kind in FAILURES:
+        failures.add_metric([kind], counts.failed[kind])
+    seconds = _counter("split_kv_disk_seconds", "Seconds that files of kept runs took.", "work")
+    files = _counter("split_kv_disk_files", "Files of kept runs that were handled.", "work")
+    for work in ("read", "write"):
+        seconds.add_metric([work], counts.seconds.get(work, 0.0))
+        files.add_metric([work], counts.files[work])
+    yield from (failures, seconds, files)
 
 
 def generation_families(generator: Generator) -> Iterator[Metric]:

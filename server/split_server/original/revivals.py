@@ -22,6 +22,9 @@ class Revivals:
         """What ``session`` holds when it is lost is kept for it, and for nobody else."""
         if self._steps.reuse is not None:
             session.names = self._steps.reuse.names_apart(session.principal)
+            session.finds = (session.names,)
+            # Found by this process alone.
+            session.to_disk = False
 
     async def found(self, principal: str, name: str) -> Session | None:
         """The session called ``name``, opened anew if it was lost and all it held is kept; None
@@ -46,7 +49,7 @@ class Revivals:
         try:
             await self._settled()
             session = await self._steps.opened(principal, "f32", name=name)
-            session.names = parked.names
+            session.names, session.finds, session.to_disk = parked.names, (parked.names,), False
             # Larger than any position: the whole of it is asked for, and no part.
             stride = BLOCK * (parked.positions // BLOCK + 1)
             held = await self._reheld(session, Probe(parked.positions, stride, parked.digest))

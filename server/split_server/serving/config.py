@@ -199,6 +199,25 @@ class ServerConfig(ComputeConfig, ListenConfig):
         maximum=1,
         group=_LIMITS,
     )
+    kv_disk: Path | None = option(
+        None,
+        help="folder where what is kept is written as well, encrypted, so that it outlives this "
+        "process and what memory holds; without one nothing is written",
+        metavar="DIR",
+    )
+    kv_disk_bytes: int = option(
+        8 << 30,
+        help="bytes of --kv-disk; less where its file system has little left",
+        minimum=1 << 20,
+        group=_LIMITS,
+    )
+    kv_disk_ttl: float = option(
+        86_400.0,
+        help="seconds after which what lies in --kv-disk and is not used is removed",
+        minimum=1,
+        maximum=1e8,
+        group=_LIMITS,
+    )
     decode_stretch: float = option(
         1.9,
         help="times its usual time that a running chat may need per token while somebody "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import torch
 import transformers
 
@@ -13,9 +15,13 @@ from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
 from split_server.kv.comparing import bound_for
+from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.keeper import DiskLimits
+from split_server.kv_disk.tier import DiskTier
 from split_server.memory.allocator import share_one_heap
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.report import memory_report
+from split_server.pairing.state import StateFolder
 from split_server.security.principal import ANONYMOUS
 from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
 from split_server.serving.compatible import make_compat, make_warm, open_local_ends
@@ -38,6 +44,7 @@ _ACTIVE_SECONDS = 5.0
 _KV_LAYOUT = 1
 # Shorter than the silence after which proxies give a request up.
 _OPEN_WITHIN_SECONDS = 20.0
+_log = logging.getLogger(__name__)
 
 
 def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
@@ -53,13 +60,14 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
     room = open_room(config, model.planner)
     steps = _steps(config, model, room)
     compat = None if local is None else make_compat(config, model, local, steps)
+    disk = None if steps.reuse is None else steps.reuse.disk
     return Parts(
         catalog=model.catalog,
         manifest=model.manifest,
         steps=steps,
         framed=FramedSessions(steps),
         original=make_original(config, model, steps),
-        memory=lambda: memory_report(room),
+        memory=lambda: memory_report(room, disk),
         compat=compat,
         adapters=model.adapters,
         left_out=model.left_out,
@@ -93,6 +101,8 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
 def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reuse | None:
     """What keeps keys and values for later sessions; None where nothing is kept."""
     if room.runs is None:
+        if config.kv_disk is not None:
+            _log.warning("nothing is written to %s: nothing is kept in memory", config.kv_disk)
         return None
     backbone = model.backbone
     # Whatever decides which keys and values a row gives.
@@ -106,14 +116,24 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         transformers.__version__,
     )
     bound = bound_for(backbone.dtype, rounded=config.quantize != "none")
+    disk = _disk(config, room.runs)
     return Reuse(
         room.runs,
-        Namespaces("\n".join(identity)),
+        Namespaces("\n".join(identity), None if disk is None else disk.salts),
         frozenset({ANONYMOUS}),
         backbone.device,
         public=config.kv_warm is not None,
         audit=Audit(room.runs, config.kv_audit, bound) if config.kv_audit else None,
+        disk=disk,
     )
+
+
+def _disk(config: ServerConfig, runs: RunPool) -> DiskTier | None:
+    """What outlives the process; None where nothing does. Raises DiskUnusable."""
+    if config.kv_disk is None:
+        return None
+    limits = DiskLimits(config.kv_disk_bytes, config.kv_disk_ttl)
+    return DiskTier(config.kv_disk, StateFolder(config.state).path, runs, limits)
 
 
 def _adapter_host(config: ServerConfig, model: ServedModel) -> AdapterHost | None:

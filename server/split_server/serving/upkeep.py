@@ -12,6 +12,7 @@ from split_server.pairing.errors import StateUnusable
 from split_server.pairing.pairing import Pairing
 from split_server.security.access import AccessPolicy
 from split_server.security.leases import Leases
+from split_server.security.principal import ANONYMOUS, LOCAL
 
 REVOCATION_SECONDS = 0.25
 CERTIFICATE_SECONDS = 60.0
@@ -32,7 +33,13 @@ def access_upkeep(
     """
     tokens = policy.tokens
     if tokens is None:
-        return ()
+
+        async def drop_the_named() -> None:
+            # Nobody has a token any more: whose were kept under one has been let go.
+            for drop in forget:
+                drop(lambda name: name not in (LOCAL, ANONYMOUS))
+
+        return (drop_the_named,)
 
     async def cut_off() -> None:
         tokens.refresh()

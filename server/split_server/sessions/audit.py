@@ -43,6 +43,8 @@ class Audit:
         self._share = share
         self._bound = bound
         self._draw = draw
+        # Told the names of blocks that are wrong, wherever else they are kept.
+        self.also_removed: Callable[[list[bytes]], object] = lambda _: None
         self._open: dict[Session, list[Span]] = {}
         self._failures: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -97,6 +99,7 @@ class Audit:
 
     def _dropped(self, spans: list[Span], found: float) -> None:
         owners = {span.run.owner for span in spans}
+        self.also_removed([name for span in spans for name in span.run.names.values()])
         gone = self._pool.discard([span.run for span in spans])
         _log.error(
             "kept keys and values differ by %.2g from computed ones (bound %.2g): %d runs dropped",

@@ -247,6 +247,7 @@ class FramedSessions:
         request = _request(run)
         await self._steps.entered(session, request)
         try:
+            await self._steps.fetch(session, request)
             return self._queued(session, state, run, request)
         except BaseException:
             self._steps.leave(session)

@@ -130,8 +130,11 @@ class InProcessSessions:
         self._steps.begin(session, request, lambda _: None, done=done, wanted=wanted)
 
     def waits(self, session: Session, request: StepRequest) -> bool:
-        """Whether the step needs memory that it may have to wait for. Raises AttentionTooLarge."""
-        return self._steps.waits(session, request)
+        """Whether the step may have to wait: for memory, or for what the disk has of its rows.
+        Raises AttentionTooLarge.
+        """
+        steps = self._steps
+        return steps.waits(session, request) or steps.may_fetch(session, request)
 
     def begin_later(
         self,
@@ -140,7 +143,7 @@ class InProcessSessions:
         done: Callable[[Outcome], None],
         wanted: Callable[[], bool],
     ) -> None:
-        """:meth:`begin` once there is memory; ``done`` is told whatever is raised."""
+        """As :meth:`begin`, where it may have to wait; ``done`` is told whatever is raised."""
         self._steps.store.use(session)
         self._steps.tasks.start(self._begun_later(session, request, done, wanted))
 
@@ -154,6 +157,7 @@ class InProcessSessions:
         try:
             await self._steps.entered(session, request, wanted, _PATIENCE)
             try:
+                await self._steps.fetch(session, request)
                 self._steps.begin_entered(session, request, _nobody, done=done, wanted=wanted)
             except BaseException:
                 self._steps.leave(session)

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 
 import torch
@@ -21,9 +21,10 @@ from split_server.kv.copying import adopt, copied
 from split_server.kv.pins import PINNED_SHARE
 from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.audit import Audit
 from split_server.sessions.session import Session
-from split_server.sessions.traces import Disk, every_name
+from split_server.sessions.traces import every_name
 from split_server.threads import Threads
 from split_wire.digest import DIGEST_BYTES
 from split_wire.errors import SplitError
@@ -45,7 +46,7 @@ class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
     people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
     ``public``: what ``PUBLIC`` publishes is found by everybody; ``audit``: what is kept is compared
-    with what is computed again.
+    with what is computed again; ``disk``: what outlives the process, None without.
     """
 
     def __init__(
@@ -57,20 +58,24 @@ class Reuse:
         *,
         public: bool = False,
         audit: Audit | None = None,
+        disk: DiskTier | None = None,
     ) -> None:
         self.pool = pool
         self._device = device
         self.audit = audit
+        self.disk = disk
+        if audit is not None and disk is not None:
+            audit.also_removed = disk.remove
         self._public = namespaces.of(PUBLIC) if public else None
         self._namespaces = namespaces
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
         self._threads = Threads("kv", 1)
-        # Positions that were taken in: asked for by their device, sent in vain, or waited for.
+        # Positions that were taken in: asked for by their device, sent in vain, waited for, or read
+        # from disk before, whichever way they were found.
         self.taken: Counter[str] = Counter()
         # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
-        self.disk: Disk | None = None
 
     def names_of(self, principal: str, salt: str | None) -> BlockNames | None:
         """Under which a session of ``principal`` publishes and finds; None where it does not."""
@@ -128,6 +133,22 @@ class Reuse:
         """Drop what is kept of principals that are ``gone``."""
         self._namespaces.forget(gone)
         self.pool.forget(gone)
+        if self.disk is not None:
+            self.disk.forget(gone)
+
+    def start(self) -> None:
+        """Begin to learn what earlier processes have left on disk."""
+        if self.disk is not None:
+            self.disk.start()
+
+    async def flush(self, sessions: Iterable[Session]) -> None:
+        """Have all that ``sessions`` hold on disk, where there is one; no step of them runs."""
+        if self.disk is None:
+            return
+        for session in sessions:
+            self.park(session, lambda: None)
+        await asyncio.gather(*self.parking, return_exceptions=True)
+        await self.disk.flush()
 
     def publish(self, session: Session, start: int, digests: list[bytes]) -> None:
         """A step has appended rows behind ``start`` that are named by ``digests``.
@@ -137,6 +158,8 @@ class Reuse:
         names, end = self._names(session), start + len(digests)
         whole = end - end % BLOCK
         session.traces.grain = 1
+        if self.disk is not None:
+            self.disk.used(id(session))
         session.published = known = min(session.published, start)
         if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
             return
@@ -192,8 +215,10 @@ class Reuse:
             session.erased_as = None
 
     def close(self) -> None:
-        """End its thread."""
+        """End its threads."""
         self._threads.close()
+        if self.disk is not None:
+            self.disk.close()
 
     def taken_in(
         self, session: Session, start: int, digests: list[bytes], waited_from: int | None = None
@@ -216,12 +241,30 @@ class Reuse:
             return start
         try:
             held = self._adopt(session, start, up_to(all_rows - 1, spans), all_rows)
+            waited = 0 if waited_from is None else max(0, held - max(start, waited_from))
+            self.taken["waited"] += waited
+            self._count("sent", start, held - waited, spans)
         finally:
             self.pool.let_go(spans)
-        waited = 0 if waited_from is None else max(0, held - max(start, waited_from))
-        self.taken["waited"] += waited
-        self.taken["sent"] += held - start - waited
         return held
+
+    async def fetch(self, session: Session, start: int, digests: list[bytes]) -> None:
+        """Have the pool hold what the disk has of the rows behind ``start``, where that saves
+        computing them. On the event loop, before the step is queued.
+        """
+        finds, disk = self._finds(session), self.disk
+        if not finds or disk is None or len(digests) <= WORTH_LOOKING:
+            return
+        last = start + len(digests) - 1
+
+        def asked() -> list[tuple[int, bytes]]:
+            ends = range(last - last % BLOCK, start, -BLOCK)
+            named = [(end, digests[end - start - 1]) for end in ends]
+            return [(end, names.name(end, digest)) for end, digest in named for names in finds]
+
+        few = len(digests) <= _FEW * BLOCK
+        named = asked() if few else await self._threads.run(asked)
+        await disk.bring(named, WORTH_LOOKING)
 
     async def restored(self, session: Session, start: int, spans: list[Span]) -> int:
         """Positions that ``session``, which has no step under way, holds after ``spans`` were taken
@@ -233,7 +276,7 @@ class Reuse:
             return self._adopt(session, start, spans, spans[-1].end)
 
         held = await self._threads.run(work)
-        self.taken["asked"] += held - start
+        self._count("asked", start, held, spans)
         if held > start:
             chained = b"".join(span.digests for span in spans)
             session.advance(0, _split(chained))
@@ -249,17 +292,30 @@ class Reuse:
         if not finds:
             return []
 
-        def work() -> list[Span]:
+        def work() -> list[tuple[int, bytes]]:
             asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
             if session.names is not None:
                 own = (session.names.name(at, digest) for at, digest in asked)
                 session.traces.asked_for(own, probe.stride)
-            return self.pool.hold(
-                [names.name(at, digest) for at, digest in asked for names in finds]
-            )
+            return [(at, names.name(at, digest)) for at, digest in asked for names in finds]
 
         few = len(finds) * len(probe.digests) <= _FEW * DIGEST_BYTES
-        return work() if few else await self._threads.run(work)
+        asked = work() if few else await self._threads.run(work)
+        if self.disk is not None:
+            await self.disk.bring(asked)
+        return self.pool.hold([name for _, name in asked])
+
+    def _count(self, kind: str, start: int, held: int, spans: list[Span]) -> None:
+        """Count the positions behind ``start`` that were taken in, those from disk apart."""
+        if held <= start:
+            return
+        read = 0
+        for span in spans:
+            if span.run.fetched and span.end > start:
+                read += max(0, min(span.end, held) - max(span.start, start))
+                span.run.fetched = False
+        self.taken["disk"] += read
+        self.taken[kind] += held - start - read
 
     def _names(self, session: Session) -> BlockNames | None:
         """Under which the session publishes now."""
@@ -334,6 +390,8 @@ class Reuse:
         except SplitError:
             return
         finally:
+            if self.disk is not None:
+                self.disk.ended(id(session))
             done()
 
     def _kept(
@@ -402,8 +460,13 @@ class Reuse:
             parent,
             copied=done,
             space=names.space,
+            to_disk=session.to_disk,
         )
-        return run if self.pool.add(run) else self.pool.find(named[end])
+        if not self.pool.add(run):
+            return self.pool.find(named[end])
+        if self.disk is not None:
+            self.disk.published(id(session), run)
+        return run
 
 
 def _split(chained: bytes) -> list[bytes]:

@@ -40,7 +40,8 @@ class Session:
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
     are kept for later sessions, None where they are not; ``finds``: under which it looks for what
-    is kept; ``audited``: a share of what it finds is computed all the same; ``published``:
+    is kept; ``audited``: a share of what it finds is computed all the same; ``to_disk``:
+    what it computes may be kept there; ``published``:
     positions that are kept; ``traces``: what else is kept of it; ``erased_as``: the names under
     which nothing of it shall stay once its step has ended.
     """
@@ -61,6 +62,7 @@ class Session:
     names: BlockNames | None = None
     finds: tuple[BlockNames, ...] = ()
     audited: bool = True
+    to_disk: bool = True
     published: int = 0
     traces: Traces = field(default_factory=Traces)
     erased_as: BlockNames | None = None

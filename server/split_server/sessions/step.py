@@ -22,7 +22,7 @@ from split_server.kv.block_key import PUBLIC
 from split_server.kv.run import Span
 from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
-from split_server.sessions.reuse import Reuse
+from split_server.sessions.reuse import WORTH_LOOKING, Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.step_rows import StepRows
 from split_server.sessions.store import SessionStore
@@ -138,6 +138,8 @@ class StepAdmission:
     def start(self) -> None:
         """Start the model thread."""
         self._engine.start()
+        if self.reuse is not None:
+            self.reuse.start()
 
     async def stop(self) -> None:
         """Refuse new sessions and steps, answer those that were admitted, end the model thread."""
@@ -146,7 +148,10 @@ class StepAdmission:
         await self.tasks.drain()
         await self._engine.stop()
         if self.reuse is not None:
-            self.reuse.close()
+            try:
+                await self.reuse.flush(self.store.idle())
+            finally:
+                self.reuse.close()
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop all that is held of principals that are ``gone``; what is public never is."""
@@ -329,6 +334,19 @@ class StepAdmission:
             await self._claims.turn(session.principal, make, session.since, patience)
         else:
             self.enter(session, request)
+
+    def may_fetch(self, session: Session, request: StepRequest) -> bool:
+        """Whether :meth:`fetch` has something to look for."""
+        reuse, names = self.reuse, request.names
+        if reuse is None or reuse.disk is None or names is None or session.names is None:
+            return False
+        return request.rows != "all" and len(names) > WORTH_LOOKING
+
+    async def fetch(self, session: Session, request: StepRequest) -> None:
+        """Have in memory what the disk has of the rows of a step that was counted in."""
+        reuse, names = self.reuse, request.names
+        if reuse is not None and names is not None and self.may_fetch(session, request):
+            await reuse.fetch(session, request.start, names)
 
     def enter(self, session: Session, request: StepRequest) -> None:
         """Count ``request`` in, and set memory aside for it.

@@ -145,6 +145,10 @@ class SessionStore:
         """Whether there is a session under a client's own ``name``."""
         return (principal, _named(name)) in self._sessions
 
+    def idle(self) -> list[Session]:
+        """The sessions without a step under way."""
+        return [session for session in self._sessions.values() if not session.running]
+
     def reserve(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
         """Set the buffers for ``positions`` cached ones aside, evicting idle sessions of the
         principal if that helps: those that rest, and those whose use began later.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 from split_server.kv.block_key import NAME_BYTES, BlockNames
 from split_wire.digest import DIGEST_BYTES
@@ -46,19 +45,6 @@ class Traces:
         for packed in (self.cut_off, self.asked):
             for at in range(0, len(packed), NAME_BYTES):
                 yield bytes(packed[at : at + NAME_BYTES])
-
-
-class Disk(Protocol):
-    """Where runs are kept beside memory; usable from any thread."""
-
-    def remove(self, names: Iterable[bytes]) -> int:
-        """Delete what holds blocks of these ``names``; how many files."""
-
-    def purge(self, principal: str, space: bytes | None = None) -> tuple[int, int]:
-        """Delete what is the principal's, with ``space`` that of one salt; files and bytes."""
-
-    def figures(self, principal: str) -> dict[str, Any]:
-        """What the principal has: ``files``, ``bytes``, ``limit_bytes``, ``ttl_seconds``."""
 
 
 def every_name(names: BlockNames, digests: bytes) -> Iterator[bytes]:

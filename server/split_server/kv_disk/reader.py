@@ -1,0 +1,128 @@
+"""Reads run files into the pool."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from split_client.owner_file import reason
+from split_server.kv.run import Run
+from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.counts import Counts
+from split_server.kv_disk.errors import BadFile, ForeignFile
+from split_server.kv_disk.folder import Folder
+from split_server.kv_disk.index import Entry, Index
+from split_server.kv_disk.pause import Pause
+from split_server.kv_disk.run_file import Header, file_name
+from split_server.kv_disk.salts import SaltFile
+from split_server.kv_disk.seal import opened
+
+# Names that are opened before a miss counts as one: the index is a hint.
+MOST_OPENED = 8
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+
+class Reader:
+    """On one thread; ``wall`` in seconds since 1970."""
+
+    def __init__(
+        self,
+        pool: RunPool,
+        folder: Folder,
+        index: Index,
+        salts: SaltFile,
+        counts: Counts,
+        pause: Pause,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._pool, self._folder, self._index, self._salts = pool, folder, index, salts
+        self._counts, self._pause, self._wall = counts, pause, wall
+
+    def read(self, entry: Entry) -> bool:
+        """Whether the pool has the run of that file now; its parent has to be there."""
+        begun = time.perf_counter()
+        run = self._guarded(entry.name, lambda: self._run(entry.name))
+        if run is None:
+            return False
+        entry.used = self._wall()
+        self._folder.touch(entry.name, entry.used)
+        self._counts.done("read", time.perf_counter() - begun)
+        self._pause.passed()
+        # Another thread may have computed the same meanwhile.
+        return self._pool.add(run) or self._pool.knows(run.names[run.end])
+
+    def look(self, blocks: Sequence[bytes]) -> None:
+        """Look for files that end with one of ``blocks`` and are not known yet, and for what they
+        go on from.
+        """
+        left = MOST_OPENED
+        for block in blocks:
+            parent, left = self._look_up(block, left)
+            if parent != block or not left:
+                return
+
+    def _look_up(self, block: bytes, left: int) -> tuple[bytes, int]:
+        """Open the files that lead to ``block``, at most ``left``; the first block that was not
+        found, and how many more may be opened.
+        """
+        while left and block and not (self._index.knows(block) or self._pool.knows(block)):
+            wanted, left = block, left - 1
+            header = self._guarded(file_name(wanted), partial(self._found, wanted))
+            if header is None:
+                return block, left
+            block = header.parent
+        return block, left
+
+    def _found(self, block: bytes) -> Header:
+        file, header, size = self._folder.open(file_name(block))
+        file.close()
+        if self._salts.owner_of(header.owner) is None:
+            raise ForeignFile
+        self._index.add(Entry(header.file_name, size, self._wall(), header))
+        return header
+
+    def _run(self, name: str) -> Run | None:
+        file, header, _ = self._folder.open(name)
+        with file:
+            owner = self._salts.owner_of(header.owner)
+            parent = self._pool.find(header.parent) if header.parent else None
+            if owner is None or (header.start and parent is None):
+                return None
+            principal, keys = owner
+            if not self._pool.room_for(principal, header.sealed, parent):
+                return None
+            digests, layers = opened(file, header, keys.cipher)
+        return Run(
+            principal,
+            header.start,
+            header.end,
+            digests,
+            header.names,
+            layers,
+            parent,
+            space=header.space,
+            fetched=True,
+        )
+
+    def _guarded(self, name: str, work: Callable[[], _T | None]) -> _T | None:
+        """What ``work`` makes of the file of that name; None where that is nothing good."""
+        try:
+            return work()
+        except (FileNotFoundError, ForeignFile):
+            # Another server removed it, or put its own there.
+            self._index.drop(name)
+        except BadFile as bad:
+            self._counts.failed[bad.kind] += 1
+            self._index.drop(name)
+            self._folder.remove(name)
+        except OSError as error:
+            self._counts.failed["read"] += 1
+            self._pause.failed(reason(error))
+        # No memory for it: whatever it holds can still be computed.
+        except (MemoryError, RuntimeError) as error:
+            _log.warning("kept keys and values were not read: %s", type(error).__name__)
+        return None

@@ -1,0 +1,211 @@
+"""The disk under the pool: what is found there, what is written behind, and what is erased.
+
+Nothing of it is read or written on the event loop or the model thread, but for the salt of a
+principal that is new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from split_server.kv.run import Run
+from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.counts import Counts
+from split_server.kv_disk.errors import DiskUnusable
+from split_server.kv_disk.fetcher import Fetcher
+from split_server.kv_disk.folder import Folder
+from split_server.kv_disk.index import Entry, Index
+from split_server.kv_disk.keeper import DiskLimits, Keeper
+from split_server.kv_disk.keys import open_key
+from split_server.kv_disk.pause import Pause
+from split_server.kv_disk.reader import Reader
+from split_server.kv_disk.salts import SaltFile
+from split_server.kv_disk.waiting import Waiting
+from split_server.kv_disk.worker import Worker
+from split_server.kv_disk.writer import Writer
+
+# Seconds of idleness after which a session is written, between looks for such sessions, and
+# between looks at age and budget.
+_IDLE, _BEAT, _SWEEP = 2.0, 0.5, 60.0
+
+
+class DiskTier:
+    """``path``: the folder, ``state``: where key and salts of it lie, ``pool``: what is written and
+    where what is read goes. ``clock`` in seconds, ``wall`` in seconds since 1970.
+
+    Raises DiskUnusable. Lives on the event loop, but for what is said to be of any thread.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        state: Path,
+        pool: RunPool,
+        limits: DiskLimits = DiskLimits(),  # noqa: B008 - it is frozen
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+        key = open_key(state / f"kv-disk-{mark}.key")
+        self.salts = SaltFile(state / f"kv-disk-{mark}.salts", key)
+        self.counts, self.index, self.limits = Counts(), Index(), limits
+        self._clock = clock
+        self._folder = Folder(path, key.id)
+        self._folder.make()
+        self._waiting = Waiting(_IDLE, clock)
+        self._keeper = Keeper(self._folder, self.index, self.salts, limits, self.counts, wall)
+        self._write_pause = Pause("writing keys and values to disk", clock)
+        self._writer = Writer(
+            pool,
+            self._folder,
+            self.index,
+            self._keeper,
+            key,
+            self.salts,
+            self._waiting,
+            self.counts,
+            self._write_pause,
+            wall,
+        )
+        pause = Pause("reading keys and values from disk", clock)
+        reader = Reader(pool, self._folder, self.index, self.salts, self.counts, pause, wall)
+        self._fetcher = Fetcher(pool, self.index, reader, self.counts, pause)
+        self._writing = Worker("kv-disk-write", self._beat, _BEAT)
+        self._removing = Worker("kv-disk-remove")
+        self._swept = clock()
+
+    def start(self) -> None:
+        """Learn what lies in the folder, beside whatever else is done."""
+        self._writing.post(self._scan)
+
+    def close(self) -> None:
+        """End the threads; nothing is waited for."""
+        self._writing.close()
+        self._removing.close()
+        self._fetcher.close()
+
+    def published(self, session: int, run: Run) -> None:
+        """``run`` is in the pool; it is written once ``session`` is idle. Of any thread."""
+        if run.to_disk:
+            self._waiting.add(session, run.names[run.end])
+
+    def used(self, session: int) -> None:
+        """``session`` is in use. Of any thread."""
+        self._waiting.touch(session)
+
+    def ended(self, session: int) -> None:
+        """Nobody uses ``session`` any more. Of any thread."""
+        self._waiting.ended(session)
+
+    async def flush(self) -> None:
+        """Write all that waits, as far as the disk takes it."""
+        done: Future[None] = Future()
+
+        def work() -> None:
+            try:
+                self._writer.write(all_of_them=True)
+            finally:
+                done.set_result(None)
+
+        if self._writing.post(work):
+            await asyncio.wrap_future(done)
+
+    async def bring(self, asked: Sequence[tuple[int, bytes]], least: int = 0) -> None:
+        """See :meth:`Fetcher.bring`."""
+        await self._fetcher.bring(asked, least)
+
+    def remove(self, names: Iterable[bytes]) -> int:
+        """Delete the files that have blocks with any of ``names``; how many. Of any thread."""
+        wanted = frozenset(names)
+        found = self.index.without(wanted)
+        self._delete(found)
+        if not self.index.ready.is_set():
+            self._writing.post(lambda: self._delete(self.index.without(wanted)))
+        return len(found)
+
+    def purge(self, principal: str, space: bytes | None = None) -> tuple[int, int]:
+        """Delete the files of ``principal``, with ``space`` those of one salt; how many files and
+        bytes. Of any thread.
+        """
+        keys = self.salts.keys_of(principal)
+        if keys is None:
+            return 0, 0
+
+        def purged() -> list[Entry]:
+            found = self.index.of(keys.tag, space)
+            names = (
+                name for entry in found if entry.header for name in entry.header.names.values()
+            )
+            self._delete(self.index.without(frozenset(names)))
+            return found
+
+        found = purged()
+        if not self.index.ready.is_set():
+            self._writing.post(lambda: _nothing(purged()))
+        return len(found), sum(entry.size for entry in found)
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Delete salts and files of principals that are ``gone``. Of any thread."""
+        self.salts.forget(gone)
+        tags = self.salts.erased()
+        if not tags:
+            return
+        found = self.index.ban(tags)
+        self._removing.post(self._erase)
+        self._delete(found)
+
+    def figures(self, principal: str) -> dict[str, Any]:
+        """What the disk holds of ``principal``. Of any thread."""
+        keys = self.salts.keys_of(principal)
+        found = [] if keys is None else self.index.of(keys.tag)
+        return {
+            "files": len(found),
+            "bytes": sum(entry.size for entry in found),
+            "limit_bytes": self.limits.total,
+            "ttl_seconds": self.limits.ttl,
+        }
+
+    def _delete(self, entries: Sequence[Entry]) -> None:
+        def work() -> None:
+            for entry in entries:
+                self._folder.remove(entry.name)
+
+        if entries:
+            self._removing.post(work)
+
+    def _erase(self) -> None:
+        with suppress(DiskUnusable):
+            self.salts.erase()
+
+    def _scan(self) -> None:
+        try:
+            self._keeper.scan()
+        except OSError as error:
+            self._write_pause.failed(error.strerror or "it cannot be read")
+
+    def _beat(self) -> None:
+        if not self._write_pause.over:
+            return
+        if not self.index.ready.is_set():
+            self._scan()
+        self._writer.write()
+        if self._clock() - self._swept < _SWEEP:
+            return
+        self._swept = self._clock()
+        if self.salts.unfinished:
+            self._erase()
+        try:
+            self._keeper.sweep()
+        except OSError as error:
+            self._write_pause.failed(error.strerror or "it cannot be read")
+
+
+def _nothing(_: object) -> None:
+    """Nobody waits for it."""
