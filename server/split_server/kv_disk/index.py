@@ -35,6 +35,7 @@ class Index:
         self._banned: set[bytes] = set()
         # Names of what is being written, and whether it is still wanted.
         self._writing: frozenset[bytes] = frozenset()
+        self._writer: bytes | None = None
         self._unwanted = False
         self._total = 0
         self.ready = threading.Event()
@@ -76,7 +77,7 @@ class Index:
     def writes(self, header: Header) -> None:
         """A file is being written that :meth:`add` shall take."""
         with self._lock:
-            self._writing = frozenset(header.names.values())
+            self._writing, self._writer = frozenset(header.names.values()), header.owner
             self._unwanted = False
 
     def add(self, entry: Entry, *, written: bool = False) -> bool:
@@ -114,11 +115,18 @@ class Index:
                 block = entry.header.parent
         return found[::-1]
 
-    def without(self, blocks: Collection[bytes]) -> list[Entry]:
-        """Forget the files that have any of ``blocks``, also one that is being written."""
+    def without(self, blocks: Collection[bytes], owner: bytes | None = None) -> list[Entry]:
+        """Forget the files that have any of ``blocks``, also one that is being written; with an
+        ``owner`` only that one's.
+        """
         with self._lock:
-            found = {self._by_block[block] for block in blocks if block in self._by_block}
-            self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
+            if owner is None:
+                found = {self._by_block[block] for block in blocks if block in self._by_block}
+            else:
+                # Members of a group may have files of the same blocks, of which one is listed.
+                found = {entry for entry in self._files.values() if _has(entry, owner, blocks)}
+            if owner in (None, self._writer):
+                self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
             return self._without(found)
 
     def of(self, owner: bytes, space: bytes | None = None) -> list[Entry]:
@@ -181,6 +189,13 @@ class Index:
         for block in () if entry.header is None else entry.header.names.values():
             if self._by_block.get(block) is entry:
                 del self._by_block[block]
+
+
+def _has(entry: Entry, owner: bytes, blocks: Collection[bytes]) -> bool:
+    header = entry.header
+    if header is None or header.owner != owner:
+        return False
+    return any(name in blocks for name in header.names.values())
 
 
 def _belongs(entry: Entry, owner: bytes, space: bytes | None) -> bool:

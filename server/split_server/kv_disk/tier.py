@@ -121,13 +121,19 @@ class DiskTier:
         """See :meth:`Fetcher.bring`."""
         await self._fetcher.bring(asked, least)
 
-    def remove(self, names: Iterable[bytes]) -> int:
-        """Delete the files that have blocks with any of ``names``; how many. Of any thread."""
+    def remove(self, names: Iterable[bytes], owner: str | None = None) -> int:
+        """Delete the files that have blocks with any of ``names``, those of an ``owner`` alone
+        where one is given; how many. Of any thread.
+        """
         wanted = frozenset(names)
-        found = self.index.without(wanted)
+        keys = None if owner is None else self.salts.keys_of(owner)
+        if owner is not None and keys is None:
+            return 0
+        tag = None if keys is None else keys.tag
+        found = self.index.without(wanted, tag)
         self._delete(found)
         if not self.index.ready.is_set():
-            self._writing.post(lambda: self._delete(self.index.without(wanted)))
+            self._writing.post(lambda: self._delete(self.index.without(wanted, tag)))
         return len(found)
 
     def purge(self, principal: str, space: bytes | None = None) -> tuple[int, int]:
@@ -143,7 +149,7 @@ class DiskTier:
             names = (
                 name for entry in found if entry.header for name in entry.header.names.values()
             )
-            self._delete(self.index.without(frozenset(names)))
+            self._delete(self.index.without(frozenset(names), keys.tag))
             return found
 
         found = purged()
