@@ -24,7 +24,7 @@ class Share:
 
 
 def group_text(text: str) -> str:
-    """``text``, which is a group: ``name=principal+principal``, without spaces. Raises ValueError."""
+    """``text`` as a group, ``name=principal+principal`` without spaces. Raises ValueError."""
     name, _, members = (part.strip() for part in text.partition("="))
     listed = [member.strip() for member in members.split(_BETWEEN)]
     if not _NAME.fullmatch(name) or not all(map(_MEMBER.fullmatch, listed)):
