@@ -167,6 +167,7 @@ def test_key_salts_and_files_are_for_their_owner_alone(place: Place) -> None:
 
 def test_members_of_a_group_find_each_others_files_and_delete_their_own(place: Place) -> None:
     def names(owner: str) -> BlockNames:
+        assert place.names.of(owner)
         return place.names.of_group(owner, "us", {"alice", "bob"})
 
     def put(owner: str) -> None:
