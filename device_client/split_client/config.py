@@ -49,6 +49,20 @@ class ConnectionConfig:
         choices=("exact", "off"),
         group="connection",
     )
+    cache_group: str | None = option(
+        None,
+        help="group of the server's (its --kv-groups) that may find the beginnings of chats, such "
+        "as one for a person's own devices; not with noise",
+        metavar="NAME",
+        group="connection",
+    )
+    share_until: int = option(
+        0,
+        help="positions of a chat that --cache-group may find",
+        minimum=0,
+        maximum=(1 << 53) - 1,
+        group="connection",
+    )
     cache: Path | None = option(
         None,
         help="folder for weights (default: SPLIT_CACHE, else the platform's cache folder)",

@@ -57,6 +57,8 @@ class ClientOptions(TypedDict, total=False):
     adapter_token: str | None
     noise: NoiseSettings | None
     server_cache: Cache
+    cache_group: str | None
+    share_until: int
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]

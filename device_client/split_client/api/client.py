@@ -81,6 +81,9 @@ class SplitClient:
     ``server_cache``: "exact" lets the server keep what it computed of a chat, for later sessions of
     the same token, or without one of the same user; "off" has it keep nothing.
 
+    ``cache_group``, ``share_until``: a group that the server's operator named, whose members may
+    find the first positions of every chat; not with noise.
+
     ``noise``: rows are sent with noise, counted and bounded as the settings say; None: as they are.
     """
 
@@ -98,6 +101,8 @@ class SplitClient:
         adapter_token: str | None = None,
         noise: NoiseSettings | None = None,
         server_cache: Cache = "exact",
+        cache_group: str | None = None,
+        share_until: int = 0,
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -112,6 +117,8 @@ class SplitClient:
             patience or Patience(),
             noise,
             server_cache,
+            cache_group,
+            share_until,
         )
         self._hooks = Hooks(
             on_manifest, on_progress, on_prepare, on_calibrate, on_notice, self._pause

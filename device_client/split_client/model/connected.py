@@ -43,6 +43,8 @@ class Wanted:
     patience: Patience
     noise: NoiseSettings | None
     server_cache: Cache = "exact"
+    cache_group: str | None = None
+    share_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class ConnectedModel:
         self._pause: Callable[[float], None] = lambda _: None
         self._salt: str | None = None
         self._server_cache: Cache = "exact"
+        self._share: tuple[str | None, int] = None, 0
         # A chat that nobody holds any more leaves its session to the server's idle limit.
         self._sequences: WeakKeyDictionary[Sequence, _Kept] = WeakKeyDictionary()
 
@@ -113,6 +116,9 @@ class ConnectedModel:
         model._server_cache = wanted.server_cache
         if wanted.server_cache != "off":
             model._salt = cache_salt(wanted.token)
+            # Noised rows are nobody else's, so there is nothing to share.
+            if noise is None:
+                model._share = wanted.cache_group, wanted.share_until
         return model
 
     def sequence(self) -> tuple[Sequence, NoisedConversation | None]:
@@ -126,6 +132,8 @@ class ConnectedModel:
             manifest.max_context,
             cache_salt=self._salt,
             cache=self._server_cache,
+            cache_group=self._share[0],
+            share_until=self._share[1],
             busy_patience=min(BUSY_PATIENCE, self.channel.patience.total),
             pause=self._pause,
         )

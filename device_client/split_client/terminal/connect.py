@@ -50,6 +50,8 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         lm_head=cast(HeadKind, config.lm_head),
         noise=noise_from(config),
         server_cache=cast(Cache, config.server_cache),
+        cache_group=config.cache_group,
+        share_until=config.share_until,
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
