@@ -125,11 +125,12 @@ class Device:
         assert isinstance(event, SessionRestored), event
         return event.cached
 
-    async def close(self) -> None:
-        """End the session."""
-        frame = self.protocol.close()
+    async def close(self, keep: bool = True) -> None:
+        """End the session; ``keep``: false has nothing of it kept."""
+        frame = self.protocol.close(keep)
         assert frame is not None
-        await self.service.handle(self.principal, frame)
+        answer = await self.service.handle(self.principal, frame)
+        assert answer.error is None, answer.error
 
     def frame(self, start: int, ids: list[int]) -> bytes:
         """The step frame that appends ``ids`` at ``start``."""

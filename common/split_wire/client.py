@@ -112,7 +112,8 @@ class ClientProtocol:
     """One session at a time, any number in a row.
 
     ``manifest`` is the digest of the manifest whose ends the device holds; ``dtype`` is asked of
-    the server, None = the server's own; ``cache_salt`` and ``cache`` go with every ``open``.
+    the server, None = the server's own; ``cache_salt``, ``cache``, ``cache_group`` and
+    ``share_until`` go with every ``open``.
     """
 
     def __init__(
@@ -122,11 +123,14 @@ class ClientProtocol:
         dtype: WireDtype | None = None,
         cache_salt: str | None = None,
         cache: Cache = "exact",
+        cache_group: str | None = None,
+        share_until: int = 0,
     ) -> None:
         self._hidden_size = hidden_size
         self._manifest = manifest
         self._dtype = dtype
         self._salt, self._cache = cache_salt, cache
+        self._group, self._share_until = cache_group, share_until
         self._opened: Opened | None = None
         self._next_step = 1
         self._pending: tuple[Step, list[bytes]] | None = None
@@ -183,6 +187,8 @@ class ClientProtocol:
             probe=None if self._asked is None else Probe.of(self._asked[0]),
             cache_salt=self._salt,
             cache=self._cache,
+            cache_group=self._group,
+            share_until=self._share_until,
         )
         self._outstanding = encode_message(message)
         return self._outstanding
@@ -279,11 +285,14 @@ class ClientProtocol:
         if start + rows.shape[0] > opened.max_context:
             raise ContextOverflow(start + rows.shape[0], opened.max_context)
 
-    def close(self) -> bytes | None:
-        """The frame that ends the session, None when there is none; the session is forgotten."""
+    def close(self, keep: bool = True) -> bytes | None:
+        """The frame that ends the session, None when there is none; the session is forgotten.
+
+        ``keep``: false has the server keep nothing of it.
+        """
         opened = self._opened
         self.forget()
-        return None if opened is None else encode_message(Close(opened.session))
+        return None if opened is None else encode_message(Close(opened.session, keep))
 
     def receive(self, data: bytes) -> Event:
         """Take one frame of the server.

@@ -164,6 +164,8 @@ def _parse_open(fields: Fields, _: Frame) -> Open:
         probe=probe_field(fields),
         cache_salt=fields.optional_text("cache_salt"),
         cache=_cache(fields.optional_text("cache")),
+        cache_group=fields.optional_text("cache_group"),
+        share_until=fields.optional_count("share_until"),
     )
 
 
@@ -244,7 +246,7 @@ _CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
     "open": _parse_open,
     "restore": _parse_restore,
     "step": _parse_step,
-    "close": lambda fields, _: Close(fields.text("session")),
+    "close": lambda fields, _: Close(fields.text("session"), fields.flag("keep", True)),
     "ping": lambda _, __: Ping(),
 }
 _SERVER_PARSERS: dict[str, Callable[[Fields, Frame], ServerMessage]] = {

@@ -39,6 +39,10 @@ class PrefixChain:
             raise IndexError(position)
         return bytes(self._digests[DIGEST_BYTES * position : DIGEST_BYTES * (position + 1)])
 
+    def after(self, start: int) -> bytes:
+        """A copy of the digests of the positions behind ``start``, 16 bytes each."""
+        return bytes(self._digests[DIGEST_BYTES * (start + 1) :])
+
     def following(self, start: int, rows: Tensor) -> list[bytes]:
         """The digests after each of ``rows`` appended at ``start``; changes nothing."""
         digest = self.at(start)

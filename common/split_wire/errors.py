@@ -10,7 +10,7 @@ answered with::
     ├── AttentionTooLarge
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
-    ├── UnknownAdapter, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
+    ├── UnknownAdapter, UnknownCacheGroup, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
     ├── TokenizeDisabled, NotFound
     ├── InternalError
     └── RemoteError (any of them, as the device received it)
@@ -306,6 +306,19 @@ class UnknownAdapter(SplitError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"no adapter {name[:40]!r} here; leave the adapter out for the base model")
+
+
+class UnknownCacheGroup(SplitError):
+    """A group that the server does not have, or whose member the principal is not."""
+
+    code = "unknown_cache_group"
+    status = 404
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"no cache group {name[:40]!r} of yours here; leave cache_group out, or have the "
+            "operator name you in kv-groups"
+        )
 
 
 class Unsupported(SplitError):

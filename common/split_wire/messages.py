@@ -39,7 +39,8 @@ class Open:
 
     ``probe``: the prefixes that the session may begin with, where the dtype is asked for as well.
     ``cache_salt``: a word of the device's; what is kept of its sessions is found only by those that
-    send the same. ``cache``: ``off`` keeps and finds nothing.
+    send the same. ``cache``: ``off`` keeps and finds nothing. ``cache_group``: the name of a group
+    of principals that share the first ``share_until`` positions.
     """
 
     manifest: str | None = None
@@ -49,6 +50,8 @@ class Open:
     probe: Probe | None = None
     cache_salt: str | None = None
     cache: Cache = "exact"
+    cache_group: str | None = None
+    share_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +144,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """End a session; its cache is freed."""
+    """End a session; its cache is freed.
+
+    ``keep``: false has nothing of it kept either, also not what was before; what others go on from
+    stays.
+    """
 
     session: str
+    keep: bool = True
 
 
 @dataclass(frozen=True, slots=True)

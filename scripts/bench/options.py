@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 
 from scripts.bench.shapes import SHAPES
 
 
-def parser(description: str) -> argparse.ArgumentParser:
+def parser(
+    description: str, dtypes: Sequence[str] = ("bfloat16", "float32")
+) -> argparse.ArgumentParser:
     """A parser with --shape, --dtype and --folder.
 
     Servers that the benchmark starts keep nothing of one prompt for the next, unless it says so:
@@ -17,7 +20,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     os.environ.setdefault("SPLIT_SERVER_KV_REUSE", "off")
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--shape", choices=SHAPES, default="m")
-    made.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16")
+    made.add_argument("--dtype", choices=dtypes, default="bfloat16")
     made.add_argument("--folder", help="keep the checkpoint here instead of making it again")
     return made
 

@@ -256,6 +256,7 @@ def test_a_chat_is_kept_by_name_found_and_continued(
         "no saved chat has “nothing of that kind”",
         "error: there is no saved chat 'was'; /chats lists them [chat_unknown]",
         "deleted “Was ist das”",
+        "the server deleted 56 tokens of this chat",
         "no chats",
     ]
 

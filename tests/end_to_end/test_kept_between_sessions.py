@@ -85,6 +85,24 @@ def test_a_chat_goes_on_after_its_session_expired(server: RunningServer, tmp_pat
     assert second.stats.bytes_up < 0.5 * first.stats.bytes_up
 
 
+def test_a_parked_session_goes_on_where_it_stood_and_not_at_the_block_before(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    with SplitClient(server.url, cache=tmp_path) as client:
+        chat = client.conversation(f"Parked. {SYSTEM}")
+        chat.params, chat.max_tokens = SamplingParams(), 24
+        stood = []
+        for question in QUESTIONS:
+            chat.send(question).read()
+            stood.append(chat.cached_tokens)
+            server.lose_sessions()
+        chat.max_tokens = 1
+        last = chat.send(f"{QUESTIONS[0]} {QUESTIONS[1]} {SYSTEM}")
+        last.read()
+    assert stood[-1] % 16
+    assert last.stats.prompt_restored == stood[-1]
+
+
 def test_a_user_who_wants_nothing_kept_leaves_nothing(
     server: RunningServer, tmp_path: Path
 ) -> None:

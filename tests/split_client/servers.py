@@ -74,6 +74,9 @@ def http_server(get: Handle | None = None, post: Handle | None = None) -> Iterat
         def do_POST(self) -> None:
             (post or not_found)(self)
 
+        def do_DELETE(self) -> None:
+            (get or not_found)(self)
+
         def log_message(self, *_: Any) -> None:
             pass
 

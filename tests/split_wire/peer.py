@@ -123,11 +123,20 @@ class Peer:
                 return Restored(
                     session, message.start, message.probe.known, cached, chain.at(cached)
                 )
-            case Close(session=session):
-                self.sessions.pop(session, None)
+            case Close(session=session, keep=keep):
+                self._close(session, keep)
                 return Closed(session)
             case _:
                 return Pong()
+
+    def _close(self, session: str, keep: bool) -> None:
+        held = self.sessions.pop(session, None)
+        if keep:
+            return
+        if held is None:
+            raise UnknownSession
+        for position in range(1, len(held.rows) + 1):
+            (self.kept or {}).pop(held.state._chain.at(position), None)
 
     def _open(self, message: Open) -> Message:
         self._opened += 1

@@ -93,6 +93,8 @@ client_messages = st.one_of(
         probe=st.none() | probes(),
         cache_salt=st.none() | texts,
         cache=st.sampled_from(("exact", "off")),
+        cache_group=st.none() | texts,
+        share_until=counts,
     ),
     st.builds(Restore, texts, counts, digests, probes()),
     st.builds(
@@ -106,7 +108,7 @@ client_messages = st.one_of(
         st.none() | texts,
         st.none() | requests,
     ),
-    st.builds(Close, texts),
+    st.builds(Close, texts, st.booleans()),
     st.just(Ping()),
 )
 

@@ -339,6 +339,12 @@ def test_closing_forgets_the_session_and_names_it() -> None:
         assert give(client, late) == Ignored()
 
 
+def test_closing_may_ask_for_nothing_to_be_kept() -> None:
+    frame = ready().close(keep=False)
+    assert frame is not None
+    assert decode_client_message(frame, LIMIT) == Close("s1", keep=False)
+
+
 def test_a_new_session_starts_from_nothing() -> None:
     client = ready()
     client.step(0, values(1))

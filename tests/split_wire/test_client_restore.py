@@ -55,6 +55,12 @@ def test_a_device_that_wants_nothing_kept_asks_for_nothing() -> None:
     assert decode_client_message(client.open(chain(40)), LIMIT) == Open("m", cache="off")
 
 
+def test_a_device_names_its_group_and_how_much_it_shares() -> None:
+    client = ClientProtocol(WIDTH, "m", cache_group="family", share_until=96)
+    asked = decode_client_message(client.open(), LIMIT)
+    assert asked == Open("m", cache_group="family", share_until=96)
+
+
 def test_what_is_held_is_not_sent_again(client: ClientProtocol) -> None:
     client.open(chain(40))
     answer = Opened(*_start(), cached=32, prefix=chain(40).at(32))

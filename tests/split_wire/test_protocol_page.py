@@ -73,6 +73,7 @@ def _default(field: Field[Any]) -> str:
         return "required"
     names = {
         "None": "nil",
+        "True": "true",
         "'last'": "`last`",
         "'exact'": "`exact`",
         "False": "false",

@@ -17,10 +17,12 @@ from split_client.api.asynchronous import AsyncSplitClient
 from split_client.api.client import ClientStats, SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
 from split_client.chat.conversation import Message
-from split_client.chat.reply import Reply
+from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
 from split_client.generation.sampling.params import SamplingParams
+from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.transport.server_cache import DiskCache, Purged, ServerCache
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 __all__ = [
@@ -32,10 +34,15 @@ __all__ = [
     "AttentionWeights",
     "ChatSession",
     "ClientStats",
+    "DiskCache",
+    "Forgotten",
     "Message",
     "NoiseSettings",
+    "Purged",
     "Reply",
+    "ReplyStats",
     "SamplingParams",
     "SamplingWords",
+    "ServerCache",
     "SplitClient",
 ]

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self, TypedDict, Unpack
+from typing import Self, TypedDict, TypeVar, Unpack
 from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo
@@ -22,20 +22,23 @@ from split_client.api.asked import Asked, Messages, SamplingWords, messages_of
 from split_client.api.client import ClientStats, SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
 from split_client.api.worker import Worker
-from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS
 from split_client.generation.head.head import HeadKind
 from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.model.ends import DeviceEnds
+from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
+from split_client.transport.server_cache import Purged, ServerCache
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_wire.attention import AttentionRequest
 from split_wire.messages import Cache
+
+_T = TypeVar("_T")
 
 # Below the sessions that a server lets one principal have.
 MOST_AT_A_TIME = 16
@@ -145,6 +148,18 @@ class AsyncSplitClient:
             reply.stop()
         self._worker.interrupt()
 
+    async def forget(self, messages: Messages) -> Forgotten:
+        """As :meth:`SplitClient.forget`."""
+        return await self._worker.run(lambda: self._client.forget(messages))
+
+    async def forget_all(self) -> Purged | None:
+        """As :meth:`SplitClient.forget_all`."""
+        return await self._worker.run(self._client.forget_all)
+
+    async def server_keeps(self) -> ServerCache | None:
+        """As :meth:`SplitClient.server_keeps`."""
+        return await self._worker.run(self._client.server_keeps)
+
     async def adapters(self) -> tuple[AdapterInfo, ...]:
         """As :attr:`SplitClient.adapters`."""
         return await self._worker.run(lambda: self._client.adapters)
@@ -198,9 +213,9 @@ class AsyncSplitClient:
                 # Sessions of a connection that was closed meanwhile are gone with its list.
                 idle.append(sequence)
 
-    async def begin(self, make: Callable[[], Reply]) -> Reply:
+    async def run(self, work: Callable[[], _T]) -> _T:
         """Implements :class:`split_client.api.replies.Maker`."""
-        return await self._worker.run(make)
+        return await self._worker.run(work)
 
     async def following(self, events: Iterator[Event], *, stopped: bool) -> Event | None:
         """Implements :class:`split_client.api.replies.Maker`."""

@@ -21,6 +21,7 @@ from split_client.api.asked import (
 )
 from split_client.chat.bound import TextBound
 from split_client.chat.conversation import Conversation, Message
+from split_client.chat.ends import ends_of
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.chat.session import ChatSession
@@ -31,12 +32,19 @@ from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.generation.stops import stop_texts
 from split_client.model.connected import ConnectedModel, Hooks, Wanted
 from split_client.model.ends import DeviceEnds
+from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter
 from split_client.noise.settings import NoiseSettings
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
+from split_client.transport.server_cache import (
+    Purged,
+    ServerCache,
+    fetch_server_cache,
+    purge_server_cache,
+)
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
@@ -227,11 +235,42 @@ class SplitClient:
             sequence,
             self._chooser,
             self._last_noised,
+            self._forget,
         )
         chat.adapter = self._adapter
         chat.max_tokens, chat.stop = max_tokens, stops
         chat.params = sampling_of(params, given, self.default_params) if given else params
         return chat
+
+    def forget(self, messages: Messages) -> Forgotten:
+        """Have the server delete what it keeps of a chat with these ``messages``, for example one
+        that was saved: the turns of this device, as far as they can be made again from the texts.
+        Other chats of this client that begin with the same turns send all of theirs again. Not for
+        a chat that was sent with noise: the names of its plain rows would tell of them.
+
+        Raises NotForgotten and what :meth:`chat` raises.
+        """
+        return self._forget(self._connected().sequence()[0], messages_of(messages))
+
+    def forget_all(self) -> Purged | None:
+        """Have the server delete all that it keeps of this user in memory and on disk; None where
+        it does not know how. Open chats send all of theirs again.
+
+        Raises AnswerInvalid and the errors of a connection.
+        """
+        wanted, model = self._wanted, self._connected()
+        self.resume()
+        model.forget_open()
+        salt = model.salt
+        return purge_server_cache(wanted.endpoint, wanted.token, salt, wanted.patience.connect)
+
+    def server_keeps(self) -> ServerCache | None:
+        """What the server says that it keeps of this user; None where it does not say.
+
+        Raises AnswerInvalid and the errors of a connection.
+        """
+        wanted = self._wanted
+        return fetch_server_cache(wanted.endpoint, wanted.token, wanted.patience.connect)
 
     def cancel(self) -> None:
         """End the reply that is being made after its next token, and any wait for the server."""
@@ -302,6 +341,15 @@ class SplitClient:
         if self._model is None:
             raise RuntimeError("the client is not connected")
         return self._model
+
+    def _forget(self, sequence: TokenSequence, messages: tuple[Message, ...]) -> Forgotten:
+        self.resume()
+        model = self._connected()
+        # Rows with noise are not asked for by name, so nobody needs to know which they were.
+        blind = model.noise is not None or self.server_cache == "off"
+        empty = self._new_conversation(None)
+        ends = [] if blind else ends_of(messages, empty, model.ends.tokenizer)
+        return model.forget(sequence, ends)
 
     def _maker(self) -> ReplyMaker:
         model = self._connected()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply, ReplyStats
@@ -12,6 +12,9 @@ from split_client.chat.session import ChatSession
 from split_client.generation.loop import Event, FinishReason
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.model.forgetting import Forgotten
+
+_T = TypeVar("_T")
 
 
 class Maker(Protocol):
@@ -20,8 +23,8 @@ class Maker(Protocol):
     def place(self, reply: AsyncReply) -> AbstractAsyncContextManager[Sequence | None]:
         """A place among the replies that are made at a time, with the session of this one."""
 
-    async def begin(self, make: Callable[[], Reply]) -> Reply:
-        """What ``make`` returns."""
+    async def run(self, work: Callable[[], _T]) -> _T:
+        """What ``work``, which talks to the server, returns."""
 
     async def following(self, events: Iterator[Event], *, stopped: bool) -> Event | None:
         """The next of ``events``, None at their end; ``stopped``: the reply is to end."""
@@ -42,7 +45,7 @@ class AsyncReply:
         """The rest of the reply with its tokens and timings."""
         async with self._maker.place(self) as sequence:
             if self._reply is None:
-                self._reply = await self._maker.begin(lambda: self._make(sequence))
+                self._reply = await self._maker.run(lambda: self._make(sequence))
             events = self._reply.events()
             while True:
                 event = await self._maker.following(events, stopped=self._stopped)
@@ -111,6 +114,10 @@ class AsyncChatSession:
     def answer(self) -> AsyncReply:
         """Reply to the last message of the user, again if need be."""
         return AsyncReply(self._maker, lambda _: self.session.answer())
+
+    async def forget(self, *, texts: bool = True) -> Forgotten:
+        """As :meth:`ChatSession.forget`."""
+        return await self._maker.run(lambda: self.session.forget(texts=texts))
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -13,13 +13,19 @@ from split_client.transport.base import Traffic
 class ReplyStats:
     """Counts in tokens, times in seconds, traffic in bytes of frames.
 
-    ``prompt_sent`` is the part of the prompt that travelled; the rest was cached.
-    ``prompt_restored`` of it the server had kept from an earlier session.
+    ``prompt_sent`` is the part of the prompt that travelled; the rest was cached: ``prompt_held``
+    by the chat's own session. ``prompt_restored`` the server had kept from an earlier one, and of
+    these ``prompt_reused`` were sent in vain. ``bytes_saved``: of rows that did not travel for it;
+    ``seconds_saved``: about as many, None as long as no prompt that was sent tells.
     """
 
     prompt_tokens: int
     prompt_sent: int = 0
+    prompt_held: int = 0
     prompt_restored: int = 0
+    prompt_reused: int = 0
+    bytes_saved: int = 0
+    seconds_saved: float | None = 0.0
     ttft: float = 0.0
     bytes_up: int = 0
     bytes_down: int = 0
@@ -94,9 +100,15 @@ class Reply:
             case Finished(reason=reason):
                 self.finish_reason = reason
                 self.on_finish()
-            case TokenEvent(token=token, timing=timing, rows=rows, restored=restored):
+            case TokenEvent(token=token, timing=timing, rows=rows):
                 if not self.token_ids:
                     self.stats.ttft, self.stats.prompt_sent = timing.total, rows
-                    self.stats.prompt_restored = restored
+                    self._spared(event)
                 self.token_ids.append(token)
                 self.stats.timings.append(timing)
+
+    def _spared(self, first: TokenEvent) -> None:
+        stats, spared = self.stats, first.spared
+        stats.prompt_held, stats.prompt_restored = spared.held, first.restored
+        stats.prompt_reused = spared.reused
+        stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.conversation import Conversation, Message, Prompt
@@ -12,6 +12,7 @@ from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.stops import stop_texts
+from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter
 from split_wire.attention import AttentionRequest, AttentionWeights
@@ -33,7 +34,8 @@ class ChatSession:
     the events of a reply's tokens bring; None: none) may be changed at any time, and so may
     ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None.
     ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
-    ``noise`` has the key and the spending of a chat that is sent with noise.
+    ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
+    server delete what it keeps of a session and of messages.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class ChatSession:
         sequence: Sequence,
         chooser: AdapterChooser | None = None,
         noise: NoisedConversation | None = None,
+        forget: Callable[[Sequence, tuple[Message, ...]], Forgotten] | None = None,
     ) -> None:
+        self._forget = forget
         self._maker = maker
         self._sequence = sequence
         self._chooser = chooser
@@ -115,6 +119,20 @@ class ChatSession:
     def close(self) -> None:
         """End the session on the server; a later reply opens another and sends the whole chat."""
         self._sequence.close()
+
+    def forget(self, *, texts: bool = True) -> Forgotten:
+        """End the session, and have the server delete what it keeps of this chat: its branches, and
+        what earlier sessions left of its messages. The chat stays; its next turn sends all of it.
+
+        ``texts``: whether the names of rows may be told that this session has not sent, which are
+        made of the messages; not of a chat that was sent with noise before.
+        Raises NotForgotten and the errors of a step; what was deleted by then stays deleted.
+        """
+        if self._forget is None:
+            raise RuntimeError("this chat has no server that could forget it")
+        if not texts:
+            return replace(self._forget(self._sequence, ()), earlier=False)
+        return self._forget(self._sequence, self.messages)
 
     def _choice(self) -> str | None:
         if self._chooser is None:

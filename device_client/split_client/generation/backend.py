@@ -86,5 +86,5 @@ class Backend(Protocol):
         then appended nothing.
         """
 
-    def close(self) -> None:
+    def close(self) -> object:
         """End the session; never raises for a server that is gone."""

@@ -14,13 +14,15 @@ from typing import Literal, TypeAlias
 from split_client.generation.constraint import Constraint
 from split_client.generation.detokenizer import Decoder, Detokenizer
 from split_client.generation.errors import InvalidSamplingParameter
+from split_client.generation.extended import Extended
 from split_client.generation.sampling.logprobs import (
     TokenLogprobs,
     check_top_logprobs,
     token_logprobs,
 )
 from split_client.generation.sampling.sampler import Sampler
-from split_client.generation.sequence import Extended, Sequence
+from split_client.generation.sequence import Sequence
+from split_client.generation.spared import NOTHING_SPARED, Spared
 from split_client.generation.stops import StopFilter
 from split_wire.attention import AttentionRequest, AttentionWeights
 
@@ -61,9 +63,10 @@ class TokenEvent:
 
     ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
     new part of the prompt for the first token, then 1; ``restored`` of the prompt were known
-    already, and not sent or not computed. ``attention``, where it was asked for, is
-    that of the position before the token, which it was chosen from: over the prompt and the tokens
-    of the reply before this one. ``logprobs``, where asked for, are those of the model alone.
+    already, and not sent or not computed; ``spared`` has the whole account. ``attention``, where it
+    was asked for, is that of the position before the token, which it was chosen from: over the
+    prompt and the tokens of the reply before this one. ``logprobs``, where asked for, are those of
+    the model alone.
     """
 
     token: int
@@ -74,6 +77,7 @@ class TokenEvent:
     attention: AttentionWeights | None = None
     logprobs: TokenLogprobs | None = None
     restored: int = 0
+    spared: Spared = NOTHING_SPARED
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,7 @@ def decode(
             extended.attention,
             likely,
             extended.restored,
+            extended.spared,
         )
         if ended:
             reason = "eos"

@@ -6,6 +6,7 @@ lost cache are all "make the cache hold exactly these tokens".
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,10 @@ from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
 from split_client.generation.backend import Backend, CacheLost, StepOutput
-from split_wire.attention import AttentionRequest, AttentionWeights
+from split_client.generation.extended import Extended, SequenceCounters
+from split_client.generation.spared import Pace, Spared, row_bytes
+from split_client.generation.trail import Trail
+from split_wire.attention import AttentionRequest
 
 MAX_RESENDS = 3
 # So many rows cost more than to ask whether they are held.
@@ -25,49 +29,16 @@ Rows = Callable[[list[int], int, int], NDArray[np.float32]]
 Correct = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
-@dataclass(slots=True)
-class SequenceCounters:
-    """What one sequence cost so far."""
-
-    steps: int = 0
-    rows_sent: int = 0
-    rows_reused: int = 0
-    rows_restored: int = 0
-    resends: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Extended:
-    """``hidden`` float32 [H] after the last token.
-
-    Times in seconds; ``exchange`` is the wait for the server, compute and queue included.
-    ``attention``: what the last token attends to, where it was asked for; ``restored``: rows that
-    were not sent because the backend had kept them, or not computed because it knew them.
-    """
-
-    hidden: NDArray[np.float32]
-    rows: int
-    exchange: float
-    compute: float
-    queue: float
-    attention: AttentionWeights | None = None
-    restored: int = 0
-
-    @property
-    def wire(self) -> float:
-        """Everything between the ends: transport and the server's own overhead."""
-        return max(0.0, self.exchange - self.compute - self.queue)
-
-
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The rows of all ``tokens`` but the last, which is always sent."""
+    """The rows of the first ``end`` of ``tokens``; the last of them is always sent."""
 
     tokens: list[int]
     embed: Embed
+    end: int
 
     def __len__(self) -> int:
-        return len(self.tokens) - 1
+        return self.end
 
     def part(self, start: int, stop: int) -> NDArray[np.float32]:
         return self.embed(self.tokens[start:stop])
@@ -82,11 +53,19 @@ class Sequence:
     ``adapter``: the name of one that the backend applies, sent with every step from now on.
     ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
     for an adapter that the backend does not see. Both may change at any time: they come after the
-    layers, so what is cached does not depend on them.
+    layers, so what is cached does not depend on them. ``trail``: where caches ended that were given
+    up; ``clock`` in seconds.
     """
 
-    def __init__(self, backend: Backend, embed: Embed, rows: Rows | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        embed: Embed,
+        rows: Rows | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self._backend = backend
+        self._clock, self._pace = clock, Pace()
         self._embed = embed if rows is None else None
         self._rows: Rows = rows or (lambda tokens, start, stop: embed(tokens[start:stop]))
         self._cached: list[int] = []
@@ -95,6 +74,7 @@ class Sequence:
         self.adapter: str | None = None
         self.correct: Correct | None = None
         self.counters = SequenceCounters()
+        self.trail = Trail()
 
     @property
     def cached(self) -> int:
@@ -127,30 +107,66 @@ class Sequence:
         """:meth:`extend` without ``correct``, for whoever does not need the hidden state."""
         if not tokens:
             raise PromptEmpty
+        stood = None
         for _ in range(1 + MAX_RESENDS):
-            known = self._known(tokens)
+            known = self._known(tokens, stood)
             self._open(known)
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             try:
+                began = self._clock()
                 restored = self._restore(known)
+                took = self._clock() - began
                 sent = self._send_rest(tokens, attention)
-                return replace(sent, restored=sent.restored + restored)
             except CacheLost:
                 self.counters.resends += 1
-                self._cached, self._broken_off = [], None
+                stood = stood or self._stood(tokens)
+                self.leave()
+            else:
+                return self._told(sent, len(tokens), restored, took)
         raise SessionUnstable
 
     def close(self) -> None:
         """End the session."""
-        self._cached, self._broken_off = [], None
+        self.leave()
         self._backend.close()
 
-    def _known(self, tokens: list[int]) -> _Known | None:
-        """What the backend is asked for before it is sent; None where that is not worth asking."""
+    def leave(self) -> list[int]:
+        """Believe in no cache any more, and return the tokens of the one that was believed in."""
+        left = self._cached
+        for cached in self._broken_off or (left,):
+            self.trail.note(cached)
+        self._cached, self._broken_off = [], None
+        return left
+
+    def _told(self, sent: Extended, count: int, restored: int, took: float) -> Extended:
+        """``sent`` with what was spared of ``count`` tokens by restoring some in ``took`` s."""
+        self._pace.sent(sent.rows, sent.restored, sent.exchange)
+        spared = Spared(
+            count - sent.rows - restored,
+            restored,
+            sent.restored,
+            restored * row_bytes(len(sent.hidden), self._backend.dtype) if restored else 0,
+            self._pace.saved(restored, took) if restored else 0.0,
+        )
+        # The wait for what is restored is one for the server.
+        exchange = sent.exchange + (took if restored else 0.0)
+        return replace(sent, restored=sent.restored + restored, exchange=exchange, spared=spared)
+
+    def _known(self, tokens: list[int], stood: int | None = None) -> _Known | None:
+        """What the backend is asked for before it is sent; None where that is not worth asking.
+
+        ``stood``: where a lost cache ended. Its last, partial block is found by that end alone.
+        """
         if self._embed is None or len(tokens) - self.shared(tokens) <= _WORTH_ASKING:
             return None
-        return _Known(tokens, self._embed)
+        return _Known(tokens, self._embed, stood or len(tokens) - 1)
+
+    def _stood(self, tokens: list[int]) -> int | None:
+        """Positions of the cache that was lost, if ``tokens`` go on from all of them."""
+        held = self._cached if self._broken_off is None else self._broken_off[0]
+        goes_on = len(held) < len(tokens) and _common_prefix(held, tokens) == len(held)
+        return len(held) if goes_on else None
 
     def _restore(self, known: _Known | None) -> int:
         """Have the backend take in what it kept of ``known``; how many rows that were."""
@@ -158,6 +174,7 @@ class Sequence:
         if known is None or self._known(known.tokens) is None:
             return 0
         start = min(self.shared(known.tokens), len(known))
+        self._cut_back(start)
         # What lies behind makes way for what is found, also where no answer comes.
         del self._cached[start:]
         held = self._backend.held(known, start)
@@ -178,6 +195,7 @@ class Sequence:
         # The last token is always sent, because the backend returns states only for rows it is
         # given.
         start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
+        self._cut_back(start)
         self.counters.rows_reused += start
         rows, exchange, compute, queue, reused = len(tokens) - start, 0, 0, 0, 0
         while True:
@@ -191,6 +209,11 @@ class Sequence:
             if start == len(tokens):
                 seconds = (exchange / 1e6, compute / 1e6, queue / 1e6)
                 return Extended(output.hidden, rows, *seconds, output.attention, reused)
+
+    def _cut_back(self, start: int) -> None:
+        """What is cached behind ``start`` is about to be given up."""
+        if start < len(self._cached):
+            self.trail.note(self._cached)
 
     def _step(
         self,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from split_client.generation.head.head import HeadKind
-from split_client.generation.sequence import Sequence
+from split_client.generation.sequence import Embed, Sequence
+from split_client.generation.trail import SHORTEST
 from split_client.model.cache_salt import cache_salt
 from split_client.model.ends import DeviceEnds, derives
+from split_client.model.forgetting import Forgotten, forget
 from split_client.noise.backend import OneDtypeBackend
 from split_client.noise.calibration import Table
 from split_client.noise.conversation import NoisedConversation, bound, never_plain
@@ -58,6 +60,14 @@ class Hooks:
     pause: Callable[[float], None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """``embed``: makes the rows by which what is kept of a sequence is named, None: none may."""
+
+    backend: RemoteBackend
+    embed: Embed | None
+
+
 class ConnectedModel:
     """Owns what is open; :meth:`close` ends the sessions of its sequences first."""
 
@@ -72,7 +82,7 @@ class ConnectedModel:
         self._salt: str | None = None
         self._server_cache: Cache = "exact"
         # A chat that nobody holds any more leaves its session to the server's idle limit.
-        self._sequences: WeakSet[Sequence] = WeakSet()
+        self._sequences: WeakKeyDictionary[Sequence, _Kept] = WeakKeyDictionary()
 
     @classmethod
     def open(cls, wanted: Wanted, store: ModelStore, hooks: Hooks) -> ConnectedModel:
@@ -122,17 +132,61 @@ class ConnectedModel:
         noised = None if self.noise is None else self.noise.conversation()
         if noised is None:
             lookup = self.ends.embedder.lookup
-            made = Sequence(backend, lambda ids: lookup(ids, backend.dtype))
+            embed: Embed = lambda ids: lookup(ids, backend.dtype)  # noqa: E731
+            made = Sequence(backend, embed)
+            self._sequences[made] = _Kept(backend, embed)
         else:
             made = Sequence(backend, never_plain, bound(noised, lambda: backend.dtype))
-        self._sequences.add(made)
+            # The name of a noised row would be a release of it.
+            self._sequences[made] = _Kept(backend, None)
         return made, noised
+
+    def forget(self, sequence: Sequence, ends: Iterable[list[int]] = ()) -> Forgotten:
+        """End the session of ``sequence`` and have the server delete what it keeps of all that it
+        ever held, and of the prefixes ``ends``.
+
+        Raises NotForgotten and the errors of a step.
+        """
+        kept = self._sequences[sequence]
+        held = sequence.leave()
+        wanted = [*sequence.trail.ends, *ends]
+        embed = None if self._server_cache == "off" else kept.embed
+        done = forget(kept.backend, held, wanted, embed, self._beside(sequence, wanted))
+        sequence.trail.clear()
+        return done
+
+    def forget_open(self) -> None:
+        """End all sessions and have the server keep nothing of them, as far as it is reached."""
+        for sequence, kept in self._sequences.items():
+            sequence.leave()
+            kept.backend.close(keep=False)
+            sequence.trail.clear()
+
+    def _beside(self, sequence: Sequence, ends: list[list[int]]) -> list[tuple[list[int], int]]:
+        """End the other sessions that hold something of ``ends``, and would leave it behind when
+        they end; what of it went with them.
+        """
+        gone = []
+        for other, kept in self._sequences.items():
+            end = max(ends, key=other.shared, default=[])
+            shared = other.shared(end)
+            if other is sequence or shared < SHORTEST:
+                continue
+            other.leave()
+            if kept.backend.close(keep=False):
+                gone.append((end, shared))
+        return gone
+
+    @property
+    def salt(self) -> str | None:
+        """The word that divides what the server keeps among its users; None where it needs none."""
+        return self._salt
 
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
         for sequence in self._sequences:
             sequence.close()
-        self._sequences = WeakSet()
+        self._sequences = WeakKeyDictionary()
         self._opened.close()
 
 

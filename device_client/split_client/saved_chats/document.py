@@ -1,7 +1,8 @@
 """Saved chats: one JSON document, written whole or not at all.
 
 ``{"format": "gatelink.conversation", "version": 1, "model": name, "messages": [{"role",
-"content"}]}``. Unknown keys are ignored, another format or version is refused.
+"content"}]}``, and ``"noise": true`` for one that was sent with noise. Unknown keys are ignored,
+another format or version is refused.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ _ROLES = ("system", "user", "assistant")
 
 @dataclass(frozen=True, slots=True)
 class SavedConversation:
-    """``model`` is the name of the model that answered; another one may continue."""
+    """``model`` is the name of the model that answered; another one may continue.
+
+    ``noised``: some of it was sent with noise, so its text is not to be told of in other ways.
+    """
 
     model: str
     messages: tuple[Message, ...]
+    noised: bool = False
 
 
 def save_conversation(path: Path, saved: SavedConversation) -> None:
@@ -53,6 +58,7 @@ def document_of(saved: SavedConversation) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "model": saved.model,
+        **({"noise": True} if saved.noised else {}),
         "messages": [message.as_dict() for message in saved.messages],
     }
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -117,7 +123,8 @@ def _read(document: object, path: str) -> SavedConversation:
     if len(messages) > MAX_MESSAGES:
         raise ConversationFileInvalid(path, f"it has more than {MAX_MESSAGES} messages")
     read = tuple(_message(item, index, path) for index, item in enumerate(messages))
-    return SavedConversation(model if isinstance(model, str) else "", read)
+    noised = document.get("noise") is True
+    return SavedConversation(model if isinstance(model, str) else "", read, noised)
 
 
 def _message(item: object, index: int, path: str) -> Message:

@@ -174,6 +174,7 @@ class ChatLoop:
                     screen.reply(event.text)
             finally:
                 screen.end_reply()
+                self._commands.server.tally.take(reply.stats)
         if screen.interactive:
             screen.note(status_line(reply, self._chat.max_tokens))
             self._adapter.note_used()

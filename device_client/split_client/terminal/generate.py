@@ -119,7 +119,11 @@ def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
         "finish_reason": reply.finish_reason,
         "prompt_tokens": stats.prompt_tokens,
         "prompt_sent": stats.prompt_sent,
+        "prompt_held": stats.prompt_held,
         "prompt_restored": stats.prompt_restored,
+        "prompt_reused": stats.prompt_reused,
+        "bytes_saved": stats.bytes_saved,
+        "seconds_saved": _rounded(stats.seconds_saved),
         "tokens": stats.tokens,
         "ttft_seconds": round(stats.ttft, 6),
         "tokens_per_second": round(stats.tokens_per_second, 3),
@@ -127,3 +131,7 @@ def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
         "bytes_down": stats.bytes_down,
         "transport": client.stats.transport,
     }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)

@@ -13,20 +13,13 @@ from split_client.transport.endpoint import Endpoint
 _LONGEST_LINE = 600
 
 
-_KEPT = (
-    "Keys and values of this chat may stay in its memory after the chat ends, found by this user's "
-    "sessions alone; they are the text to it. --server-cache off asks it not to."
-)
-_NOT_KEPT = "It is asked to keep nothing of this chat after it ends (--server-cache off)."
-
-
 @dataclass(frozen=True, slots=True)
 class Observed:
     """``rows`` of ``width`` numbers went up; ``cached``: positions that the server holds.
 
     ``attention``: how often it was asked for; ``adapter``: which one, and who sees it; ``noise``:
-    what noised mode says of itself, empty where it is off; ``kept``: whether the server may keep
-    what it computes of the chat.
+    what noised mode says of itself, empty where it is off; ``kept``: what the server keeps after
+    the chat, in words.
     """
 
     endpoint: Endpoint
@@ -37,7 +30,7 @@ class Observed:
     attention: int
     adapter: str | None
     noise: tuple[str, ...]
-    kept: bool = True
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +47,7 @@ def panel(seen: Observed) -> tuple[Section, ...]:
         Section("Connection", tuple(_connection(seen))),
         Section("What travelled so far", tuple(_travelled(seen))),
         Section("What the server can learn", tuple(_learns(seen))),
+        Section("What the server keeps", seen.kept),
         Section(
             "What stays on this device",
             (
@@ -92,7 +86,6 @@ def _travelled(seen: Observed) -> Iterator[str]:
 
 def _learns(seen: Observed) -> Iterator[str]:
     yield ("It knows all weights and our code, can keep all traffic, and sees sizes and timing.")
-    yield _KEPT if seen.kept else _NOT_KEPT
     if seen.noise:
         yield from (one_line(line, _LONGEST_LINE) for line in seen.noise)
         return

@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.errors import AnswerInvalid, ModelChanged, ServerRefused
+from split_client.errors import AnswerInvalid, ClientError, ModelChanged, ServerRefused
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_client.transport.channel import Channel
 from split_wire.attention import AttentionRequest
@@ -24,10 +24,11 @@ from split_wire.client import (
     StepCompleted,
     StepFailed,
 )
+from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
 from split_wire.errors import ModelChanged as WireModelChanged
-from split_wire.messages import DEFAULT_MAX_ROWS, Cache, Opened
+from split_wire.messages import DEFAULT_MAX_ROWS, Cache, Closed, Opened
 from split_wire.tensor import Tensor, WireDtype
 
 # The server holds another cache than the device believes, or none: a new session repairs it.
@@ -69,13 +70,17 @@ class RemoteBackend:
         *,
         cache_salt: str | None = None,
         cache: Cache = "exact",
+        cache_group: str | None = None,
+        share_until: int = 0,
         busy_patience: float = BUSY_PATIENCE,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._channel = channel
-        self._protocol = ClientProtocol(hidden_size, manifest, dtype, cache_salt, cache)
+        self._protocol = ClientProtocol(
+            hidden_size, manifest, dtype, cache_salt, cache, cache_group, share_until
+        )
         # That of the session before, in which the next one's rows are named.
         self._usual_dtype = dtype
         self._keeps = cache != "off"
@@ -108,6 +113,11 @@ class RemoteBackend:
             return self._usual_dtype
         return self._opened().dtype
 
+    @property
+    def restores(self) -> bool:
+        """Whether the open session can be asked for what the server kept."""
+        return self._keeps and self._protocol.restores
+
     def open(self, wanted: Rows | None = None) -> bool | None:
         """Open a session unless there is one; a step that was broken off is sent again first.
 
@@ -139,7 +149,7 @@ class RemoteBackend:
             return self._protocol.cached
         if start > self._protocol.cached:
             raise CacheLost
-        if not (self._keeps and self._protocol.restores):
+        if not self.restores:
             return start
         chain = self._named(wanted, self.dtype)
         event = self._ask(lambda: self._protocol.restore(start, chain))
@@ -224,11 +234,23 @@ class RemoteBackend:
         if self._lost_soon:
             self._pause(self._channel.patience.delay(self._lost_soon, self._chance()))
 
-    def close(self) -> None:
-        """End the session as far as the server can be reached."""
-        frame = self._protocol.close()
-        if frame is not None:
+    def close(self, keep: bool = True) -> bool:
+        """End the session as far as the server can be reached.
+
+        ``keep``: false has the server delete what it keeps of the session; for that the connection
+        is made again where it is lost. Whether the server has said that it did; False also where no
+        session is open.
+        """
+        frame = self._protocol.close(keep)
+        if frame is None:
+            return False
+        if keep:
             self._channel.send_once(frame, _CLOSE_WITHIN)
+            return False
+        try:
+            return isinstance(decode_server_message(self._channel.exchange(frame), 1 << 16), Closed)
+        except (ClientError, SplitError):
+            return False
 
     def _make_room(self, attention: AttentionRequest, positions: int) -> None:
         try:

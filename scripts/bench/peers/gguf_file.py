@@ -1,10 +1,10 @@
 """A Qwen2 checkpoint as a GGUF file.
 
-``python -m scripts.bench.peers.gguf_file CHECKPOINT FILE TYPE``
+``python -m scripts.bench.peers.gguf_file CHECKPOINT FILE TYPE [VOCABULARY]``
 
 Runs in the environment of llama-cpp-python, so it reads safetensors with numpy alone. TYPE: f16 or
-bf16, of the matrices. The vocabulary is cut to a few rows: llama.cpp computes its head in every
-step, and a device end does that elsewhere.
+bf16, of the matrices. The vocabulary is cut to a few rows unless more are asked for: llama.cpp
+computes its head in every step, and a device end does that elsewhere.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NAMES = {
 }
 
 
-def write(checkpoint: Path, target: Path, kind: str) -> None:
-    """Convert the bfloat16 ``checkpoint``."""
+def write(checkpoint: Path, target: Path, kind: str, vocabulary: int = _VOCABULARY) -> None:
+    """Convert the bfloat16 ``checkpoint``, with the first ``vocabulary`` tokens."""
     config = json.loads((checkpoint / "config.json").read_text())
     writer = gguf.GGUFWriter(target, "qwen2")
-    _describe(writer, config, kind)
+    _describe(writer, config, kind, vocabulary)
     for name, values in _tensors(checkpoint):
         ours = _translated(name)
         if ours is None:
             continue
-        kept = values[:_VOCABULARY] if ours == "token_embd.weight" else values
+        kept = values[:vocabulary] if ours == "token_embd.weight" else values
         if kept.ndim == 1:
             writer.add_tensor(ours, kept)
         elif kind == "bf16":
@@ -54,7 +54,9 @@ def write(checkpoint: Path, target: Path, kind: str) -> None:
     writer.close()
 
 
-def _describe(writer: gguf.GGUFWriter, config: dict[str, object], kind: str) -> None:
+def _describe(
+    writer: gguf.GGUFWriter, config: dict[str, object], kind: str, vocabulary: int
+) -> None:
     heads = int(config["num_attention_heads"])
     rope = config.get("rope_parameters") or config
     writer.add_context_length(int(config["max_position_embeddings"]))
@@ -65,7 +67,7 @@ def _describe(writer: gguf.GGUFWriter, config: dict[str, object], kind: str) -> 
     writer.add_head_count_kv(int(config["num_key_value_heads"]))
     writer.add_rope_freq_base(float(rope["rope_theta"]))
     writer.add_layer_norm_rms_eps(float(config["rms_norm_eps"]))
-    writer.add_vocab_size(_VOCABULARY)
+    writer.add_vocab_size(vocabulary)
     writer.add_tokenizer_model("no_vocab")
     file_types = {"f16": gguf.LlamaFileType.MOSTLY_F16, "bf16": gguf.LlamaFileType.MOSTLY_BF16}
     writer.add_file_type(file_types[kind])
@@ -100,4 +102,4 @@ def _translated(name: str) -> str | None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    write(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], *map(int, sys.argv[4:5]))

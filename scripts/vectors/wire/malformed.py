@@ -106,6 +106,10 @@ def _nested(depth: int) -> list[Any]:
     return inner
 
 
+def _closing(keep: object) -> bytes:
+    return frame({"type": "close", "session": SESSION, "keep": keep})
+
+
 def _to_server() -> list[tuple[str, bytes, str]]:
     bad = "malformed_message"
     return [
@@ -121,6 +125,8 @@ def _to_server() -> list[tuple[str, bytes, str]]:
         ("capabilities that are text", frame(_open(capabilities="attention")), bad),
         ("too many capabilities", frame(_open(capabilities=["x"] * 65)), bad),
         ("close without a session", frame({"type": "close"}), bad),
+        ("close with a keep of 0", _closing(0), bad),
+        ("close with a keep that is text", _closing("false"), bad),
         *[
             (f"step without {name}", _with(_STEP, **{name: ...}), bad)
             for name in ("session", "step", "start", "prefix", "tensors")

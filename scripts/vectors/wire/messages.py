@@ -65,6 +65,10 @@ def _asking_to_begin() -> Open:
     return Open(MANIFEST, "bf16", probe=PROBE, cache_salt="the salt of a browser")
 
 
+def _sharing() -> Open:
+    return Open(MANIFEST, "bf16", cache_group="a family", share_until=2**53 - 1)
+
+
 _REQUESTS = [
     ("the mean attention over heads", AttentionRequest("mean")),
     ("the largest attention in half precision", AttentionRequest("all", 2, "f16")),
@@ -111,6 +115,7 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("open with every field", Open(MANIFEST, "i8", capabilities=("attention", "later"))),
         ("open with a probe", _asking_to_begin()),
         ("open that keeps nothing", Open(MANIFEST, cache="off")),
+        ("open that shares its beginning", _sharing()),
         ("restore from the beginning", Restore(SESSION, 0, CHAIN.at(0), PROBE)),
         ("restore behind what is held", Restore(SESSION, 5, NAMED.at(5), SPARSE)),
         ("restore of a single row", Restore(SESSION, 0, CHAIN.at(0), Probe.of(named(1)))),
@@ -119,6 +124,7 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("step with every field", _every_step()),
         *[(f"step for {name}", _step("f32", 1, 2, attention=r)) for name, r in _REQUESTS],
         ("close", Close(SESSION)),
+        ("close that keeps nothing", Close(SESSION, keep=False)),
         ("ping", Ping()),
     ]
     hidden = rows(1, 4, "bf16")
@@ -219,6 +225,9 @@ def tolerated() -> list[dict[str, Any]]:
         ("a probe that is nil", frame(_open(known=None, stride=None, digests=None))),
         ("a probe of no rows", frame(_open(known=0, stride=0, digests=b""))),
         ("a cache that is nil", frame(_open(cache=None, cache_salt=None))),
+        ("a group that is nil", frame(_open(cache_group=None, share_until=None))),
+        ("a keep that is nil", frame({"type": "close", "session": SESSION, "keep": None})),
+        ("a keep that is true", frame({"type": "close", "session": SESSION, "keep": True})),
         ("attention that is nil", padded(_asking(None), bytes(4))),
         ("attention that is false", padded(_asking(False), bytes(4))),
         ("attention with an unknown key", padded(_asking({"heads": None, "x": 1}), bytes(4))),

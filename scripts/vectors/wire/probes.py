@@ -66,6 +66,11 @@ def questions() -> list[tuple[str, bytes, str]]:
         _changed(_OPEN, "open", "a cache that is true", {"cache": True}),
         _changed(_OPEN, "open", "a salt that is bytes", {"cache_salt": b"salt"}),
         _changed(_OPEN, "open", "a salt that is long", {"cache_salt": "s" * 201}),
+        _changed(_OPEN, "open", "a group that is bytes", {"cache_group": b"family"}),
+        _changed(_OPEN, "open", "a group that is long", {"cache_group": "g" * 201}),
+        _changed(_OPEN, "open", "less than no rows shared", {"share_until": -1}),
+        _changed(_OPEN, "open", "a part of a row shared", {"share_until": 1.5}),
+        _changed(_OPEN, "open", "true rows shared", {"share_until": True}),
         ("an answer in place of a question", frame(_RESTORED), "unknown_message"),
     ]
 

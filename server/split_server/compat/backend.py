@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_server.engine.job import Abandoned, EngineResult, Outcome
-from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.in_process import InProcessSessions, SessionReuse
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepRequest
 from split_wire.attention import AttentionRequest, weights_of
@@ -33,7 +33,8 @@ BUFFERED = 3
 
 
 class EngineBackend:
-    """One session of ``principal``; implements ``generation.backend.Backend``.
+    """One session of ``principal``; implements ``generation.backend.Backend``. ``salt`` divides
+    what is kept of its sessions.
 
     Its methods block, so they are called on threads other than that of ``loop``, on which the
     sessions live. Setting ``cancelled`` has a step that waits for its turn dropped.
@@ -45,10 +46,13 @@ class EngineBackend:
         loop: asyncio.AbstractEventLoop,
         principal: str,
         cancelled: threading.Event | None = None,
+        salt: str | None = None,
+        reuse: SessionReuse = "exact",
     ) -> None:
         self._sessions = sessions
         self._loop = loop
         self._principal = principal
+        self._salt, self._reuse = salt, reuse
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
 
@@ -127,7 +131,9 @@ class EngineBackend:
 
     def _opened(self) -> Session:
         if self._session is None:
-            self._session = self._awaited(self._sessions.opened(self._principal))
+            self._session = self._awaited(
+                self._sessions.opened(self._principal, self._salt, self._reuse)
+            )
         return self._session
 
     def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:

@@ -33,7 +33,7 @@ _SMALL_EVENTS = 256
 class GeneratorLimits:
     """``running`` generations at a time, ``waiting`` for that, ``spare`` places for principals that
     have none, ``kept`` idle sequences, and the seconds for which a reader that falls behind is
-    waited for.
+    waited for. ``seconds`` that a request may take and ``tokens`` of one reply, 0: no limit.
     """
 
     running: int = 16
@@ -41,6 +41,8 @@ class GeneratorLimits:
     spare: int = 4
     kept: int = 16
     patience: float = 60.0
+    seconds: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ class Generator:
         self, ends: DeviceEnds, sessions: InProcessSessions, limits: GeneratorLimits | None = None
     ) -> None:
         self.ends = ends
-        self._sessions = sessions
+        self.sessions = sessions
         self._limits = limits or GeneratorLimits()
         self._pool = SequencePool(self._new_sequence, self._limits.kept)
         self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
@@ -71,12 +73,17 @@ class Generator:
     @property
     def info(self) -> ModelInfo:
         """The model that is served."""
-        return self._sessions.info
+        return self.sessions.info
 
     @property
     def idle_sequences(self) -> int:
         """Sequences that are kept for later requests."""
         return len(self._pool)
+
+    @property
+    def seconds(self) -> float:
+        """That a request may take, 0: no limit."""
+        return self._limits.seconds
 
     def check(self, request: GenerationRequest) -> None:
         """Raise what is wrong with ``request`` before anything runs.
@@ -118,12 +125,12 @@ class Generator:
     def _begun(self, principal: str, request: GenerationRequest) -> GenerationRun:
         """The run that has the place just taken, which is left if it cannot begin."""
         try:
-            sequence = self._pool.take(principal, list(request.prompt))
+            sequence = self._pool.take(principal, list(request.prompt), request.cache_salt)
             try:
                 run = self._run(sequence, request)
                 run.start(lambda: self._ended(principal, run))
             except BaseException:
-                self._pool.give_back(principal, sequence)
+                self._pool.give_back(principal, sequence, request.cache_salt)
                 raise
         except BaseException:
             self.places.leave(principal)
@@ -137,7 +144,7 @@ class Generator:
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)
-        self._pool.give_back(principal, run.sequence)
+        self._pool.give_back(principal, run.sequence, run.request.cache_salt)
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1
         counters.prompt_tokens += prompt
@@ -148,9 +155,11 @@ class Generator:
 
     def _limits_of(self, request: GenerationRequest) -> Limits:
         own = frozenset[int]() if request.ignore_eos else self.ends.manifest.eos_token_ids
-        return Limits(own | request.stop_tokens, request.max_tokens, request.stops)
+        most = min(request.max_tokens, self._limits.tokens or request.max_tokens)
+        return Limits(own | request.stop_tokens, most, request.stops)
 
-    def _new_sequence(self, principal: str) -> LocalSequence:
-        backend = EngineBackend(self._sessions, asyncio.get_running_loop(), principal)
+    def _new_sequence(self, principal: str, salt: str | None) -> LocalSequence:
+        loop = asyncio.get_running_loop()
+        backend = EngineBackend(self.sessions, loop, principal, salt=salt)
         embedder = self.ends.embedder
         return LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))

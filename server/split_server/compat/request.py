@@ -17,7 +17,8 @@ class GenerationRequest:
 
     ``stop_tokens`` end the reply as the model's own end tokens do, which ``ignore_eos`` takes out;
     ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
-    most likely): what the event of each token brings. ``constraint`` makes the grammar's state, on
+    most likely): what the event of each token brings. ``cache_salt`` divides what is kept of its
+    principal's prompts. ``constraint`` makes the grammar's state, on
     the generation's thread, which leaves its context at the end.
     """
 
@@ -29,4 +30,5 @@ class GenerationRequest:
     stops: tuple[str, ...] = ()
     attention: AttentionRequest | None = None
     logprobs: int | None = None
+    cache_salt: str | None = None
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None

@@ -24,16 +24,18 @@ class LocalSequence(Sequence):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     principal: str
+    salt: str | None
     sequence: LocalSequence
 
 
 class SequencePool:
-    """``new``: begins a sequence of a principal; ``most``: sequences that are kept while idle.
+    """``new``: begins a sequence of a principal and a salt; ``most``: sequences that are kept while
+    idle.
 
     Lives on the event loop alone.
     """
 
-    def __init__(self, new: Callable[[str], LocalSequence], most: int) -> None:
+    def __init__(self, new: Callable[[str, str | None], LocalSequence], most: int) -> None:
         self._new = new
         self._most = most
         # Least recently used first.
@@ -42,26 +44,29 @@ class SequencePool:
     def __len__(self) -> int:
         return len(self._idle)
 
-    def take(self, principal: str, tokens: list[int]) -> LocalSequence:
-        """The principal's idle sequence that has most in common with ``tokens``, or a new one."""
+    def take(self, principal: str, tokens: list[int], salt: str | None = None) -> LocalSequence:
+        """The principal's idle sequence of that ``salt`` that has most in common with ``tokens``,
+        or a new one.
+        """
         best, most = None, 0
         for kept in self._idle:
-            shared = kept.sequence.shared(tokens) if kept.principal == principal else 0
+            own = (kept.principal, kept.salt) == (principal, salt)
+            shared = kept.sequence.shared(tokens) if own else 0
             worth = shared >= _WORTH * kept.sequence.cached or shared == len(tokens)
             if shared > most and worth:
                 best, most = kept, shared
         if best is None:
-            return self._new(principal)
+            return self._new(principal, salt)
         self._idle.remove(best)
         return best.sequence
 
-    def give_back(self, principal: str, sequence: LocalSequence) -> None:
+    def give_back(self, principal: str, sequence: LocalSequence, salt: str | None = None) -> None:
         """Keep ``sequence`` for a later request; the longest unused one may go for it."""
         if not sequence.cached:
             sequence.close()
             return
         sequence.backend.rest()
-        self._idle.append(_Kept(principal, sequence))
+        self._idle.append(_Kept(principal, salt, sequence))
         while len(self._idle) > self._most:
             self._idle.pop(0).sequence.close()
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import torch
+
+# Of one pass. Fewer rows take a GPU as long as that many of them.
+PASS_ROWS, _GPU_PASS_ROWS = 256, 2048
 _GAIN = 0.25
 # Prefill must end, however fast decoding is asked to be; and a first guess.
 _LEAST_ROWS, _FIRST_ROWS = 4, 16
@@ -16,12 +20,17 @@ _LONGEST_PASS = 1.0
 _LEAST_ROWS_ALONE = 32
 
 
+def pass_rows(device: torch.device) -> int:
+    """The most rows of one pass on ``device``."""
+    return PASS_ROWS if device.type == "cpu" else _GPU_PASS_ROWS
+
+
 class RowBudget:
     """``stretch``: a decoding session may need that many times its usual time per token, on
     average, while somebody's prefill is under way; ``max_rows``: of one pass. Times in seconds.
     """
 
-    def __init__(self, stretch: float = 1.9, max_rows: int = 256) -> None:
+    def __init__(self, stretch: float = 1.9, max_rows: int = PASS_ROWS) -> None:
         self.stretch = stretch
         self._max_rows = max_rows
         self._passes = 0

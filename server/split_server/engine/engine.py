@@ -11,8 +11,9 @@ from concurrent.futures import Future
 
 import torch
 
-from split_server.engine.budget import RowBudget
+from split_server.engine.budget import PASS_ROWS, RowBudget
 from split_server.engine.job import Outcome, StepJob
+from split_server.engine.leaders import Leaders
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
@@ -30,7 +31,8 @@ _SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
 
 class Engine:
     """``max_queue``: steps that may wait or be under way; one more is refused with
-    ``overloaded``. ``stretch``: see :class:`RowBudget`. ``observer`` is told what is done; it is
+    ``overloaded``. ``stretch``: see :class:`RowBudget`; ``pass_rows``: of one pass at most.
+    ``observer`` is told what is done; it is
     set before the engine starts.
     """
 
@@ -41,6 +43,7 @@ class Engine:
         max_queue: int = 256,
         clock: Callable[[], float] = time.perf_counter,
         stretch: float = 1.9,
+        pass_rows: int = PASS_ROWS,
     ) -> None:
         self.info = info
         self.observer = StepObserver()
@@ -51,10 +54,12 @@ class Engine:
         self._queue: queue.SimpleQueue[PendingStep | None] = queue.SimpleQueue()
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
-        self._scheduler = Scheduler()
+        self._pass_rows = pass_rows
+        self._scheduler = Scheduler(max_rows=pass_rows)
+        self._leaders = Leaders()
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
-        self._budget = RowBudget(stretch)
+        self._budget = RowBudget(stretch, pass_rows)
         self._paces = Paces()
         self._seconds_per_step = 0.0
         self._stopping = False
@@ -105,7 +110,7 @@ class Engine:
             try:
                 self.observer.ended(job, queued_at, outcome)
             finally:
-                done(outcome)
+                self._tell(step, done, outcome)
 
         step = PendingStep(job, finished, wanted, queued_at)
         if not self._places.acquire(blocking=False):
@@ -116,6 +121,15 @@ class Engine:
         except BaseException:
             self._places.release()
             raise
+
+    def _tell(self, step: PendingStep, done: Callable[[Outcome], None], outcome: Outcome) -> None:
+        """Tell the outcome, which keeps what was computed, then those who waited for that."""
+        failed = True
+        try:
+            done(outcome)
+            failed = isinstance(outcome, Exception)
+        finally:
+            self._leaders.left(step, failed=failed)
 
     def _retry_after(self) -> float:
         """Seconds until about half of the queue is served."""
@@ -153,7 +167,8 @@ class Engine:
 
     def _undone(self) -> bool:
         """Fail every step that was taken; whether all caches are as before those steps."""
-        self._scheduler, self._paces = Scheduler(), Paces()
+        self._scheduler, self._paces = Scheduler(max_rows=self._pass_rows), Paces()
+        self._leaders = Leaders()
         return all_undone(list(self._taken))
 
     def _passes(self) -> bool:
@@ -173,6 +188,7 @@ class Engine:
 
     def _gather(self) -> bool:
         """Take in what has arrived, waiting when there is nothing to do; False at the end."""
+        self._readmit()
         if not self._scheduler and not self._closed:
             self._take(self._queue.get())
         self._drain()
@@ -193,6 +209,18 @@ class Engine:
             self._closed = True
             return
         self._taken.add(step)
+        self._admit(step)
+
+    def _readmit(self) -> None:
+        """Have those go on who need not wait for another step any more."""
+        for step in self._leaders.unwanted():
+            step.abandon()
+        for step in self._leaders.due():
+            self._admit(step)
+
+    def _admit(self, step: PendingStep) -> None:
+        if self._leaders.holds_back(step):
+            return
         step.take_in()
         if step.interactive:
             self._paces.arrived(step.job.cache, step.queued_at)
@@ -228,7 +256,9 @@ class Engine:
                 step.fail(states)
                 continue
             step.advance(states, ended - begun)
-            if not step.remaining:
+            if step.remaining:
+                self._leaders.advanced(step)
+            else:
                 finished += 1
                 self._finish(step)
         if not any(isinstance(states, Exception) for states in hidden):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from split_server.engine.model.delta import Delta
 from split_server.kv.cache import KVCache
@@ -13,15 +13,40 @@ from split_wire.messages import Rows
 from split_wire.tensor import Tensor, WireDtype
 
 
+class SharedRows(Protocol):
+    """The rows of a step that other steps of its principal may have sent before, or at the same
+    time. On the model thread alone.
+    """
+
+    @property
+    def blocks(self) -> Sequence[tuple[int, bytes]]:
+        """Ends and names of the whole blocks that the step completes, in the order of positions."""
+
+    @property
+    def finds(self) -> bool:
+        """Whether rows that are known need not be computed."""
+
+    def known(self) -> int:
+        """Positions, the step's first rows among them, whose keys and values are kept."""
+
+    def take_in(self, waited_from: int | None) -> int:
+        """Have the cache hold what is known; positions that it then holds.
+
+        ``waited_from``: positions that were known before the step waited, None if it did not.
+        """
+
+    def give(self, end: int) -> None:
+        """Keep the positions up to ``end``, which are computed, for others; raises nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepJob:
     """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``.
 
     ``principal``: whose step it is; principals share the model fairly. ``attention``: the rows of
     the last position that are asked for as well. ``adapter``: applied to every row that is
-    returned; the cache does not depend on it. ``take_in``: called on the model thread before the
-    first pass; positions that the cache then holds, the first rows among them, which need no
-    computing.
+    returned; the cache does not depend on it. ``shared``: what others may have computed of
+    it, None where nothing is kept or found.
     """
 
     cache: KVCache
@@ -32,7 +57,7 @@ class StepJob:
     principal: str = ""
     attention: AttentionRequest | None = None
     adapter: Delta | None = None
-    take_in: Callable[[], int] | None = None
+    shared: SharedRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

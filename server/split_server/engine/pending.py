@@ -35,6 +35,7 @@ class PendingStep:
         "_wanted",
         "job",
         "queued_at",
+        "waited_from",
     )
 
     def __init__(
@@ -46,6 +47,8 @@ class PendingStep:
     ) -> None:
         self.job = job
         self.queued_at = queued_at
+        # Positions that were known when it began to wait for another step.
+        self.waited_from: int | None = None
         self._done = done
         self._wanted = wanted
         self._inputs: torch.Tensor | None = None
@@ -65,14 +68,20 @@ class PendingStep:
         return self.job.embeddings.rows - self._served
 
     @property
+    def reached(self) -> int:
+        """Positions that are computed, or were taken in."""
+        return self.job.start + self._served
+
+    @property
     def wanted(self) -> bool:
         """Whether somebody still waits for it."""
         return self._wanted()
 
     def take_in(self) -> None:
         """Have the cache hold what need not be computed; before the step is scheduled."""
-        if self.job.take_in is not None and self.wanted:
-            self._reused = self._served = self.job.take_in() - self.job.start
+        if self.job.shared is not None and self.wanted:
+            held = self.job.shared.take_in(self.waited_from)
+            self._reused = self._served = held - self.job.start
 
     def slice(self, rows: int, runner: ModelRunner) -> Slice:
         """The next ``rows`` rows, as a pass takes them."""

@@ -20,6 +20,9 @@ Plan: TypeAlias = list[tuple[PendingStep, int]]
 # Of the rows of a pass: what a principal's short steps may take where others wait, and what is
 # left to longer steps. Decoding of one row each, of as many sessions as a pass has, fits into it.
 _SHARES_OF_A_PASS = 4
+# Where slices of a prefill end at multiples of it, rows in bfloat16 have the same bits whatever the
+# slices were; with shorter ones some differ (probed on one processor).
+_WHOLE = 128
 
 
 class Scheduler:
@@ -126,7 +129,7 @@ class Scheduler:
         """Put slices of longer steps of ``principal`` into ``plan``; how many rows."""
         waiting, left = self._long[principal], most
         for step in list(waiting):
-            rows = min(left, step.remaining)
+            rows = _slice_rows(step, left)
             plan.append((step, rows))
             left -= rows
             if rows == step.remaining:
@@ -142,3 +145,15 @@ class Scheduler:
             del kind[principal]
         if principal not in self._short and principal not in self._long:
             self._shares.left(principal)
+
+
+def _slice_rows(step: PendingStep, most: int) -> int:
+    """At most ``most`` rows of ``step``, to a multiple of 128 positions where that many fit, unless
+    it takes one more pass for a few rows.
+    """
+    rows = min(most, step.remaining)
+    beyond = (step.reached + rows) % _WHOLE
+    if rows == step.remaining or rows < _WHOLE:
+        return rows
+    last = (step.remaining - rows + beyond) % rows
+    return rows if 0 < last <= INTERACTIVE_ROWS else rows - beyond

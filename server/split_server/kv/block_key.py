@@ -19,8 +19,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 # Positions by which blocks are named; a partial block is named by its own end.
 BLOCK = 16
+# Whose runs everybody finds; neither a token nor a device has this name.
+PUBLIC = "*"
 _SECRET_BYTES = 32
-_NAME_BYTES = 32
+NAME_BYTES = 32
 _SPACE_BYTES = 16
 
 
@@ -34,7 +36,7 @@ class BlockNames:
     def name(self, position: int, digest: bytes) -> bytes:
         """Of the block that ends with ``position`` positions, whose chained digest is given."""
         link = position.to_bytes(8, "little") + digest
-        return blake2b(link, key=self._secret, digest_size=_NAME_BYTES).digest()
+        return blake2b(link, key=self._secret, digest_size=NAME_BYTES).digest()
 
     @property
     def space(self) -> bytes:

@@ -40,6 +40,11 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Bytes of all buffers."""
         return sum(layer.allocated_bytes for layer in self.layers)
 
+    @property
+    def exchanges(self) -> int:
+        """Grows whenever a buffer of a layer is another one than before."""
+        return sum(layer.exchanges for layer in self.layers)
+
     def layer(self, index: int) -> GrowingLayer:
         """The layer with that index; it is made when it is new."""
         layers = self.layers
@@ -50,6 +55,17 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def grown_to(self, length: int) -> None:
         """Every layer now holds ``length`` positions."""
         self._length = length
+
+    def reserve(self, end: int) -> None:
+        """Have buffers for ``end`` positions in every layer that has any."""
+        for layer in self.layers:
+            layer.reserve(end)
+
+    def written(self, end: int) -> None:
+        """Rows up to ``end`` were written into the buffers of every layer."""
+        for layer in self.layers:
+            layer.written(end)
+        self._length = end
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; layers that hold fewer are left as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 from transformers.cache_utils import DynamicLayer
@@ -23,10 +23,16 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
     them.
 
     Buffers come from ``pool`` and go back to it. They are exchanged when the rows outgrow them,
-    and with the first append after a truncation that left less than a quarter of them in use.
+    and with the first append after a truncation that left less than a quarter of them in use;
+    ``exchanges`` counts that.
     """
 
     def __init__(self, pool: BufferPool | None = None) -> None:
+        self._shown_keys: torch.Tensor | None = None
+        self._shown_values: torch.Tensor | None = None
+        # Whether the views are made when they are asked for: of many sessions, those of all layers
+        # take as long as a small pass.
+        self._hidden = False
         super().__init__()
         self._pool = BufferPool(0) if pool is None else pool
         self._key_buffer: torch.Tensor | None = None
@@ -34,6 +40,38 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self._length = 0
         # Positions that may be written before the buffers are looked at again.
         self._room = 0
+        self.exchanges = 0
+
+    @property
+    def keys(self) -> Any:
+        """[batch, kv_heads, positions, head_dim]; None before the first row."""
+        if self._hidden:
+            self._show()
+        return self._shown_keys
+
+    @keys.setter
+    def keys(self, keys: torch.Tensor | None) -> None:
+        self._shown_keys = keys
+
+    @property
+    def values(self) -> Any:
+        """As :attr:`keys`."""
+        if self._hidden:
+            self._show()
+        return self._shown_values
+
+    @values.setter
+    def values(self, values: torch.Tensor | None) -> None:
+        self._shown_values = values
+
+    @property
+    def buffers(self) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Those of keys and values, [batch, kv_heads, capacity, head_dim]; None before the first
+        row.
+        """
+        if self._key_buffer is None or self._value_buffer is None:
+            return None
+        return self._key_buffer, self._value_buffer
 
     @property
     def capacity(self) -> int:
@@ -63,17 +101,33 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         key_buffer, value_buffer = self._key_buffer, self._value_buffer
         key_buffer.narrow(2, start, count).copy_(keys)  # type: ignore[union-attr]
         value_buffer.narrow(2, start, count).copy_(values)  # type: ignore[union-attr]
+        self._length, self._hidden = end, False
+        held_keys = key_buffer.narrow(2, 0, end)  # type: ignore[union-attr]
+        held_values = value_buffer.narrow(2, 0, end)  # type: ignore[union-attr]
+        self._shown_keys, self._shown_values = held_keys, held_values
+        return held_keys, held_values
+
+    def reserve(self, end: int, like: torch.Tensor | None = None) -> None:
+        """Have buffers for ``end`` positions; before the first row, those of rows ``like`` these.
+
+        When it fails, the layer is as it was.
+        """
+        rows = like if self._key_buffer is None else self._key_buffer
+        if end > self._room and rows is not None:
+            self._make_room(rows, rows, end)
+
+    def written(self, end: int) -> None:
+        """Somebody else has written rows up to ``end`` into :attr:`buffers`, behind the held ones;
+        :meth:`reserve` gave room for them.
+        """
         self._length = end
-        self.keys = key_buffer.narrow(2, 0, end)  # type: ignore[union-attr]
-        self.values = value_buffer.narrow(2, 0, end)  # type: ignore[union-attr]
-        return self.keys, self.values
+        self._hidden = True
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; nothing happens when fewer are held."""
         if length >= self._length:
             return
-        self._length = length
-        self._show()
+        self._length, self._hidden = length, True
         if capacity_for(length) * _SHRINK <= self.capacity:
             self._room = length
 
@@ -82,7 +136,8 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         buffers = (self._key_buffer, self._value_buffer)
         self.keys = self.values = self._key_buffer = self._value_buffer = None
         self._length = self._room = 0
-        self.is_initialized = False
+        self.exchanges += 1
+        self.is_initialized = self._hidden = False
         for buffer in buffers:
             if buffer is not None:
                 self._pool.give(buffer)
@@ -130,6 +185,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
             new_values.narrow(2, 0, self._length).copy_(self.values)
         old = (self._key_buffer, self._value_buffer)
         self._key_buffer, self._value_buffer, self._room = new_keys, new_values, wanted
+        self.exchanges += 1
         self.is_initialized = True
         self._show()
         for buffer in old:
@@ -143,5 +199,6 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
     def _show(self) -> None:
         """Point ``keys`` and ``values`` at the held positions."""
         if self._key_buffer is not None and self._value_buffer is not None:
-            self.keys = self._key_buffer.narrow(2, 0, self._length)
-            self.values = self._value_buffer.narrow(2, 0, self._length)
+            self._shown_keys = self._key_buffer.narrow(2, 0, self._length)
+            self._shown_values = self._value_buffer.narrow(2, 0, self._length)
+        self._hidden = False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -23,9 +23,12 @@ class Run:
     ``start`` or with it.
 
     ``digests``: 16 bytes for the chain after each position; ``names`` of its blocks by the position
-    they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values; ``space``:
-    what the names of one principal and salt have in common; ``to_disk``: whether it may be written
-    there; ``fetched``: it was read from there and not used since.
+    they end with; ``layers``: [2, kv_heads, positions, head_dim] each, keys and values, as
+    :func:`new_slab` makes them; ``pinned_until``: the pool's time up to which it goes for memory
+    that sessions need alone; ``space``: what the names of one principal and salt have in common;
+    ``to_disk``: whether it may be written there; ``fetched``: it was read from there and not used
+    since. ``copied``: the copies from a GPU, which may still be under way; on that GPU they come
+    before all that is asked for later.
     """
 
     owner: str
@@ -38,14 +41,25 @@ class Run:
     children: int = 0
     readers: int = 0
     used: float = 0.0
+    copied: torch.cuda.Event | None = None
+    pinned_until: float = 0.0
     space: bytes = b""
     to_disk: bool = True
     fetched: bool = False
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        tensors = sum(layer.nbytes for layer in self.layers)
+        tensors = slab_bytes(sum(layer.nbytes for layer in self.layers), self.copied is not None)
         self.size = tensors + len(self.digests) + sum(map(len, self.names.values()))
+
+    def wait(self) -> None:
+        """Return when the host may read ``layers``."""
+        if self.copied is not None:
+            self.copied.synchronize()
+
+    def pinned(self, now: float) -> bool:
+        """Whether it is pinned at the pool's time ``now``."""
+        return self.pinned_until > now
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +88,11 @@ def spans_to(run: Run, end: int) -> list[Span]:
     return found[::-1]
 
 
+def up_to(end: int, spans: Sequence[Span]) -> list[Span]:
+    """What ``spans`` have of the first ``end`` positions."""
+    return [replace(span, end=min(span.end, end)) for span in spans if span.start < end]
+
+
 def pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
     """The runs into which positions are cut."""
     while start < end:
@@ -88,9 +107,29 @@ def block_ends(start: int, end: int) -> list[int]:
     return [*whole] if end % BLOCK == 0 else [*whole, end]
 
 
-def new_slab(shapes: Sequence[Shape], dtype: torch.dtype) -> list[torch.Tensor]:
-    """Tensors of ``shapes`` in one piece of host memory, which is freed with the last of them."""
+def new_slab(
+    shapes: Sequence[Shape], dtype: torch.dtype, *, pinned: bool = False
+) -> list[torch.Tensor]:
+    """Tensors of ``shapes`` in one piece of host memory, which is freed with the last of them.
+
+    ``pinned``: locked in place, so that a GPU copies it while the processor goes on.
+    """
     sizes = [math.prod(shape) for shape in shapes]
-    whole = new_buffer((sum(sizes),), dtype, torch.device("cpu"))
+    if pinned:
+        whole = torch.empty(sum(sizes), dtype=dtype, pin_memory=True)
+    else:
+        whole = new_buffer((sum(sizes),), dtype, torch.device("cpu"))
     parts = torch.split(whole, sizes)
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def whole_slab(layers: Sequence[torch.Tensor]) -> torch.Tensor:
+    """The piece of memory that :func:`new_slab` made these of, [layers, *shape]: they are alike."""
+    return layers[0].as_strided(
+        (len(layers), *layers[0].shape), (layers[0].numel(), *layers[0].stride())
+    )
+
+
+def slab_bytes(size: int, pinned: bool) -> int:
+    """What a slab of ``size`` bytes takes: torch gives pinned memory in powers of two."""
+    return 1 << (size - 1).bit_length() if pinned and size else size

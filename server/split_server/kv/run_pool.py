@@ -1,11 +1,14 @@
 """Runs that are kept in memory, by the names of their blocks; usable from any thread.
 
 A run stays while others follow it, or while it is read. Of the rest the least recently used goes
-first, and of whoever has more than a principal may have, his own.
+first, and of whoever has more than a principal may have, his own. A pinned run stays as well, but
+for memory that sessions need and when its principal goes.
 """
 
 from __future__ import annotations
 
+import logging
+import math
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -13,11 +16,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from split_server.kv.cutting import planned, shortened, with_all_behind
+from split_server.kv.pins import PinsFull, pinned_bytes, room_for_pins
 from split_server.kv.run import Run, Span, spans_to
 
-# Why runs go: memory that sessions need, a principal's share, room for newer ones, age, or because
-# their principal has gone.
-EVICTIONS = ("memory", "share", "room", "age", "forgotten")
+# Why runs go: memory that sessions need, a principal's share, room for newer ones, age, because
+# they are to be forgotten, or because what they hold is wrong or of no more use.
+EVICTIONS = ("memory", "share", "room", "age", "forgotten", "discarded")
+
+# Seconds of a pin that nobody ends.
+FOR_EVER = math.inf
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +64,18 @@ class RunPool:
         return len(self._runs)
 
     @property
+    def limits(self) -> PoolLimits:
+        """What it was made with."""
+        return self._limits
+
+    @property
     def held_bytes(self) -> int:
         """Bytes of all runs."""
         return self._bytes
+
+    def count_of(self, principal: str) -> int:
+        """How many runs the principal has."""
+        return self._counts[principal]
 
     def held_by(self, principal: str) -> int:
         """Bytes of the principal's runs."""
@@ -116,43 +134,131 @@ class RunPool:
                 return False
             if not self._make_room(run.owner, run.size, parent):
                 return False
-            if parent is not None:
-                parent.children += 1
-            self._bytes += run.size
-            self._held[run.owner] += run.size
-            self._counts[run.owner] += 1
-            for position, name in run.names.items():
-                self._by_name.setdefault(name, (run, position))
+            self._insert(run)
             self._touch(run)
             return True
+
+    def pin(self, names: Sequence[bytes], most: int, seconds: float) -> int:
+        """Keep the longest prefix that one of ``names`` names, for ``seconds`` from now; how many
+        positions that are, 0 where none is known.
+
+        ``most``: bytes that each owner of its runs may have pinned, a pin that goes on included.
+        Raises PinsFull, and then nothing is pinned.
+        """
+        with self._lock:
+            now = self._clock()
+            found = next(filter(None, map(self._by_name.get, names)), None)
+            if found is None:
+                return 0
+            chain = _ancestors(found[0])
+            for owner in {run.owner for run in chain}:
+                new = sum(run.size for run in chain if run.owner == owner and not run.pinned(now))
+                left = room_for_pins(self._runs, owner, now, most, self._limits.total)
+                if new > left:
+                    raise PinsFull(new, left)
+            for run in chain:
+                run.pinned_until = max(run.pinned_until, now + seconds)
+                self._touch(run)
+            return found[1]
+
+    def pinned_by(self, principal: str | None = None) -> int:
+        """Bytes of the principal's runs that are pinned, of all without one."""
+        with self._lock:
+            return pinned_bytes(self._runs, self._clock(), principal)
+
+    def room_to_pin(self, principal: str, most: int) -> int:
+        """Bytes that the principal may still pin, who may have ``most`` pinned."""
+        with self._lock:
+            return room_for_pins(self._runs, principal, self._clock(), most, self._limits.total)
+
+    def discard(self, runs: Iterable[Run]) -> int:
+        """Drop ``runs`` and all that follow them, whoever reads them; how many went."""
+        with self._lock:
+            bad = {run for run in runs if run in self._runs}
+            gone = [run for run in self._runs if bad & _ancestors(run)]
+            for run in gone:
+                self._drop(run, "discarded")
+            return len(gone)
 
     def bound(self, most: int) -> None:
         """Have at most ``most`` bytes from now on, beside the limits."""
         with self._lock:
             self._bound = min(most, self._limits.total)
-            self._evict("memory", lambda: self._bytes <= self._bound, lambda _: True)
+            self._make_way(self._bound)
 
     def release(self, size: int) -> None:
         """Drop runs until ``size`` bytes are free that were not."""
         with self._lock:
-            left = self._bytes - size
-            self._evict("memory", lambda: self._bytes <= left, lambda _: True)
+            self._make_way(self._bytes - size)
 
     def sweep(self) -> None:
         """Drop what nobody used for longer than the limit."""
         with self._lock:
-            deadline = self._clock() - self._limits.ttl
-            self._evict("age", lambda: False, lambda run: run.used < deadline)
+            now = self._clock()
+            deadline = now - self._limits.ttl
+            old = lambda run: run.used < deadline and not run.pinned(now)  # noqa: E731
+            self._evict("age", lambda: False, old)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
-        """Drop the runs of principals that are ``gone``."""
+        """Drop the runs of principals that are ``gone``, and what follows them."""
         with self._lock:
-            for run in [run for run in self._runs if gone(run.owner)]:
-                # One that is read just now is freed when that ends.
+            self._drop_all(run for run in self._runs if gone(run.owner))
+
+    def purge(self, owner: str, space: bytes | None = None) -> tuple[int, int]:
+        """Drop the runs of ``owner``, with ``space`` those of one salt, and what follows them; how
+        many of the owner's went, and their bytes.
+        """
+        with self._lock:
+            runs, held = self._counts[owner], self._held[owner]
+            mine = (run for run in self._runs if run.owner == owner)
+            self._drop_all(run for run in mine if space in (None, run.space))
+            return runs - self._counts[owner], held - self._held[owner]
+
+    def cut(self, owner: str, names: Iterable[bytes], slack: int = 0) -> None:
+        """Drop the blocks of these ``names`` from the runs of ``owner``, but for what other runs
+        follow; ``slack``: as many positions behind the last of them go as well.
+        """
+        with self._lock:
+            found = [block for name in names if (block := self._by_name.get(name)) is not None]
+            cut = planned(owner, found, self._runs, slack)
+            for run in cut.gone:
                 self._drop(run, "forgotten")
+            for run, end in cut.shorter.items():
+                self._unname(run, end)
+        for run, end in cut.shorter.items():
+            self._shorten(run, end)
+
+    def _shorten(self, run: Run, end: int) -> None:
+        """Have no more of ``run`` than the positions up to ``end``; whoever reads it still has all.
+
+        The copy is made without the lock; a run that follows behind ``end`` meanwhile keeps all.
+        """
+        try:
+            short = shortened(run, end)
+        except (RuntimeError, MemoryError, OSError) as error:
+            _log.warning("kept keys and values were dropped: %s", type(error).__name__)
+            short = None
+        with self._lock:
+            children = [other for other in self._runs if other.parent is run]
+            if run not in self._runs or any(child.start > end for child in children):
+                return
+            if short is None:
+                self._drop_all([run])
+                return
+            self._drop(run, "forgotten")
+            for child in children:
+                child.parent = short
+            short.children = len(children)
+            self._insert(short)
+
+    def _drop_all(self, runs: Iterable[Run]) -> None:
+        """Drop ``runs`` and what follows them, whoever has it: without them it is not found."""
+        for run in with_all_behind(runs, self._runs):
+            # One that is read just now is freed when that ends.
+            self._drop(run, "forgotten")
 
     def _make_room(self, owner: str, size: int, sparing: Run | None) -> bool:
-        limits, bound = self._limits, self._bound
+        limits, bound, now = self._limits, self._bound, self._clock()
         if size > min(limits.per_principal, bound):
             return False
         needed = _ancestors(sparing)
@@ -164,9 +270,18 @@ class RunPool:
         def all_fit() -> bool:
             return len(self._runs) < limits.runs and self._bytes + size <= bound
 
-        self._evict("share", own_fits, lambda run: run.owner == owner and run not in needed)
-        self._evict("room", all_fit, lambda run: run not in needed)
+        def may_go(run: Run) -> bool:
+            return run not in needed and not run.pinned(now)
+
+        self._evict("share", own_fits, lambda run: run.owner == owner and may_go(run))
+        self._evict("room", all_fit, may_go)
         return own_fits() and all_fit()
+
+    def _make_way(self, most: int) -> None:
+        """Have at most ``most`` bytes; what is pinned goes last."""
+        now = self._clock()
+        self._evict("memory", lambda: self._bytes <= most, lambda run: not run.pinned(now))
+        self._evict("memory", lambda: self._bytes <= most, lambda _: True)
 
     def _evict(
         self, reason: str, enough: Callable[[], bool], may_go: Callable[[Run], bool]
@@ -183,6 +298,22 @@ class RunPool:
                     self._drop(run, reason)
                     dropped = True
 
+    def _insert(self, run: Run) -> None:
+        if run.parent is not None:
+            run.parent.children += 1
+        self._bytes += run.size
+        self._held[run.owner] += run.size
+        self._counts[run.owner] += 1
+        for position, name in run.names.items():
+            self._by_name.setdefault(name, (run, position))
+        self._runs[run] = None
+
+    def _unname(self, run: Run, end: int = 0) -> None:
+        """Have the blocks of ``run`` behind ``end`` found no more."""
+        for position, name in run.names.items():
+            if position > end and self._by_name.get(name, (None,))[0] is run:
+                del self._by_name[name]
+
     def _drop(self, run: Run, reason: str) -> None:
         del self._runs[run]
         self._bytes -= run.size
@@ -190,9 +321,7 @@ class RunPool:
         self._counts[run.owner] -= 1
         if not self._counts[run.owner]:
             del self._held[run.owner], self._counts[run.owner]
-        for name in run.names.values():
-            if self._by_name.get(name, (None,))[0] is run:
-                del self._by_name[name]
+        self._unname(run)
         if run.parent is not None:
             run.parent.children -= 1
         self.evicted[reason] += 1

@@ -44,6 +44,7 @@ def sealed_file(run: Run, header: Header, key: bytes) -> bytearray:
     encryptor = Cipher(AES(key), GCM(header.nonce)).encryptor()
     encryptor.authenticate_additional_data(plain)
     at = len(plain)
+    run.wait()
     described, digests = memoryview(_described(run.layers)), memoryview(run.digests)
     for part in (described, digests, *map(_bytes_of, run.layers)):
         for chunk in _chunks(part):

@@ -19,16 +19,28 @@ class MeasuredRoom:
     """A byte budget, and refusal by measurement of what it would let pass.
 
     The budget divides memory among principals; other processes, messages and fragments may have
-    taken some of it meanwhile.
+    taken some of it meanwhile. ``runs``: what is kept for later sessions; ``apart``: in other
+    memory than the caches, so that it need not make way for them.
     """
 
     def __init__(
-        self, limits: BudgetLimits, planner: MemoryPlanner, runs: RunPool | None = None
+        self,
+        limits: BudgetLimits,
+        planner: MemoryPlanner,
+        runs: RunPool | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
         bytes_per_position = planner.plan.shape.kv_bytes_per_position
-        self.budget = ByteBudget(limits, bytes_per_position, planner.pool, runs)
+        self._yielding = None if apart else runs
+        self.budget = ByteBudget(limits, bytes_per_position, planner.pool, self._yielding)
         self.planner = planner
         self.runs = runs
+
+    @property
+    def yielding_bytes(self) -> int:
+        """Bytes of what is kept for later sessions and makes way for those in use."""
+        return 0 if self._yielding is None else self._yielding.held_bytes
 
     @property
     def bytes(self) -> int:
@@ -59,7 +71,7 @@ class MeasuredRoom:
                 give_back_free_blocks()
                 forecast = self._forecast(claim)
             reclaimable = sum(other.cache.allocated_bytes for other in others)
-            reclaimable += 0 if self.runs is None else self.runs.held_bytes
+            reclaimable += self.yielding_bytes
             if forecast.needed > forecast.free + reclaimable:
                 raise self.planner.refusal(*_step(claim), forecast, reclaimable, told=told)
         self.budget.check(claim, others)
@@ -104,8 +116,9 @@ class MeasuredRoom:
         if forecast.needed > forecast.free - self.planner.pool.idle_bytes:
             self.planner.pool.clear()
             forecast = self._forecast(claim)
-        if self.runs is not None and forecast.needed > forecast.free and len(self.runs):
-            self.runs.release(forecast.needed - forecast.free)
+        runs = self._yielding
+        if runs is not None and forecast.needed > forecast.free and len(runs):
+            runs.release(forecast.needed - forecast.free)
             forecast = self._forecast(claim)
         return forecast
 

@@ -29,6 +29,9 @@ _BOOLEANS = 2
 _SCORE_COPIES = 3
 # The block of scores per query head that ``attention`` makes where a model caps them.
 _SCORES_AT_ONCE = 1 << 18
+# Positions of a piece of attention on a GPU, rows that decode together there, and how many times
+# as many pieces as needed there may be.
+_PIECE, _GPU_DECODE_ROWS, _PIECES_SPARE = 256, 64, 4
 # Rows of the wire: the frame's own bytes, the writable copy, float32 values on the way out, the
 # tensor's bytes and the reply frame.
 _WIRE_COPIES = 5
@@ -41,7 +44,8 @@ class ModelShape:
     """Widths and counts of a decoder; ``item_bytes`` of the compute dtype.
 
     ``scores``: values of attention scores per query head that are held at once, 0 where a fused
-    kernel holds none; None where all of them are.
+    kernel holds none. ``gpu``: keys and values may be repeated for every query head of a layer,
+    and attended in pieces whose sums are held.
     """
 
     hidden_size: int
@@ -54,7 +58,8 @@ class ModelShape:
     item_bytes: int
     kv_bytes_per_position: int
     windowed: bool = False
-    scores: int | None = 0
+    scores: int = 0
+    gpu: bool = False
 
 
 def shape_of(config: Mapping[str, Any], item_bytes: int, device: str = "cpu") -> ModelShape:
@@ -73,24 +78,18 @@ def shape_of(config: Mapping[str, Any], item_bytes: int, device: str = "cpu") ->
             item_bytes=item_bytes,
             kv_bytes_per_position=kv_bytes_per_position(config, item_bytes),
             windowed=bool(full.get("sliding_window")),
-            scores=_scores_held(full, device),
+            scores=_SCORES_AT_ONCE if full.get("attn_logit_softcapping") else 0,
+            gpu=device.startswith("cuda"),
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise MalformedCheckpoint(f"config.json lacks {error}") from error
-
-
-def _scores_held(config: Mapping[str, Any], device: str) -> int | None:
-    if config.get("attn_logit_softcapping"):
-        return _SCORES_AT_ONCE
-    # The fused kernels of CUDA take no mask beside grouped heads (torch, sdp_utils).
-    return None if device.startswith("cuda") else 0
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
     """Bytes by rows and positions; ``max_rows`` of one pass.
 
-    A pass of the scheduler has at most 256 rows.
+    A pass of the scheduler has at most 256 rows on a processor.
     """
 
     shape: ModelShape
@@ -119,6 +118,7 @@ class MemoryPlan:
         streams = _STREAMS * rows * shape.hidden_size * max(shape.item_bytes, _F32)
         mlp = _MLP * rows * shape.intermediate_size * shape.item_bytes
         attention = _ROTARY * rows * heads * width + self._scores(rows, positions)
+        attention += self._gpu_attention(rows, positions)
         return streams + max(mlp, attention) + self._masks(rows, positions)
 
     def largest_workspace(self, positions: int) -> int:
@@ -143,7 +143,17 @@ class MemoryPlan:
         return rows * positions * (kinds * self.shape.item_bytes + _BOOLEANS)
 
     def _scores(self, rows: int, positions: int) -> int:
-        held = rows * positions
-        if self.shape.scores is not None:
-            held = min(held, max(self.shape.scores, positions if self.shape.scores else 0))
+        if not self.shape.scores:
+            return 0
+        held = min(rows * positions, max(self.shape.scores, positions))
         return _SCORE_COPIES * self.shape.num_heads * held * _F32
+
+    def _gpu_attention(self, rows: int, positions: int) -> int:
+        """What the kernels of a GPU hold besides: see ``engine.gpu``."""
+        shape = self.shape
+        if not shape.gpu:
+            return 0
+        values = shape.num_heads * shape.head_dim
+        repeated = 2 * values * positions * shape.item_bytes
+        pieces = _PIECES_SPARE * (positions // _PIECE + 1)
+        return max(repeated, min(rows, _GPU_DECODE_ROWS) * values * pieces * _F32)

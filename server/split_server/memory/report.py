@@ -21,7 +21,7 @@ def memory_report(measured: MeasuredRoom, disk: DiskTier | None = None) -> dict[
     usage = process_usage()
     kept = 0 if measured.runs is None else measured.runs.held_bytes
     # What is kept for later sessions makes way.
-    free = room.free + kept - planner.reserve
+    free = room.free + measured.yielding_bytes - planner.reserve
     within_budget = planner.plan.positions_within(budget - reserved)
     return {
         "limit": {"source": room.source, "free": max(room.free, 0), "kept_free": planner.reserve},

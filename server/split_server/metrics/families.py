@@ -23,6 +23,7 @@ from split_server.kv_disk.counts import FAILURES, REMOVALS, Counts
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
+from split_server.sessions.audit import OUTCOMES
 from split_server.sessions.reuse import Reuse
 
 
@@ -114,14 +115,26 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     positions.add_metric(["computed"], computed)
     positions.add_metric(["pool_asked"], reuse.taken["asked"])
     positions.add_metric(["pool_sent"], reuse.taken["sent"])
+    positions.add_metric(["waited"], reuse.taken["waited"])
     positions.add_metric(["disk"], reuse.taken["disk"])
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])
+    audits = _counter("split_kv_audit", "Kept prefixes that were computed again.", "outcome")
+    for outcome in OUTCOMES:
+        audits.add_metric([outcome], 0 if reuse.audit is None else reuse.audit.counts[outcome])
     counts = Counts() if reuse.disk is None else reuse.disk.counts
     for reason in REMOVALS:
         evicted.add_metric([f"disk_{reason}"], counts.removed[reason])
-    yield from (positions, evicted)
+    yield from (positions, evicted, audits)
+    yield _gauge(
+        "split_kv_pinned_bytes", "Bytes of kept runs that are pinned.", reuse.pool.pinned_by()
+    )
+    yield from _tiers(reuse)
+    yield from _disk_families(counts)
+
+
+def _tiers(reuse: Reuse) -> Iterator[Metric]:
     size = GaugeMetricFamily(
         "split_kv_bytes", "Bytes that are kept for later sessions.", labels=["tier"]
     )
@@ -134,7 +147,6 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
         size.add_metric(["disk"], reuse.disk.index.total)
         runs.add_metric(["disk"], len(reuse.disk.index))
     yield from (size, runs)
-    yield from _disk_families(counts)
 
 
 def _disk_families(counts: Counts) -> Iterator[Metric]:

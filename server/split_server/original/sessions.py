@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from split_server.engine.job import EngineResult, Outcome
 from split_server.engine.model.info import ModelInfo
+from split_server.original.revivals import Revivals
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission, StepRequest
 from split_server.threads import Threads
@@ -44,6 +45,7 @@ class OriginalSessions:
 
     def __init__(self, steps: StepAdmission) -> None:
         self._steps = steps
+        self._revivals = Revivals(steps)
         self._threads = Threads("original-sessions", _THREADS)
 
     @property
@@ -86,10 +88,11 @@ class OriginalSessions:
     def lose(self, principal: str, name: str) -> None:
         """Give up a session whose last rows cannot be answered: it must not be continued."""
         store = self._steps.store
+        store.lose_parked(principal, name)
         with contextlib.suppress(UnknownSession):
             session = store.find_named(principal, name)
             if session is not None:
-                store.lose(session)
+                store.lose(session, kept=False)
 
     def close(self, principal: str, name: str) -> None:
         """Forget the session called ``name``; nothing happens when there is none."""
@@ -102,7 +105,7 @@ class OriginalSessions:
     async def _named_session(
         self, principal: str, name: str, embeddings: Tensor, incremental: bool
     ) -> tuple[Session, bool]:
-        session = self._steps.store.find_named(principal, name) if incremental else None
+        session = await self._revivals.found(principal, name) if incremental else None
         cached = 0 if session is None else session.cache.length
         # Before a session is opened, which may cost another one its place.
         self._steps.require_context(cached + embeddings.rows)
@@ -112,8 +115,11 @@ class OriginalSessions:
             return session, True
         if self._steps.store.has_named(principal, name):
             # It takes its own place.
-            return self._steps.open(principal, "f32", name), False
-        return await self._steps.opened(principal, "f32", name=name), False
+            session = self._steps.open(principal, "f32", name)
+        else:
+            session = await self._steps.opened(principal, "f32", name=name)
+        self._revivals.keep(session)
+        return session, False
 
     def _check_shape(self, embeddings: Tensor) -> None:
         if embeddings.width != self.info.hidden_size:
@@ -159,7 +165,7 @@ class OriginalSessions:
                 results.append(await self._result(session, part))
         except BaseException:
             # Half a prompt must not be continued as if it were whole.
-            self._steps.store.lose(session)
+            self._steps.store.lose(session, kept=False)
             raise
         else:
             return results

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute
 from split_server.compat.parts import Compat
 from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
+from split_server.http.cache import cache_routes
 from split_server.http.health import health_routes
 from split_server.http.kobold.routes import kobold_routes
 from split_server.http.memory import memory_routes
@@ -49,9 +50,12 @@ from split_server.serving.opened import Opened
 from split_server.serving.parts import Parts
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import Forget, Upkeep, access_upkeep, every
+from split_server.sessions.own_cache import OwnCache
 from split_server.threads import Threads
 
 _SWEEP_SECONDS = 10.0
+# What made way for sessions is computed again, no more often than this.
+_WARM_SECONDS = 60.0
 _FILE_THREADS = 2
 # A socket may outlive its sessions a little, so that a reply on its way still finds it.
 _IDLE_MARGIN_SECONDS = 60.0
@@ -99,6 +103,7 @@ class SplitApp:
         self._leases = Leases()
         self._upkeep = (
             every(_SWEEP_SECONDS, self._sweep),
+            *([] if parts.warm is None else [every(_WARM_SECONDS, parts.warm.keep)]),
             *access_upkeep(policy, pairing, self._leases, *_forgetting(parts)),
             *upkeep,
         )
@@ -145,6 +150,7 @@ class SplitApp:
             *health_routes(lambda: parts.steps.vitals.stopped),
             *metrics_routes(self._metrics),
             *([] if parts.memory is None else memory_routes(parts.memory)),
+            *cache_routes(OwnCache(parts.steps.reuse), bodies),
             *([] if self._pairing is None else pairing_routes(self._pairing, self._pairing_thread)),
             *forward.routes(),
             *stream.routes(),
@@ -184,6 +190,8 @@ class SplitApp:
         finally:
             for task in keeping:
                 task.cancel()
+            if self.parts.warm is not None:
+                self.parts.warm.close()
             await self.drain()
             if host is not None:
                 host.close()

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from split_client.errors import ClientError, ModelInUse
 from split_client.weights.store import ModelStore
@@ -13,6 +14,9 @@ from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import Generator, GeneratorLimits
 from split_server.compat.grammars.grammars import Grammars
 from split_server.compat.grammars.process import Words
+from split_server.compat.kept.public import PublicPrompts
+from split_server.compat.kept.warm_file import NothingToWarm, read_warm_file
+from split_server.compat.openai.service import OpenAIService
 from split_server.compat.parts import Compat
 from split_server.compat.text_process import TextProcess
 from split_server.compat.texts import Texts
@@ -72,10 +76,21 @@ def make_compat(
     limits = GeneratorLimits()
     running = min(limits.running, most)
     spare = min(limits.spare, config.max_sessions - running)
-    limits = replace(limits, running=running, spare=spare)
+    seconds, tokens = config.request_seconds, config.max_tokens_ceiling
+    limits = replace(limits, running=running, spare=spare, seconds=seconds, tokens=tokens)
     texts = Texts(local.ends, TextProcess(local.tokenizer))
     generator = Generator(local.ends, InProcessSessions(steps), limits)
     ends = local.ends
     manifest = ends.manifest
     words = Words(ends.tokenizer.to_json(), manifest.vocab_size, manifest.eos_token_ids)
     return Compat(model.checkpoint, local, generator, texts, Grammars(words))
+
+
+def make_warm(path: Path, compat: Compat | None, steps: StepAdmission) -> PublicPrompts:
+    """What computes the prompts in the file at ``path``. Raises WarmFileInvalid, NothingToWarm."""
+    if compat is None:
+        raise NothingToWarm("the OpenAI and Kobold APIs, which tokenize them, are off")
+    if steps.reuse is None:
+        raise NothingToWarm("this server keeps no keys and values; see --kv-reuse, --kv-pool-bytes")
+    service = OpenAIService(compat)
+    return PublicPrompts(service, read_warm_file(path, service.served))

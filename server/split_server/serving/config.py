@@ -185,6 +185,20 @@ class ServerConfig(ComputeConfig, ListenConfig):
         maximum=1e7,
         group=_LIMITS,
     )
+    kv_warm: Path | None = option(
+        None,
+        help="file of prompts, one JSON object with 'prompt' or 'messages' a line, that are "
+        "computed at the start and kept for everybody",
+        metavar="FILE",
+    )
+    kv_audit: float = option(
+        0.001,
+        help="share of what is kept and needed again that is computed all the same and compared; "
+        "what differs is dropped",
+        minimum=0,
+        maximum=1,
+        group=_LIMITS,
+    )
     kv_disk: Path | None = option(
         None,
         help="folder where what is kept is written as well, encrypted, so that it outlives this "
@@ -210,6 +224,20 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "else's prompt is processed",
         minimum=1.05,
         maximum=100,
+        group=_LIMITS,
+    )
+    request_seconds: float = option(
+        0.0,
+        help="seconds that a request of the OpenAI and Kobold APIs may take, 0: no limit",
+        minimum=0,
+        maximum=1e6,
+        group=_LIMITS,
+    )
+    max_tokens_ceiling: int = option(
+        0,
+        help="tokens that one reply of those APIs may have whatever is asked for, 0: what the "
+        "context leaves",
+        minimum=0,
         group=_LIMITS,
     )
     max_queued_steps: int = option(

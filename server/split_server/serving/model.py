@@ -11,7 +11,7 @@ from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.manifest import Manifest
 from split_server.engine.model.loader import Backbone, load_backbone
-from split_server.engine.model.runner import ModelRunner
+from split_server.engine.model.runner import Forward, ModelRunner
 from split_server.engine.model.threads import on_passing_thread
 from split_server.errors import UnusableModel
 from split_server.memory.allocator import give_back_large_blocks
@@ -77,9 +77,19 @@ def _middle(
         threads=config.threads,
     )
     measured = MeasuredPasses(planner, peak_meter(backbone.device))
-    runner = ModelRunner(backbone, config.threads, measured)
+    runner = ModelRunner(backbone, config.threads, measured, _forward(backbone))
     _try_out(runner, backbone.info.name)
     return backbone, runner
+
+
+def _forward(backbone: Backbone) -> Forward | None:
+    """What computes passes on the device of ``backbone``; None: a packed batch."""
+    if backbone.device.type != "cuda":
+        return None
+    # Its kernels need Triton, which only builds of torch for CUDA bring.
+    from split_server.engine.gpu.forward import GpuForward
+
+    return GpuForward(backbone)
 
 
 def _try_out(runner: ModelRunner, name: str) -> None:

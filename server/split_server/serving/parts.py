@@ -11,6 +11,7 @@ from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.errors import AdapterUnusable
 from split_server.checkpoint.catalog import Catalog
 from split_server.checkpoint.manifest import Manifest
+from split_server.compat.kept.public import PublicPrompts
 from split_server.compat.parts import Compat
 from split_server.http.original.protocol import OriginalProtocol
 from split_server.http.web.files import WebFiles
@@ -25,7 +26,8 @@ class Parts:
 
     ``compat``: what the OpenAI and Kobold APIs work with, None without them; ``adapters``: what
     steps may name in the clear, ``left_out``: folders that hold none for the model;
-    ``adapter_host``: what computes them on ciphertexts; ``web``: the page for browsers.
+    ``adapter_host``: what computes them on ciphertexts; ``web``: the page for browsers;
+    ``warm``: prompts that are kept for everybody.
     """
 
     catalog: Catalog
@@ -39,3 +41,4 @@ class Parts:
     left_out: Sequence[AdapterUnusable] = ()
     adapter_host: AdapterHost | None = None
     web: WebFiles | None = None
+    warm: PublicPrompts | None = None

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 
+import torch
+
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
+from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import resolve_device, resolve_dtype
+from split_server.engine.model.packed import padded
 from split_server.kv.buffers import BufferPool
 from split_server.kv.run_pool import PoolLimits, RunPool
 from split_server.memory.budget import IDLE_SHARE, BudgetLimits
@@ -21,6 +25,8 @@ from split_server.serving.config import ComputeConfig, ServerConfig
 
 # Of the budget of the caches for all runs, and of those for one principal's.
 _POOL_SHARE = 2
+# Beside a GPU: of the host's free memory. It is locked in place, which all other programs feel.
+_HOST_SHARE = 4
 _log = logging.getLogger(__name__)
 
 
@@ -35,7 +41,8 @@ def plan_memory(
     item = resolve_dtype(checkpoint, config.dtype, device).itemsize
     beside = process_bytes(checkpoint.path / TOKENIZER) if texts else 0
     limit = memory_limit_of(device, config.memory_limit, beside)
-    plan = MemoryPlan(shape_of(checkpoint.config, item, device.type))
+    shape = shape_of(checkpoint.config, item, device.type)
+    plan = MemoryPlan(shape, padded(pass_rows(device) + 1))
     reserve = RESERVE + TEXT_BYTES if texts else RESERVE
     planner = MemoryPlanner(plan, limit, BufferPool(0), reserve)
     return planner, weights_need(checkpoint, item, int8=config.quantize == "int8")
@@ -48,17 +55,21 @@ def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
     planner.pool.bound(total // IDLE_SHARE)
     _log.info("memory: %s", summary(planner.plan, total, planner.reserve, left))
     limits = BudgetLimits(total, config.cache_bytes_per_principal or total)
-    return MeasuredRoom(limits, planner, _run_pool(config, total))
+    apart = resolve_device(config.device).type != "cpu"
+    share = _host_free() // _HOST_SHARE if apart else total // _POOL_SHARE
+    return MeasuredRoom(limits, planner, _run_pool(config, share), apart=apart)
 
 
-def _run_pool(config: ServerConfig, budget: int) -> RunPool | None:
-    """What is kept for later sessions; None where nothing is."""
-    # On another device the runs would lie in host memory, which the plan of its memory does not
-    # count.
-    counted = resolve_device(config.device).type == "cpu"
-    if config.kv_reuse == "off" or not (counted or config.kv_pool_bytes):
+def _host_free() -> int:
+    """Bytes of the host's memory that what is kept of a GPU's caches may lie in."""
+    return max(memory_limit_of(torch.device("cpu")).room().free, 0)
+
+
+def _run_pool(config: ServerConfig, share: int) -> RunPool | None:
+    """What is kept for later sessions, in ``share`` bytes; None where nothing is."""
+    if config.kv_reuse == "off":
         return None
-    most = config.kv_pool_bytes or budget // _POOL_SHARE
+    most = config.kv_pool_bytes or share
     own = config.kv_pool_bytes_per_principal or most // _POOL_SHARE
     return RunPool(PoolLimits(most, min(own, most), config.kv_pool_ttl))
 

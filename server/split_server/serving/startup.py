@@ -10,9 +10,11 @@ import transformers
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
+from split_server.engine.budget import pass_rows
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
+from split_server.kv.comparing import bound_for
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -22,17 +24,19 @@ from split_server.memory.report import memory_report
 from split_server.pairing.state import StateFolder
 from split_server.security.principal import ANONYMOUS
 from split_server.serving.adapter_host.startup import ACTIVATION_RMS, make_host
-from split_server.serving.compatible import make_compat, open_local_ends
+from split_server.serving.compatible import make_compat, make_warm, open_local_ends
 from split_server.serving.config import ServerConfig
 from split_server.serving.model import ServedModel, load_model
 from split_server.serving.opened import Opened, open_all
 from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
 from split_server.serving.plan import open_room
+from split_server.sessions.audit import Audit
 from split_server.sessions.framed import FramedSessions
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore, StoreLimits
+from split_wire.messages import DEFAULT_MAX_ROWS
 
 # A device that is in the middle of a reply comes back sooner: its session stays.
 _ACTIVE_SECONDS = 5.0
@@ -55,6 +59,7 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
     # What is left once the model, its first passes and its ends have taken theirs.
     room = open_room(config, model.planner)
     steps = _steps(config, model, room)
+    compat = None if local is None else make_compat(config, model, local, steps)
     disk = None if steps.reuse is None else steps.reuse.disk
     return Parts(
         catalog=model.catalog,
@@ -63,9 +68,10 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
         framed=FramedSessions(steps),
         original=make_original(config, model, steps),
         memory=lambda: memory_report(room, disk),
-        compat=None if local is None else make_compat(config, model, local, steps),
+        compat=compat,
         adapters=model.adapters,
         left_out=model.left_out,
+        warm=None if config.kv_warm is None else make_warm(config.kv_warm, compat, steps),
         adapter_host=_adapter_host(config, model),
         web=opened.web,
     )
@@ -79,13 +85,15 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         active=_ACTIVE_SECONDS,
     )
     device = model.backbone.device
+    rows = pass_rows(device)
     return StepAdmission(
-        Engine(model.runner, model.backbone.info, stretch=config.decode_stretch),
+        Engine(model.runner, model.backbone.info, stretch=config.decode_stretch, pass_rows=rows),
         SessionStore(limits, room),
         model.manifest.digest,
         config.max_queued_steps,
         adapters={name: Delta.of(file, device) for name, file in model.adapters.items()},
         open_within=_OPEN_WITHIN_SECONDS,
+        max_rows=max(rows, DEFAULT_MAX_ROWS),
         reuse=_reuse(config, model, room),
     )
 
@@ -107,9 +115,17 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         torch.__version__,
         transformers.__version__,
     )
+    bound = bound_for(backbone.dtype, rounded=config.quantize != "none")
     disk = _disk(config, room.runs)
-    names = Namespaces("\n".join(identity), None if disk is None else disk.salts)
-    return Reuse(room.runs, names, frozenset({ANONYMOUS}), disk)
+    return Reuse(
+        room.runs,
+        Namespaces("\n".join(identity), None if disk is None else disk.salts),
+        frozenset({ANONYMOUS}),
+        backbone.device,
+        public=config.kv_warm is not None,
+        audit=Audit(room.runs, config.kv_audit, bound) if config.kv_audit else None,
+        disk=disk,
+    )
 
 
 def _disk(config: ServerConfig, runs: RunPool) -> DiskTier | None:

@@ -95,8 +95,13 @@ class FramedSessions:
                 # What is copied meanwhile must be booked, also when nobody waits any more.
                 restored = await tasks.result(tasks.start(self._restore(principal, message)))
                 return encode_message(restored)
-            case Close():
+            case Close(keep=True):
                 self._close(principal, message.session)
+                return encode_message(Closed(message.session))
+            case Close():
+                tasks = self._steps.tasks
+                # What was begun is deleted, also when nobody waits any more.
+                await tasks.result(tasks.start(self._erase(principal, message.session)))
                 return encode_message(Closed(message.session))
             case Ping():
                 return encode_message(Pong())
@@ -174,10 +179,19 @@ class FramedSessions:
     def _close(self, principal: str, session_id: str) -> None:
         """Forget a session; a step of it that is under way is given up."""
         with contextlib.suppress(UnknownSession):
-            _, framing = self._get(principal, session_id)
-            if framing.reply is not None and not framing.reply.done():
-                framing.reply.set_exception(UnknownSession())
+            self._abandon(principal, session_id)
             self._steps.store.close(principal, session_id)
+
+    async def _erase(self, principal: str, session_id: str) -> None:
+        """:meth:`_close`, and delete all that is kept of it. Raises UnknownSession."""
+        await self._steps.erase(self._abandon(principal, session_id))
+
+    def _abandon(self, principal: str, session_id: str) -> Session:
+        """The session, whose step nobody waits for any more. Raises UnknownSession."""
+        session, framing = self._get(principal, session_id)
+        if framing.reply is not None and not framing.reply.done():
+            framing.reply.set_exception(UnknownSession())
+        return session
 
     async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
         self._steps.adapter(message.adapter)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 from split_server.engine.job import Outcome
 from split_server.engine.model.info import ModelInfo
+from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission, StepRequest
 from split_wire.attention import AttentionRequest
 from split_wire.errors import StartBeyondCache
+from split_wire.probe import Probe
 from split_wire.tensor import Tensor
 
 # Seconds for which a request waits for a session, or for memory: its client has nothing yet that
 # it could ask for again, and nobody else waits because of it.
 _PATIENCE = 120.0
+
+
+# ``unaudited``: nothing of what is known is computed all the same.
+SessionReuse: TypeAlias = Literal["exact", "unaudited", "off"]
 
 
 class InProcessSessions:
@@ -33,14 +41,46 @@ class InProcessSessions:
         """Rows of one step."""
         return self._steps.max_rows
 
-    async def opened(self, principal: str) -> Session:
-        """A new session with an empty cache, once there is a place.
+    @property
+    def reuse(self) -> Reuse | None:
+        """What keeps keys and values for later sessions."""
+        return self._steps.reuse
+
+    @property
+    def manifest(self) -> str:
+        """The digest with which chains begin."""
+        return self._steps.manifest
+
+    async def opened(
+        self, principal: str, salt: str | None = None, reuse: SessionReuse = "exact"
+    ) -> Session:
+        """A new session with an empty cache, once there is a place; what it computes is kept for
+        those of the same ``salt``.
 
         Raises TooManySessions, ShuttingDown.
         """
-        return await self._steps.opened(
-            principal, self.info.dtype, self._steps.keep, patience=_PATIENCE
-        )
+
+        def prepare(session: Session) -> None:
+            session.audited = reuse == "exact"
+            if reuse != "off":
+                self._steps.keep(session, salt)
+
+        return await self._steps.opened(principal, self.info.dtype, prepare, patience=_PATIENCE)
+
+    async def restored(self, session: Session, start: int, probe: Probe) -> int:
+        """Positions that ``session`` holds after what is known of ``probe`` was taken in behind
+        ``start``. Raises UnknownSession, Overloaded, ShuttingDown.
+        """
+        self._steps.require_serving()
+        restoring = self._steps.restored(session, start, probe)
+        # Whoever leaves must not interrupt a copy.
+        return await self._steps.tasks.result(self._steps.tasks.start(restoring))
+
+    async def parked(self) -> None:
+        """Wait until what sessions left so far is kept."""
+        reuse = self._steps.reuse
+        if reuse is not None and reuse.parking:
+            await asyncio.wait([*reuse.parking])
 
     def rest(self, session: Session) -> None:
         """Let ``session`` make way at once: nobody goes on with it for now."""

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from split_server.kv.block_key import BlockNames
 
 _REMEMBERED = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """Where a lost session stood: ``positions``, their chained ``digest``, and the names under
+    which they are kept.
+    """
+
+    names: BlockNames
+    positions: int
+    digest: bytes
 
 
 class LostNames:
     """At most 1,024 of each principal, the latest, so that nobody erases somebody else's."""
 
     def __init__(self) -> None:
-        self._lost: dict[str, OrderedDict[str, None]] = {}
+        self._lost: dict[str, OrderedDict[str, Parked | None]] = {}
 
-    def add(self, principal: str, name: str) -> None:
-        """A session of that name was lost."""
+    def add(self, principal: str, name: str, parked: Parked | None = None) -> None:
+        """A session of that name was lost, and ``parked`` if it may go on."""
         names = self._lost.setdefault(principal, OrderedDict())
-        names[name] = None
+        names[name] = parked
         names.move_to_end(name)
         while len(names) > _REMEMBERED:
             names.popitem(last=False)
@@ -33,6 +47,11 @@ class LostNames:
     def holds(self, principal: str, name: str) -> bool:
         """Whether a session of that name was lost."""
         return name in self._lost.get(principal, ())
+
+    def parked(self, principal: str, name: str) -> Parked | None:
+        """Where the lost session of that name stood, None where it may not go on."""
+        names = self._lost.get(principal)
+        return None if names is None else names.get(name)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Forget what principals that are ``gone`` had."""

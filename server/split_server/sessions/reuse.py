@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 
-from split_server.kv.block_key import BLOCK, BlockNames, Namespaces
+import torch
+
+from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
-from split_server.kv.run import Run, Span, block_ends, pieces
+from split_server.kv.pins import PINNED_SHARE
+from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
+from split_server.sessions.audit import Audit
 from split_server.sessions.session import Session
+from split_server.sessions.traces import every_name
 from split_server.threads import Threads
 from split_wire.digest import DIGEST_BYTES
 from split_wire.errors import SplitError
@@ -29,15 +35,18 @@ from split_wire.probe import Probe
 _DECODED = 4 * BLOCK
 # Names that are worked out on the event loop: about a tenth of a millisecond.
 _FEW = 64
+_APART_BYTES = 16
 # Fewer rows are computed as fast as they are looked for.
 WORTH_LOOKING = 2 * BLOCK
+_HOST = torch.device("cpu")
 _log = logging.getLogger(__name__)
 
 
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
-    people may be, for whom nothing is kept without a salt; ``disk``: what outlives the process,
-    None without.
+    people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
+    ``public``: what ``PUBLIC`` publishes is found by everybody; ``audit``: what is kept is compared
+    with what is computed again; ``disk``: what outlives the process, None without.
     """
 
     def __init__(
@@ -45,18 +54,27 @@ class Reuse:
         pool: RunPool,
         namespaces: Namespaces,
         strangers: frozenset[str] = frozenset(),
+        device: torch.device = _HOST,
+        *,
+        public: bool = False,
+        audit: Audit | None = None,
         disk: DiskTier | None = None,
     ) -> None:
         self.pool = pool
+        self._device = device
+        self.audit = audit
         self.disk = disk
+        if audit is not None and disk is not None:
+            audit.also_removed = disk.remove
+        self._public = namespaces.of(PUBLIC) if public else None
         self._namespaces = namespaces
         self._strangers = strangers
         # One, so that copies never take more than one processor from the model.
         self._threads = Threads("kv", 1)
-        # Positions that were taken in: asked for by their device, sent in vain, or, of both, read
-        # from disk before.
+        # Positions that were taken in: asked for by their device, sent in vain, waited for, or read
+        # from disk before, whichever way they were found.
         self.taken: Counter[str] = Counter()
-        # What copies sessions that have ended.
+        # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
 
     def names_of(self, principal: str, salt: str | None) -> BlockNames | None:
@@ -64,6 +82,52 @@ class Reuse:
         if not salt and principal in self._strangers:
             return None
         return self._namespaces.of(principal, salt or "")
+
+    def names_apart(self, principal: str) -> BlockNames:
+        """Names of a session of ``principal`` that nobody else publishes or finds."""
+        return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
+
+    def name(self, session: Session, salt: str | None) -> None:
+        """What ``session`` computes is kept for sessions of its principal and ``salt``; it finds
+        that and what is public.
+        """
+        own, public = self.names_of(session.principal, salt), self._public
+        session.names = own
+        if public is not None and (own is None or own.owner != PUBLIC):
+            session.finds = (public,) if own is None else (own, public)
+        else:
+            session.finds = () if own is None else (own,)
+
+    def pinnable(self, principal: str) -> int:
+        """Bytes that ``principal`` may have pinned at a time."""
+        most = self.pool.limits.per_principal
+        return most if principal == PUBLIC else most // PINNED_SHARE
+
+    def pin(self, principal: str, salt: str | None, digests: list[bytes], seconds: float) -> int:
+        """Keep the longest known prefix of the rows that ``digests`` name for ``seconds``; how many
+        positions that are. Raises PinsFull.
+        """
+        names = self.names_of(principal, salt)
+        if names is None or self.stopped(principal):
+            return 0
+        finds = (names,) if self._public is None else (names, self._public)
+        ends = range(len(digests) - len(digests) % BLOCK, 0, -BLOCK)
+        named = [find.name(end, digests[end - 1]) for end in ends for find in finds]
+        return self.pool.pin(named, self.pinnable(principal), seconds)
+
+    def discard(self, principal: str, salt: str | None, digests: list[bytes]) -> int:
+        """Drop what is kept for ``principal`` and ``salt`` of the rows that ``digests`` name, and
+        all that follows it; how many runs went.
+        """
+        names = self.names_of(principal, salt)
+        if names is None:
+            return 0
+        found = [self.pool.find(names.name(at, digest)) for at, digest in enumerate(digests, 1)]
+        return self.pool.discard([run for run in found if run is not None])
+
+    def stopped(self, principal: str) -> bool:
+        """Whether nothing is kept for ``principal`` since audits of it failed."""
+        return self.audit is not None and self.audit.stopped(principal)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop what is kept of principals that are ``gone``."""
@@ -91,8 +155,9 @@ class Reuse:
 
         On the model thread, before the answer is told; raises nothing.
         """
-        names, end = session.names, start + len(digests)
+        names, end = self._names(session), start + len(digests)
         whole = end - end % BLOCK
+        session.traces.grain = 1
         if self.disk is not None:
             self.disk.used(id(session))
         session.published = known = min(session.published, start)
@@ -109,16 +174,45 @@ class Reuse:
         """Publish all that a session holds that nobody uses any more, then call ``done``; False
         where there is nothing to publish, and ``done`` is never called. On the event loop.
         """
-        end = len(session.chain)
-        worth = session.names is not None and end > session.published and end >= WORTH_LOOKING
-        if not worth or end != session.cache.length:
+        if session.erased_as is not None:
+            self._begin(self._erased(session, session.erased_as))
             return False
-        with suppress(RuntimeError):
-            task = asyncio.get_running_loop().create_task(self._parked(session, end, done))
-            self.parking.add(task)
-            task.add_done_callback(self.parking.discard)
-            return True
-        return False
+        end = len(session.chain)
+        worth = end > session.published and end >= WORTH_LOOKING
+        if not worth or end != session.cache.length or self._names(session) is None:
+            return False
+        return self._begin(self._parked(session, end, done))
+
+    def is_shared(self, principal: str) -> bool:
+        """Whether many people may be ``principal``."""
+        return principal in self._strangers
+
+    async def purge(self, principal: str, salt: str | None) -> tuple[int, int]:
+        """Delete what is kept of ``principal``, of one ``salt`` if it is given; runs and bytes.
+
+        Raises Overloaded, ShuttingDown.
+        """
+        space = None if salt is None else self._namespaces.of(principal, salt).space
+
+        def work() -> tuple[int, int]:
+            runs, size = self.pool.purge(principal, space)
+            files, written = (0, 0) if self.disk is None else self.disk.purge(principal, space)
+            return runs + files, size + written
+
+        return await self._threads.run(work)
+
+    async def erase(self, session: Session) -> None:
+        """Have nothing kept of ``session``, which publishes nothing from now on; what other runs
+        go on from stays. On the event loop. Raises Overloaded, ShuttingDown.
+        """
+        names = session.names or session.erased_as
+        if names is None:
+            return
+        session.names, session.erased_as = None, names
+        await self._threads.run(self._erasing(session, names))
+        # A step that runs may just have published.
+        if not session.running:
+            session.erased_as = None
 
     def close(self) -> None:
         """End its threads."""
@@ -126,36 +220,47 @@ class Reuse:
         if self.disk is not None:
             self.disk.close()
 
-    def taken_in(self, session: Session, start: int, digests: list[bytes]) -> int:
+    def taken_in(
+        self, session: Session, start: int, digests: list[bytes], waited_from: int | None = None
+    ) -> int:
         """Positions that the cache of ``session`` holds after as many of the rows behind ``start``
         as are known, all but the last one at most, were taken in. On the model thread.
+
+        ``waited_from``: positions that were known before the step waited for another one.
         """
-        names = session.names
-        if names is None:
+        self._keep_cut_off(session, start)
+        finds = self._finds(session)
+        if len(digests) <= WORTH_LOOKING or not finds:
             return start
-        self._keep_cut_off(session, names, start)
-        if len(digests) <= WORTH_LOOKING:
+        all_rows = start + len(digests)
+        ends = range(all_rows - all_rows % BLOCK, start, -BLOCK)
+        spans = self.pool.hold(
+            [names.name(end, digests[end - start - 1]) for end in ends for names in finds]
+        )
+        if self.audit is not None and self.audit.takes(session, start, spans):
             return start
-        last = start + len(digests) - 1
-        ends = range(last - last % BLOCK, start, -BLOCK)
-        named = [names.name(end, digests[end - start - 1]) for end in ends]
-        with self.pool.longest(named) as spans:
-            held = self._adopt(session, start, spans, last + 1)
-            self._count("sent", start, held, spans)
+        try:
+            held = self._adopt(session, start, up_to(all_rows - 1, spans), all_rows)
+            waited = 0 if waited_from is None else max(0, held - max(start, waited_from))
+            self.taken["waited"] += waited
+            self._count("sent", start, held - waited, spans)
+        finally:
+            self.pool.let_go(spans)
         return held
 
     async def fetch(self, session: Session, start: int, digests: list[bytes]) -> None:
         """Have the pool hold what the disk has of the rows behind ``start``, where that saves
         computing them. On the event loop, before the step is queued.
         """
-        names, disk = session.names, self.disk
-        if names is None or disk is None or len(digests) <= WORTH_LOOKING:
+        finds, disk = self._finds(session), self.disk
+        if not finds or disk is None or len(digests) <= WORTH_LOOKING:
             return
         last = start + len(digests) - 1
 
         def asked() -> list[tuple[int, bytes]]:
             ends = range(last - last % BLOCK, start, -BLOCK)
-            return [(end, names.name(end, digests[end - start - 1])) for end in ends]
+            named = [(end, digests[end - start - 1]) for end in ends]
+            return [(end, names.name(end, digest)) for end, digest in named for names in finds]
 
         few = len(digests) <= _FEW * BLOCK
         named = asked() if few else await self._threads.run(asked)
@@ -167,8 +272,7 @@ class Reuse:
         """
 
         def work() -> int:
-            if session.names is not None:
-                self._keep_cut_off(session, session.names, start)
+            self._keep_cut_off(session, start)
             return self._adopt(session, start, spans, spans[-1].end)
 
         held = await self._threads.run(work)
@@ -184,15 +288,18 @@ class Reuse:
         """The spans of the longest known prefix of ``probe`` behind ``start``, from position 0 on;
         empty where none is known, else they are to be let go.
         """
-        names = session.names
-        if names is None:
+        finds = self._finds(session)
+        if not finds:
             return []
 
         def work() -> list[tuple[int, bytes]]:
-            asked = probe.longest_first()
-            return [(at, names.name(at, digest)) for at, digest in asked if at > start]
+            asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
+            if session.names is not None:
+                own = (session.names.name(at, digest) for at, digest in asked)
+                session.traces.asked_for(own, probe.stride)
+            return [(at, names.name(at, digest)) for at, digest in asked for names in finds]
 
-        few = len(probe.digests) <= _FEW * DIGEST_BYTES
+        few = len(finds) * len(probe.digests) <= _FEW * DIGEST_BYTES
         asked = work() if few else await self._threads.run(work)
         if self.disk is not None:
             await self.disk.bring(asked)
@@ -200,29 +307,42 @@ class Reuse:
 
     def _count(self, kind: str, start: int, held: int, spans: list[Span]) -> None:
         """Count the positions behind ``start`` that were taken in, those from disk apart."""
-        if held == start:
+        if held <= start:
             return
         read = 0
         for span in spans:
             if span.run.fetched and span.end > start:
-                read += span.end - max(span.start, start)
+                read += max(0, min(span.end, held) - max(span.start, start))
                 span.run.fetched = False
         self.taken["disk"] += read
         self.taken[kind] += held - start - read
 
-    def _keep_cut_off(self, session: Session, names: BlockNames, start: int) -> None:
+    def _names(self, session: Session) -> BlockNames | None:
+        """Under which the session publishes now."""
+        names = session.names
+        return None if names is None or self.stopped(names.owner) else names
+
+    def _finds(self, session: Session) -> list[BlockNames]:
+        """Under which the session looks now."""
+        return [names for names in session.finds if not self.stopped(names.owner)]
+
+    def _keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
-        end = len(session.chain)
-        if end - start < WORTH_LOOKING or end <= session.published or end != session.cache.length:
+        end, kept, names = len(session.chain), session.published, self._names(session)
+        if names is None:
             return
-        self._kept(session, names, session.published, end, session.chain.at)
+        if end - start >= WORTH_LOOKING and kept < end == session.cache.length:
+            kept = self._kept(session, names, kept, end, session.chain.at)
+        if start < kept <= end:
+            ends = block_ends(start, kept)
+            session.traces.add(names.name(at, session.chain.at(at)) for at in ends)
 
     def _adopt(self, session: Session, start: int, spans: list[Span], room: int) -> int:
         behind = [span for span in spans if span.end > start]
         if not behind:
             return start
         try:
-            adopt(session.cache, start, behind, room)
+            adopt(session.cache, start, behind, room, self._device)
         # Whatever is wrong with a copy, the rows can still be computed.
         except Exception as error:  # noqa: BLE001
             _log.warning("kept keys and values were not taken in: %s", type(error).__name__)
@@ -230,8 +350,36 @@ class Reuse:
         session.published = max(min(session.published, start), spans[-1].end)
         return spans[-1].end
 
+    def _begin(self, work: Coroutine[None, None, None]) -> bool:
+        """Whether ``work`` is under way; not where there is no event loop any more."""
+        try:
+            task = asyncio.get_running_loop().create_task(work)
+        except RuntimeError:
+            work.close()
+            return False
+        self.parking.add(task)
+        task.add_done_callback(self.parking.discard)
+        return True
+
+    def _erasing(self, session: Session, names: BlockNames) -> Callable[[], None]:
+        """What deletes all that is kept of ``session`` as it is now."""
+        digests, also = session.chain.after(0), [*session.traces.names()]
+        owner, slack = session.principal, session.traces.grain - 1
+
+        def work() -> None:
+            named = [*every_name(names, digests), *also]
+            self.pool.cut(owner, named, slack)
+            if self.disk is not None:
+                self.disk.remove(name for name in named if not self.pool.knows(name))
+
+        return work
+
+    async def _erased(self, session: Session, names: BlockNames) -> None:
+        with suppress(SplitError):
+            await self._threads.run(self._erasing(session, names))
+
     async def _parked(self, session: Session, end: int, done: Callable[[], None]) -> None:
-        names = session.names
+        names = self._names(session)
         try:
             if names is not None:
                 work = lambda: self._kept(  # noqa: E731
@@ -241,9 +389,9 @@ class Reuse:
         # The server stops, or too much waits: what is not kept is computed again.
         except SplitError:
             return
+        finally:
             if self.disk is not None:
                 self.disk.ended(id(session))
-        finally:
             done()
 
     def _kept(
@@ -257,7 +405,8 @@ class Reuse:
         """Keep the positions up to ``end``; those up to ``known`` were kept before. How many are
         kept now.
         """
-        parent, start = self._parent(names, known, end, digest)
+        finds = self._finds(session)
+        parent, start = self._parent(finds, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -271,15 +420,16 @@ class Reuse:
         return end
 
     def _parent(
-        self, names: BlockNames, known: int, end: int, digest: Callable[[int], bytes]
+        self, finds: list[BlockNames], known: int, end: int, digest: Callable[[int], bytes]
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
-        of the principal kept meanwhile counts as well.
+        of the principal kept meanwhile counts as well, and what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
-        for position in sorted({*ends}, reverse=True):
-            if position and (run := self.pool.find(names.name(position, digest(position)))):
-                return run, position
+        for position in sorted({*ends} - {0}, reverse=True):
+            for names in finds:
+                if run := self.pool.find(names.name(position, digest(position))):
+                    return run, position
         return None, 0
 
     def _run(
@@ -299,8 +449,19 @@ class Reuse:
         named = {
             position: names.name(position, digest(position)) for position in block_ends(start, end)
         }
-        layers = copied(cache, start, end)
-        run = Run(names.owner, start, end, digests, named, layers, parent, space=names.space)
+        layers, done = copied(cache, start, end)
+        run = Run(
+            names.owner,
+            start,
+            end,
+            digests,
+            named,
+            layers,
+            parent,
+            copied=done,
+            space=names.space,
+            to_disk=session.to_disk,
+        )
         if not self.pool.add(run):
             return self.pool.find(named[end])
         if self.disk is not None:

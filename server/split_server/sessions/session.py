@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from split_server.kv.block_key import BlockNames
 from split_server.kv.cache import KVCache
+from split_server.sessions.traces import Traces
 from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
 from split_wire.tensor import WireDtype
@@ -38,7 +39,11 @@ class Session:
     ``since``: the number of the use that goes on, later ones are higher; ``resting``: its client
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
-    are kept for later sessions, None where they are not; ``published``: positions that are.
+    are kept for later sessions, None where they are not; ``finds``: under which it looks for what
+    is kept; ``audited``: a share of what it finds is computed all the same; ``to_disk``:
+    what it computes may be kept there; ``published``:
+    positions that are kept; ``traces``: what else is kept of it; ``erased_as``: the names under
+    which nothing of it shall stay once its step has ended.
     """
 
     principal: str
@@ -55,7 +60,12 @@ class Session:
     claiming: bool = False
     framing: Framing | None = None
     names: BlockNames | None = None
+    finds: tuple[BlockNames, ...] = ()
+    audited: bool = True
+    to_disk: bool = True
     published: int = 0
+    traces: Traces = field(default_factory=Traces)
+    erased_as: BlockNames | None = None
 
     @property
     def reply_bytes(self) -> int:
@@ -64,10 +74,11 @@ class Session:
 
     @property
     def bytes(self) -> int:
-        """Bytes this session counts with: its cache, the chain that names it, and the reply it
+        """Bytes this session counts with: its cache, the names of what it held, and the reply it
         keeps for a replay.
         """
-        return self.reserved + self.promised + self.reply_bytes + self.chain.size
+        named = self.chain.size + self.traces.size
+        return self.reserved + self.promised + self.reply_bytes + named
 
     def advance(self, start: int, digests: Digests) -> None:
         """The cache now holds ``start`` positions and the rows that ``digests`` name."""

@@ -18,11 +18,13 @@ from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
+from split_server.kv.block_key import PUBLIC
 from split_server.kv.run import Span
 from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
 from split_server.sessions.reuse import WORTH_LOOKING, Reuse
 from split_server.sessions.session import Session
+from split_server.sessions.step_rows import StepRows
 from split_server.sessions.store import SessionStore
 from split_server.sessions.tasks import LastingTasks
 from split_wire.attention import AttentionRequest, attention_bytes
@@ -152,10 +154,11 @@ class StepAdmission:
                 self.reuse.close()
 
     def forget(self, gone: Callable[[str], bool]) -> None:
-        """Drop all that is held of principals that are ``gone``."""
-        self.store.forget(gone)
+        """Drop all that is held of principals that are ``gone``; what is public never is."""
+        left = lambda principal: principal != PUBLIC and gone(principal)  # noqa: E731
+        self.store.forget(left)
         if self.reuse is not None:
-            self.reuse.forget(gone)
+            self.reuse.forget(left)
 
     def sweep(self) -> None:
         """Drop what was idle for too long."""
@@ -192,7 +195,13 @@ class StepAdmission:
     def keep(self, session: Session, salt: str | None = None) -> None:
         """What ``session`` computes is kept, and found by later ones of the same ``salt``."""
         if self.reuse is not None:
-            session.names = self.reuse.names_of(session.principal, salt)
+            self.reuse.name(session, salt)
+
+    async def erase(self, session: Session) -> None:
+        """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
+        if self.reuse is not None:
+            await self.reuse.erase(session)
+        self.store.close(session.principal, session.key)
 
     async def restored(self, session: Session, start: int, probe: Probe) -> int:
         """Positions that ``session`` holds after the longest known prefix of ``probe`` was taken in
@@ -388,6 +397,7 @@ class StepAdmission:
 
         def finished(outcome: Outcome) -> None:
             try:
+                self._audited(session, request, outcome)
                 self._publish(session, request, outcome)
                 _chain(session, request, outcome)
             except BaseException:
@@ -412,19 +422,28 @@ class StepAdmission:
             principal=session.principal,
             attention=request.attention,
             adapter=self.adapter(request.adapter),
-            take_in=self._taking_in(session, request),
+            shared=self._shared(session, request),
         )
 
-    def _taking_in(self, session: Session, request: StepRequest) -> Callable[[], int] | None:
-        """What has the step's first rows taken in where they are known."""
+    def _shared(self, session: Session, request: StepRequest) -> StepRows | None:
+        """What the step and others may have of each other."""
         reuse, names = self.reuse, request.names
-        # Of rows that are all answered, all are computed.
-        if reuse is None or names is None or session.names is None or request.rows == "all":
+        if reuse is None or names is None or not session.finds:
             return None
-        return lambda: reuse.taken_in(session, request.start, names)
+        # Of rows that are all answered, all are computed.
+        return StepRows(reuse, session, request.start, names, finds=request.rows != "all")
+
+    def _audited(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
+        if self.reuse is not None and self.reuse.audit is not None:
+            succeeded = not isinstance(outcome, Exception)
+            self.reuse.audit.settle(session, request.start, succeeded=succeeded)
 
     def _publish(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
-        if self.reuse is None or request.names is None or isinstance(outcome, Exception):
+        if self.reuse is None or request.names is None:
+            return
+        if isinstance(outcome, Exception):
+            # Of what was given to others before it failed, the session holds nothing any more.
+            session.published = min(session.published, request.start)
             return
         self.reuse.publish(session, request.start, request.names)
 

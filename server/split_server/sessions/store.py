@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from split_server.memory.room import CacheRoom, Claim
-from split_server.sessions.lost_names import LostNames
+from split_server.sessions.lost_names import LostNames, Parked
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
@@ -88,10 +88,11 @@ class SessionStore:
         self.sweep()
         key = self._new_id() if name is None else _named(name)
         if name is not None:
-            self._discard((principal, key))
-            self._lost_names.discard(principal, key)
+            self._discard((principal, key), kept=False)
         while self._count_reached(principal):
             self._evict_for(principal)
+        # Not before there is a place: a name that was lost stays lost without one.
+        self._lost_names.discard(principal, key)
         session = Session(principal, key, chain, dtype, self._room.new_cache())
         session.last_used, session.since = self._clock(), next(self._uses)
         self._room.hold(session)
@@ -134,6 +135,11 @@ class SessionStore:
         if session is None and self._lost_names.holds(principal, _named(name)):
             raise UnknownSession
         return session
+
+    def parked_named(self, principal: str, name: str) -> Parked | None:
+        """Where a lost session under a client's own ``name`` stood, None where it may not go on."""
+        self.sweep()
+        return self._lost_names.parked(principal, _named(name))
 
     def has_named(self, principal: str, name: str) -> bool:
         """Whether there is a session under a client's own ``name``."""
@@ -205,8 +211,14 @@ class SessionStore:
             self._discard((principal, session_id))
 
     def close_named(self, principal: str, name: str) -> None:
-        """Forget a session under a client's own name."""
-        self._discard((principal, _named(name)))
+        """Forget a session under a client's own name, and what is kept for it."""
+        self._discard((principal, _named(name)), kept=False)
+        self.lose_parked(principal, name)
+
+    def lose_parked(self, principal: str, name: str) -> None:
+        """A session under a client's own ``name`` may not go on if it was lost."""
+        if self._lost_names.holds(principal, _named(name)):
+            self._lost_names.add(principal, _named(name))
 
     def lose(self, session: Session, *, kept: bool = True) -> None:
         """Drop a session that its client still counts on; ``kept``: its keys and values may be kept
@@ -216,9 +228,10 @@ class SessionStore:
         """
         if not self._holds(session):
             return
+        parked = _parked(session) if kept else None
         self._discard((session.principal, session.key), kept=kept)
         if _is_named(session.key):
-            self._lost_names.add(session.principal, session.key)
+            self._lost_names.add(session.principal, session.key, parked)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop the sessions of principals that are ``gone``."""
@@ -330,6 +343,14 @@ class SessionStore:
         self._parking.discard(session)
         self._room.drop(session)
         self.freed()
+
+
+def _parked(session: Session) -> Parked | None:
+    """Where a session stands that is about to be parked."""
+    end = len(session.chain)
+    if session.names is None or session.running or not end:
+        return None
+    return Parked(session.names, end, session.chain.at(end))
 
 
 # A server-issued id is base64url text, which has no colon; a device that sends one is refused.

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,14 @@ def test_a_saved_chat_is_loaded_as_it_was(tmp_path: Path) -> None:
     loaded = load_conversation(path)
     assert loaded.model == "tiny"
     assert [message.content for message in loaded.messages] == ["S", "Grüße ?", "東京"]
+
+
+@pytest.mark.parametrize("noised", [False, True])
+def test_a_chat_that_was_sent_with_noise_says_so(tmp_path: Path, noised: bool) -> None:
+    path = tmp_path / "chat.json"
+    save_conversation(path, replace(SAVED, noised=noised))
+    assert load_conversation(path).noised is noised
+    assert ("noise" in json.loads(path.read_text())) is noised
 
 
 def test_only_the_owner_can_read_it_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -117,8 +117,10 @@ def test_a_cache_that_was_lost_is_restored(peer: PeerAnswer, device: Device) -> 
     more = [*PROMPT, *range(61, 100)]
     assert device.extend(more) == truth(more)
     # A restore in the session that is gone, then a session that begins with what is kept.
-    assert [type(each) for each in sent(peer)] == [Restore, Open, Step]
-    assert sent(peer)[-1].start == 48
+    lost, opening, step = sent(peer)
+    assert [type(each) for each in (lost, opening, step)] == [Restore, Open, Step]
+    # That ends where the lost one did: its last, partial block is kept under that end alone.
+    assert (opening.probe.known, step.start) == (len(PROMPT), len(PROMPT))
 
 
 def test_a_restore_without_an_answer_leaves_the_session_usable(
@@ -209,3 +211,33 @@ def test_the_word_of_the_device_goes_with_every_session(peer: PeerAnswer, endpoi
     device.close()
     opens = [each for each in sent(peer) if isinstance(each, Open)]
     assert [each.cache_salt for each in opens] == ["a word", "a word"]
+
+
+def test_a_session_that_is_closed_without_keeping_it_is_not_found_again(
+    peer: PeerAnswer, device: Device
+) -> None:
+    device.extend(PROMPT)
+    assert device.backend.close(keep=False)
+    peer.frames.clear()
+    assert device.extend([*PROMPT, 61]) == truth([*PROMPT, 61])
+    assert sent(peer)[-1].start == 0
+
+
+def test_a_device_is_told_that_a_session_was_gone_before_it_was_deleted(
+    peer: PeerAnswer, device: Device
+) -> None:
+    device.extend(PROMPT)
+    peer.peer.sessions.clear()
+    assert not device.backend.close(keep=False)
+
+
+def test_nothing_is_deleted_where_no_session_is_open(device: Device) -> None:
+    assert not device.backend.close(keep=False)
+
+
+def test_what_is_kept_is_deleted_over_a_new_connection_where_the_old_one_is_lost(
+    device: Device,
+) -> None:
+    device.extend(PROMPT)
+    device.channel.close()
+    assert device.backend.close(keep=False)

@@ -45,7 +45,7 @@ def filled(tokens: list[int]) -> LocalSequence:
 
 @pytest.fixture
 def pool() -> SequencePool:
-    return SequencePool(lambda _: sequence(), most=2)
+    return SequencePool(lambda _, __: sequence(), most=2)
 
 
 def is_closed(kept: LocalSequence) -> bool:
@@ -100,3 +100,11 @@ def test_closing_ends_every_kept_sequence(pool: SequencePool) -> None:
     pool.give_back("ann", kept)
     pool.close()
     assert is_closed(kept)
+
+
+def test_a_sequence_of_another_salt_is_not_continued(pool: SequencePool) -> None:
+    kept = filled([1, 2, 3])
+    pool.give_back("ann", kept, "mine")
+    assert pool.take("ann", [1, 2, 3]) is not kept
+    assert pool.take("ann", [1, 2, 3], "other") is not kept
+    assert pool.take("ann", [1, 2, 3], "mine") is kept

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
+
 from split_server.engine.job import Abandoned, Outcome, StepJob
 from split_server.engine.pending import PendingStep
 from split_server.engine.scheduler import Plan, Scheduler
@@ -19,11 +21,12 @@ class Asked:
     rows: int
     principal: str = "ann"
     wanted: bool = True
+    start: int = 0
     outcomes: list[Outcome] = field(default_factory=list)
 
     def step(self) -> PendingStep:
         embeddings = Tensor("f32", (self.rows, 1), bytes(4 * self.rows))
-        job = StepJob(KVCache(), 0, embeddings, "last", "f32", self.principal)
+        job = StepJob(KVCache(), self.start, embeddings, "last", "f32", self.principal)
         return PendingStep(job, self.outcomes.append, lambda: self.wanted, 0.0)
 
 
@@ -64,6 +67,25 @@ def test_a_prefill_is_served_in_slices_beside_decoding() -> None:
     assert table.plan() == [("chat", 1), ("long", 100)]
     assert table.plan() == [("long", 100)]
     assert table.plan() == [("long", 50)]
+    assert len(table.scheduler) == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "rows", "budget", "slices"),
+    [
+        (0, 512, 200, [128, 128, 128, 128]),
+        (0, 512, 256, [256, 256]),
+        (100, 500, 256, [156, 256, 88]),
+        (0, 300, 127, [127, 127, 46]),
+        # One pass more for six rows is not worth it.
+        (1158, 512, 256, [256, 256]),
+    ],
+)
+def test_slices_end_at_multiples_of_128_positions_where_the_budget_allows_it(
+    start: int, rows: int, budget: int, slices: list[int]
+) -> None:
+    table = Table(Asked("long", rows, start=start))
+    assert [table.plan(budget) for _ in slices] == [[("long", count)] for count in slices]
     assert len(table.scheduler) == 0
 
 

@@ -27,7 +27,8 @@ def kept(cache: KVCache, *cuts: int) -> Run:
     """The last of the runs that end with each of ``cuts``."""
     parent, start = None, 0
     for end in cuts:
-        layers = copied(cache, start, end)
+        layers, done = copied(cache, start, end)
+        assert done is None
         parent = Run("ann", start, end, bytes(16 * (end - start)), {}, layers, parent)
         start = end
     assert parent is not None

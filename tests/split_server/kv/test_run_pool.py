@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from split_server.kv.block_key import BLOCK
+from split_server.kv.pins import PinsFull
 from split_server.kv.run import MOST_POSITIONS, Run, block_ends, pieces, spans_to
 from split_server.kv.run_pool import PoolLimits, RunPool
 
@@ -246,3 +247,62 @@ def test_no_more_makes_way_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(pool, "_drop", lambda each, why: (dropped.append(each), drop(each, why)))
     assert pool.add(run("new"))
     assert [each.names[32] for each in dropped] == [b"0 32".ljust(32)]
+
+
+def test_a_pinned_run_is_not_old_and_makes_no_room_for_newer_ones(
+    pool: RunPool, clock: Clock
+) -> None:
+    first = run("a")
+    pinned = run("b", first)
+    assert all(pool.add(each) for each in (first, pinned))
+    assert pool.pin([b"nobody's", name(pinned)], most=2 * SIZE, seconds=60.0) == 64
+    clock.now = 59.0
+    pool.sweep()
+    assert pool.add(run("c"))
+    assert pool.add(run("d"))
+    assert found(pool, name(pinned)) == [(first, 0, 32), (pinned, 32, 64)]
+    clock.now = 61.0
+    assert not pool.pinned_by()
+    pool.sweep()
+    assert pool.knows(name(pinned))
+    clock.now = 80.0
+    pool.sweep()
+    assert len(pool) == 0
+
+
+def test_memory_that_sessions_need_takes_pinned_runs_last(pool: RunPool) -> None:
+    pinned, other = run("a"), run("b")
+    assert pool.add(pinned)
+    assert pool.pin([name(pinned)], most=2 * SIZE, seconds=60.0) == 32
+    assert pool.add(other)
+    pool.release(1)
+    assert pool.knows(name(pinned))
+    assert not pool.knows(name(other))
+    pool.release(1)
+    assert len(pool) == 0
+
+
+def test_no_more_is_pinned_than_its_owner_may_or_than_half_of_all(pool: RunPool) -> None:
+    runs = [run("a"), run("b"), run("c", owner="bob")]
+    assert all(pool.add(each) for each in runs)
+    assert pool.pin([name(runs[0])], most=SIZE, seconds=60.0)
+    with pytest.raises(PinsFull) as refusal:
+        pool.pin([name(runs[1])], most=SIZE, seconds=60.0)
+    assert str(SIZE) in str(refusal.value)
+    # A pin that goes on takes nothing more.
+    assert pool.pin([name(runs[0])], most=SIZE, seconds=90.0)
+    assert pool.pin([name(runs[2])], most=SIZE, seconds=60.0)
+    assert pool.room_to_pin("eve", 2 * SIZE) == 0
+    assert pool.pinned_by("ann") == pool.pinned_by("bob") == SIZE
+
+
+def test_what_is_discarded_takes_all_that_follows_it_along(pool: RunPool) -> None:
+    first = run("a")
+    second = run("b", first)
+    other = run("c")
+    assert all(pool.add(each) for each in (first, second, other))
+    with pool.longest([name(second)]):
+        assert pool.discard([first]) == 2
+    assert not pool.knows(name(second))
+    assert pool.knows(name(other))
+    assert pool.held_bytes == SIZE

@@ -114,9 +114,11 @@ def test_models_that_cap_scores_hold_a_block_of_them() -> None:
     assert capped.workspace(256, 8192) == pytest.approx(capped.workspace(256, 4096), rel=0.2)
 
 
-def test_where_no_kernel_takes_the_mask_all_scores_are_counted() -> None:
-    shape = shape_of(_CONFIG, 2, "cuda:0")
-    assert MemoryPlan(shape).workspace(256, 8192) >= 14 * 256 * 8192 * 4
+def test_on_a_gpu_repeated_heads_of_keys_and_values_are_counted_and_no_scores() -> None:
+    on_gpu = MemoryPlan(shape_of(_CONFIG, 2, "cuda:0"))
+    besides = on_gpu.workspace(256, 8192) - MemoryPlan(shape_of(_CONFIG, 2)).workspace(256, 8192)
+    assert 0 <= besides < 14 * 256 * 8192 * 4
+    assert on_gpu.workspace(1, 8192) >= 2 * 14 * 64 * 8192 * 2
 
 
 def test_a_config_without_widths_is_malformed() -> None:

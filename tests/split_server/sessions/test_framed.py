@@ -276,7 +276,7 @@ def test_a_failing_model_answers_with_a_reference_and_serves_on(
     async def scenario() -> list[int]:
         backbone = tiny_backbone(tiny_path)
         healthy = backbone.module
-        failing = iter([False, False, True])
+        failing = iter([False, False, False, True])
 
         def module(**arguments: Any) -> Any:
             if next(failing, False):

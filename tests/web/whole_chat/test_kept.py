@@ -95,3 +95,27 @@ def test_a_new_chat_with_the_same_system_prompt_finds_it_unless_nothing_is_kept(
     chat.write(FIRST)
     chat.whole_reply(0)
     assert "were there" not in chat.page.locator(".figures").inner_text()
+
+
+def test_a_chat_is_forgotten_on_the_server_after_it_was_reloaded(
+    chat: ChatPage, server: RunningServer
+) -> None:
+    chat.write(FIRST)
+    chat.whole_reply(0)
+    chat.page.reload()
+    chat.ready()
+    # The session that the page left goes with its idle limit, and is kept then.
+    server.lose_sessions()
+    chat.press("Saved chats")
+    item = chat.page.get_by_role("listitem").filter(has_text=FIRST).first
+    item.get_by_role("button", name="More for").tap()
+    chat.press("Forget on the server", item)
+    expect(item.get_by_text("The chat stays here", exact=False)).to_be_visible()
+    chat.picture("phone-forget")
+    chat.press("Forget on the server", item)
+    expect(chat.page.get_by_text("The server deleted", exact=False)).to_be_visible()
+    chat.picture("phone-forgotten")
+    item.get_by_role("button").first.tap()
+    chat.write(SECOND)
+    chat.whole_reply(1)
+    assert "were there" not in chat.page.locator(".figures").last.inner_text()

@@ -130,6 +130,15 @@ export class EngineClient {
     return this._call('forgetNoise', { chat });
   }
 
+  /**
+   * Has the server delete what it keeps of a chat, which can go on.
+   * @param {string} chat @param {import('./messages.js').Message[][]} said the chat up to each of its replies
+   * @returns {Promise<import('../session/forgetting.js').Forgotten>}
+   */
+  forgetChat(chat, said) {
+    return this._call('forgetChat', { chat, said });
+  }
+
   /** The network or the page came back: a wait ends at once, a connection that slept is tried. */
   wake() {
     void this._call('wake', null).catch(() => {});

@@ -10,6 +10,7 @@ import { OpenModel } from './models/model.js';
 import { ModelSlot } from './models/slot.js';
 import { Models } from './models/store.js';
 import { Noise } from './noise.js';
+import { forgetChat } from './chat/forgotten.js';
 import { OneReply } from './chat/one_reply.js';
 import { OpenChats } from './chat/open_chats.js';
 import { makeReply } from './chat/reply.js';
@@ -22,7 +23,7 @@ import { manifestTold, statsTold } from './reports.js';
 /** The methods that a page may call. */
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
-  'attended', 'attention', 'noise', 'forgetNoise',
+  'attended', 'attention', 'noise', 'forgetNoise', 'forgetChat',
 ]);
 
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
@@ -193,6 +194,18 @@ export class Engine {
   async forgetNoise({ chat }) {
     await this.closeChat({ chat });
     await this._noise.forget(chat);
+  }
+
+  /**
+   * Has the server delete what it keeps of a chat; the chat can go on.
+   * @param {{chat: string, said: import('./messages.js').Message[][]}} which the chat up to each of its replies,
+   *   of all branches
+   */
+  async forgetChat(which) {
+    this._connected();
+    await this._reply.end(which.chat);
+    const keeping = { cacheSalt: this._cacheSalt };
+    return forgetChat(this._chats, which, this._slot.model, () => this._open(), keeping);
   }
 
   wake() {

@@ -120,6 +120,8 @@ export class ClientProtocol {
       version: VERSION,
       capabilities: [],
       probe: this._asked && probeOf(this._asked.chain),
+      cacheGroup: null,
+      shareUntil: 0,
       ...this._keeping,
     });
     return this._outstanding;
@@ -225,11 +227,14 @@ export class ClientProtocol {
     return this._digests;
   }
 
-  /** The frame that ends the session, null when there is none; the session is forgotten. */
-  close() {
+  /**
+   * The frame that ends the session, null when there is none; the session is forgotten.
+   * @param {{keep?: boolean}} [options] keep false: the server deletes what it keeps of it
+   */
+  close({ keep = true } = {}) {
     const opened = this._opened;
     this.forget();
-    return opened === null ? null : encodeMessage({ type: 'close', session: opened.session });
+    return opened === null ? null : encodeMessage({ type: 'close', session: opened.session, keep });
   }
 
   /**

@@ -61,9 +61,9 @@ export class Fields {
     return this.has(name) ? this.count(name, limit) : 0;
   }
 
-  /** @param {string} name */
-  flag(name) {
-    const value = this._values.get(name) ?? false;
+  /** @param {string} name @param {boolean} [missing] what a field that is missing says */
+  flag(name, missing = false) {
+    const value = this._values.get(name) ?? missing;
     if (typeof value !== 'boolean') throw new MalformedMessage(`'${name}' must be true or false`);
     return value;
   }

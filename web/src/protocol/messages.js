@@ -26,6 +26,8 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {string | null} cacheSalt what is kept of this device's sessions is found only by those that send
  *   the same
  * @property {'exact' | 'off'} cache off: nothing is kept or found
+ * @property {string | null} cacheGroup a group of principals that share the first `shareUntil` positions
+ * @property {number} shareUntil
  */
 /**
  * @typedef {object} Opened a session exists; hidden states travel in `dtype`
@@ -84,7 +86,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {AttentionRows | null} attention
  * @property {number} reused rows that were sent in vain: the server had computed them before
  */
-/** @typedef {{type: 'close', session: string}} Close */
+/** keep false: the server deletes what it keeps of it. @typedef {{type: 'close', session: string, keep: boolean}} Close */
 /** @typedef {{type: 'closed', session: string}} Closed */
 /** @typedef {{type: 'ping'}} Ping */
 /** @typedef {{type: 'pong'}} Pong */
@@ -109,11 +111,12 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
 /** @type {Record<ClientMessage['type'], Written>} */
 const FIELDS = {
   open: [['manifest', 'manifest', null], ['dtype', 'dtype', null], ['version', 'version'],
-    ['capabilities', 'capabilities', ''], ['cacheSalt', 'cache_salt', null], ['cache', 'cache', 'exact']],
+    ['capabilities', 'capabilities', ''], ['cacheSalt', 'cache_salt', null], ['cache', 'cache', 'exact'],
+    ['cacheGroup', 'cache_group', null], ['shareUntil', 'share_until', 0]],
   restore: [['session', 'session'], ['start', 'start'], ['prefix', 'prefix']],
   step: [['session', 'session'], ['step', 'step'], ['start', 'start'], ['prefix', 'prefix'],
     ['rows', 'rows', 'last'], ['adapter', 'adapter', null]],
-  close: [['session', 'session']],
+  close: [['session', 'session'], ['keep', 'keep', true]],
   ping: [],
 };
 

@@ -34,7 +34,7 @@ const CLIENT_PARSERS = {
   open: parseOpen,
   restore: parseRestore,
   step: parseStep,
-  close: (fields) => ({ type: 'close', session: fields.text('session') }),
+  close: (fields) => ({ type: 'close', session: fields.text('session'), keep: fields.flag('keep', true) }),
   ping: () => ({ type: 'ping' }),
 };
 
@@ -103,6 +103,8 @@ function parseOpen(fields) {
     probe: probeField(fields),
     cacheSalt: fields.optionalText('cache_salt'),
     cache,
+    cacheGroup: fields.optionalText('cache_group'),
+    shareUntil: fields.optionalCount('share_until'),
   };
 }
 

@@ -36,6 +36,16 @@ export class SessionUnstable extends AppError {
   }
 }
 
+/** The server did not say that it deleted what it keeps. */
+export class NotForgotten extends AppError {
+  constructor() {
+    super(
+      'not_forgotten',
+      'the server did not confirm that it deleted what it keeps of this chat; try again, or wait: unused, it goes by itself',
+    );
+  }
+}
+
 /** The prompt leaves no room for a reply. */
 export class PromptTooLong extends AppError {
   /** @param {number} tokens @param {number} limit tokens */

@@ -2,6 +2,7 @@
 import { ClientProtocol } from '../protocol/client.js';
 import { MalformedMessage, ProtocolStateError, WireError, WireModelChanged } from '../protocol/errors.js';
 import { DEFAULT_MAX_ROWS, frameLimit } from '../protocol/limits.js';
+import { decodeServerMessage } from '../protocol/parsing.js';
 import { Tensor } from '../protocol/tensor.js';
 import { Cancelled, ModelChanged, ServerRefused } from '../transport/errors.js';
 import { delayOf } from '../transport/patience.js';
@@ -223,6 +224,29 @@ export class RemoteBackend {
   async close() {
     const frame = this._protocol.close();
     if (frame !== null) await this._channel.sendOnce(frame, CLOSE_WITHIN);
+  }
+
+  /**
+   * Ends the session, and has the server delete what it keeps of it; a connection that is lost is made again for it.
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<boolean>} whether the server said that it did; false also where no session is open
+   * @throws {import('../common/errors.js').AppError} the channel's errors
+   */
+  async forget({ signal = NEVER } = {}) {
+    const frame = this._protocol.close({ keep: false });
+    if (frame === null) return false;
+    const answer = await this._channel.exchange(frame, { signal });
+    try {
+      return decodeServerMessage(answer, frameLimit(this._hiddenSize, 1)).type === 'closed';
+    } catch (error) {
+      if (error instanceof WireError) return false;
+      throw error;
+    }
+  }
+
+  /** Whether the open session can be asked for what the server kept. */
+  get restores() {
+    return this._protocol.restores;
   }
 
   _opened() {

@@ -5,6 +5,7 @@
 import { PromptEmpty } from '../common/errors.js';
 import { Cancelled } from '../transport/errors.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
+import { Trail } from './trail.js';
 
 const MAX_RESENDS = 3;
 // So many rows cost more than to ask whether they are held.
@@ -69,6 +70,8 @@ export class Sequence {
     this.adapter = null;
     /** What this sequence cost so far. */
     this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
+    /** Where caches ended that were given up. */
+    this.trail = new Trail();
   }
 
   /** Positions that the backend is believed to hold. */
@@ -120,7 +123,7 @@ export class Sequence {
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;
         this.counters.resends += 1;
-        this._cached = [];
+        this.leave();
       }
     }
     throw new SessionUnstable();
@@ -128,9 +131,31 @@ export class Sequence {
 
   /** Ends the session. */
   async close() {
+    this.leave();
+    await this._backend.close();
+  }
+
+  /** Believes in no cache any more. @returns {number[]} the tokens of the one that was believed in */
+  leave() {
+    const left = this._cached;
+    for (const cached of this._brokenOff ? [this._brokenOff.kept, this._brokenOff.next] : [left]) this.trail.note(cached);
     this._cached = [];
     this._brokenOff = null;
-    await this._backend.close();
+    return left;
+  }
+
+  /** What is cached behind `start` is about to be given up. @param {number} start */
+  _cutBack(start) {
+    if (start < this._cached.length) this.trail.note(this._cached);
+  }
+
+  /**
+   * All rows of `tokens` as they can be named; null where they must not be.
+   * @returns {((tokens: number[]) => Rows) | null}
+   */
+  get named() {
+    if (!this._nameable) return null;
+    return (tokens) => ({ length: tokens.length, part: (...range) => this._rows(tokens, ...range) });
   }
 
   /**
@@ -150,6 +175,7 @@ export class Sequence {
   async _restore(tokens, wanted, signal) {
     const start = Math.min(this.shared(tokens), this._backend.cached ?? Infinity);
     if (tokens.length - start <= WORTH_ASKING) return;
+    this._cutBack(start);
     // Of what lies behind, nobody knows once the question is on its way.
     this._cached = tokens.slice(0, start);
     const held = (await this._backend.held?.(wanted, start, { signal })) ?? start;
@@ -174,6 +200,7 @@ export class Sequence {
     if (attention) this._backend.attend?.(tokens.length);
     // The last token is always sent, because states are returned only for rows that are given.
     let start = Math.min(this.shared(tokens), tokens.length - 1);
+    this._cutBack(start);
     this.counters.rowsReused += start;
     const rows = tokens.length - start;
     const sum = { exchange: 0, compute: 0, queue: 0 };
@@ -222,6 +249,7 @@ export class Sequence {
     try {
       return await run();
     } catch (error) {
+      if (error instanceof CacheLost) this.trail.note(step.kept);
       this._brokenOff = this._backend.unfinished ? step : null;
       throw error;
     }

@@ -179,7 +179,7 @@ test('closing names the session and forgets it', () => {
   const device = session();
   device.step(0, ROW);
   device.receive(result());
-  assert.deepEqual(read(/** @type {Uint8Array} */ (device.close())), { type: 'close', session: 's' });
+  assert.deepEqual(read(/** @type {Uint8Array} */ (device.close())), { type: 'close', session: 's', keep: true });
   assert.deepEqual([device.close(), device.cached, device.opened], [null, 0, null]);
 });
 

@@ -93,6 +93,7 @@ export class Peer {
     if (message.type === 'step') return this._step(message, frame);
     if (message.type === 'restore') return this._restore(message);
     if (message.type === 'ping') return encodeServerMessage({ type: 'pong' });
+    if (!message.keep && !this._cut(message.session)) return fail('unknown_session', {});
     this.sessions.delete(message.session);
     return encodeServerMessage({ type: 'closed', session: message.session });
   }
@@ -110,6 +111,14 @@ export class Peer {
       maxRows: this.maxRows, maxContext: this.maxContext, version: 1, capabilities: this._announced(),
       layers: this.layers, heads: this.layers, cached, prefix: held.chain.at(cached),
     });
+  }
+
+  /** Keeps nothing of a session any more. @param {string} session @returns {boolean} whether there was one */
+  _cut(session) {
+    const held = this.sessions.get(session);
+    const names = Array.from({ length: held?.chain.length ?? 0 }, (_, i) => held?.chain.at(i + 1) ?? new Uint8Array(0));
+    for (const name of names) this.kept.delete(Buffer.from(name).toString('hex'));
+    return held !== undefined;
   }
 
   _announced() {

@@ -28,6 +28,8 @@ export class ScriptedEngine {
     this.stopped = 0;
     /** @type {string[]} */
     this.closedChats = [];
+    /** @type {[string, any[]][]} */
+    this.forgotten = [];
   }
 
   connect(/** @type {any[]} */ ...args) {
@@ -44,6 +46,11 @@ export class ScriptedEngine {
 
   remove(/** @type {any[]} */ ...args) {
     return this._call('remove', args);
+  }
+
+  async forgetChat(/** @type {string} */ chat, /** @type {any[]} */ said) {
+    this.forgotten.push([chat, said]);
+    return { positions: 0, left: 0, earlier: true };
   }
 
   async closeChat(/** @type {string} */ chat) {

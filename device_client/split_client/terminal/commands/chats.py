@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from split_client.api import ChatSession, Message, SplitClient
+from split_client.errors import ClientError
 from split_client.saved_chats.document import (
     SavedConversation,
     load_conversation,
@@ -17,6 +18,7 @@ from split_client.saved_chats.folder import ChatFolder, Kept
 from split_client.saved_chats.names import checked_name, folded, is_path, title_of
 from split_client.saved_chats.search import Found, look
 from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.input.reader import PROMPT
 from split_client.terminal.output.fold import cut, room
@@ -35,13 +37,14 @@ _TRIES = 100
 
 @dataclass(slots=True)
 class Chats:
-    """``turns`` knows which file the chat is in."""
+    """``turns`` knows which file the chat is in; ``forget`` deletes on the server."""
 
     client: SplitClient
     chat: ChatSession
     screen: Screen
     folder: ChatFolder
     turns: Turns
+    forget: Forget
 
     def group(self) -> Group:
         return Group(
@@ -53,7 +56,12 @@ class Chats:
                 Command(
                     ("rename",), "rename NAME = NEW", "give a saved chat a new name", self.rename
                 ),
-                Command(("delete",), "delete NAME", "delete the chat of that name", self.delete),
+                Command(
+                    ("delete",),
+                    "delete NAME",
+                    "delete the chat of that name, on the server too",
+                    self.delete,
+                ),
             ),
         )
 
@@ -89,7 +97,7 @@ class Chats:
             kept, saved = self.folder.load(text)
             source = f"of “{kept.name}”"
         self.chat.conversation.replace(saved.messages)
-        self.turns.kept = kept
+        self.turns.kept, self.turns.noised = kept, saved.noised
         self.screen.note(f"loaded {counted(len(saved.messages), 'message')} {source}")
         if saved.model and saved.model != self.client.manifest.name:
             self.screen.note(f"they were another model's: {one_line(saved.model)}")
@@ -130,12 +138,22 @@ class Chats:
     def delete(self, text: str) -> Next:
         if not text:
             raise SettingInvalid("/delete needs the whole name of a chat; /chats lists them")
+        saved = self._readable(unquoted(text))
         name = self.folder.delete(unquoted(text))
         kept = self.turns.kept
-        if kept is not None and folded(kept.name) == folded(name):
+        open_here = kept is not None and folded(kept.name) == folded(name)
+        if open_here:
             self.turns.kept = None
         self.screen.note(f"deleted “{name}”")
+        self.forget.saved(saved, open_here=open_here)
         return "stay"
+
+    def _readable(self, name: str) -> SavedConversation | None:
+        try:
+            return self.folder.load(name)[1]
+        # What is damaged can be deleted all the same.
+        except ClientError:
+            return None
 
     def autosave(self, now: datetime) -> None:
         """Keep the chat where it is kept already, else under a name made of its first words.
@@ -165,7 +183,8 @@ class Chats:
             raise ChatEmpty(None if kept is None else kept.name)
 
     def _saved(self) -> SavedConversation:
-        return SavedConversation(self.client.manifest.name, self.chat.messages)
+        noised = self.turns.noised or self.chat.noise is not None
+        return SavedConversation(self.client.manifest.name, self.chat.messages, noised)
 
     def _show(self, found: Found) -> None:
         facts = f"{found.file.changed:%Y-%m-%d %H:%M} · {counted(found.messages, 'message')}"

@@ -14,6 +14,7 @@ from split_client.terminal.commands.chats import Chats
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.completion import Completion
 from split_client.terminal.commands.files import Files
+from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.help import show_help
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
@@ -46,9 +47,10 @@ class CommandLine:
     ) -> None:
         self._screen = screen
         self.turns = Turns(chat, screen)
-        self.chats = Chats(client, chat, screen, folders.chats, self.turns)
+        forget = Forget(client, chat, screen, self.turns)
+        self.chats = Chats(client, chat, screen, folders.chats, self.turns, forget)
         self.files = Files(screen)
-        self.server = Server(client, chat, screen, attention)
+        self.server = Server(client, chat, screen, attention, forget)
         self._groups = (
             self.turns.group(),
             self.files.group(),

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from split_client.api import ChatSession, SplitClient
+from split_client.errors import ClientError
 from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.command import Command, Group, Next
+from split_client.terminal.commands.forget import Forget
+from split_client.terminal.kept import NOT_KEPT, kept_lines
+from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted, traffic_line
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.server_panel import Observed, panel
+from split_client.terminal.tally import Tally
+from split_wire.errors import SplitError
 
 
 @dataclass(slots=True)
 class Server:
-    """``rows`` counts the embedding rows of all replies of this chat."""
+    """``rows`` counts the embedding rows of all replies of this chat, ``tally`` what became of its
+    prompts.
+    """
 
     client: SplitClient
     chat: ChatSession
     screen: Screen
     attention: AttentionView
+    forget: Forget
     rows: int = 0
+    tally: Tally = field(default_factory=Tally)
 
     def group(self) -> Group:
         return Group(
@@ -31,6 +41,7 @@ class Server:
                     ("server", "panel"), "server", "what the server sees, and what not", self.panel
                 ),
                 Command(("stats",), "stats", "traffic and cache so far", self.stats),
+                self.forget.command(),
             ),
         )
 
@@ -51,6 +62,8 @@ class Server:
             f"{counted(self.chat.cached_tokens, 'token')} cached "
             f"of {self.client.manifest.max_context}"
         )
+        for line in self.tally.lines():
+            self.screen.note(line)
         return "stay"
 
     def _observed(self) -> Observed:
@@ -63,8 +76,17 @@ class Server:
             attention=self.attention.asked,
             adapter=self._adapter(),
             noise=tuple(self.client.privacy_lines(self.chat)),
-            kept=self.client.server_cache != "off",
+            kept=tuple(self._kept()),
         )
+
+    def _kept(self) -> list[str]:
+        if self.client.server_cache == "off":
+            return [NOT_KEPT]
+        try:
+            return kept_lines(self.client.server_keeps())
+        # The rest of the panel is as true without the answer.
+        except (ClientError, SplitError) as error:
+            return [*kept_lines(None), one_line(f"It was asked just now: {error}", 300)]
 
     def _adapter(self) -> str | None:
         """The line on what the server is told of the adapter of the last reply."""

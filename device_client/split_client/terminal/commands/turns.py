@@ -15,12 +15,15 @@ _SHORT = 60
 
 @dataclass(slots=True)
 class Turns:
-    """``draft`` is the text that ``/edit`` gives back; ``kept`` the file that the chat is in."""
+    """``draft`` is the text that ``/edit`` gives back; ``kept`` the file that the chat is in;
+    ``noised``: it was loaded, and some of it sent with noise before.
+    """
 
     chat: ChatSession
     screen: Screen
     draft: str = ""
     kept: Kept | None = None
+    noised: bool = False
 
     def group(self) -> Group:
         return Group(
@@ -35,7 +38,7 @@ class Turns:
 
     def new(self, _: str) -> Next:
         self.chat.conversation.clear()
-        self.kept = None
+        self.kept, self.noised = None, False
         self.screen.note("a new chat")
         return "stay"
 

@@ -10,6 +10,7 @@ from split_server.compat.kobold.documents import Documents
 from split_server.compat.kobold.request import MAX_NAME, Defaults, KoboldRequest, kobold_request
 from split_server.compat.kobold.running import Item, replies
 from split_server.compat.parts import Compat
+from split_server.compat.time_limit import within
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,10 @@ class Prompts:
         return Prepared(request, prompt, Documents(request, compat.generator.ends.tokenizer))
 
     def run(self, principal: str, prepared: Prepared) -> AsyncGenerator[Item, None]:
-        """Everything of the reply. Raises what ``Generator.generate`` raises."""
-        return replies(self._compat.generator, principal, prepared.request, prepared.prompt)
+        """Everything of the reply. Raises what ``Generator.generate`` raises, TimeLimit."""
+        generator = self._compat.generator
+        items = replies(generator, principal, prepared.request, prepared.prompt)
+        return within(items, generator.seconds)
 
 
 def request_name(values: Mapping[str, Any]) -> str | None:

@@ -49,6 +49,10 @@ class Fields:
     def __contains__(self, name: str) -> bool:
         return self._values.get(name) is not None
 
+    def names(self) -> frozenset[str]:
+        """Of the fields that are given."""
+        return frozenset(name for name in self._values if name in self)
+
     def path(self, name: str) -> str:
         """The path of ``name`` in messages, such as ``messages[0].role``."""
         return f"{self._at}.{name}" if self._at else name

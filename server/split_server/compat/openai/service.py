@@ -19,6 +19,7 @@ from split_server.compat.openai.response_format import JsonForm
 from split_server.compat.openai.token_texts import TokenTexts
 from split_server.compat.openai.tool_calls import CallReader
 from split_server.compat.openai.tools import Tools
+from split_server.compat.openai.warm_request import WarmRequest
 from split_server.compat.parts import Compat
 
 # Any letter will do: what is decoded behind it is not the beginning of a text.
@@ -83,6 +84,12 @@ class OpenAIService:
         if len(prompt) > limit:
             raise PromptTooLong(len(prompt), limit)
         return prompt
+
+    async def warm_prompt(self, principal: str, asked: WarmRequest) -> tuple[int, ...]:
+        """Ids of what is to be computed ahead. Raises what the prompts of requests raise."""
+        if asked.prompt is None:
+            return await self.chat_prompt(principal, asked.messages, asked.tools, answered=False)
+        return await self.plain_prompt(principal, asked.prompt)
 
     async def constraint(self, principal: str, form: JsonForm | None) -> MakeConstraint | None:
         """The maker of the grammar's state for ``form``. Raises SchemaRefused, Overloaded."""

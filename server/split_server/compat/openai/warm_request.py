@@ -12,14 +12,24 @@ from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.tools import Tools, parse_tools
 
+MAX_PIN_SECONDS = 86_400
+# Characters of a salt.
+MAX_SALT = 256
+
 
 @dataclass(frozen=True, slots=True)
 class WarmRequest:
-    """``prompt`` of a plain completion, or ``messages`` and ``tools`` of a chat."""
+    """``prompt`` of a plain completion, or ``messages`` and ``tools`` of a chat.
+
+    ``salt``: that of the requests that it is for; ``pin_seconds``: for which it stays though nobody
+    uses it, 0 for as long as anything else.
+    """
 
     prompt: PromptText | None
     messages: tuple[dict[str, Any], ...]
     tools: Tools | None
+    salt: str | None = None
+    pin_seconds: int = 0
 
 
 def parse_warm_request(fields: Fields, served: ServedModel) -> WarmRequest:
@@ -27,9 +37,11 @@ def parse_warm_request(fields: Fields, served: ServedModel) -> WarmRequest:
     served.check_model(fields)
     if ("prompt" in fields) == ("messages" in fields):
         raise InvalidParameter("prompt", "given, or messages, but not both")
+    salt = fields.text("cache_salt", MAX_SALT)
+    seconds = fields.whole("pin_seconds", 0, MAX_PIN_SECONDS) or 0
     if "messages" in fields:
-        return WarmRequest(None, parse_messages(fields), parse_tools(fields))
+        return WarmRequest(None, parse_messages(fields), parse_tools(fields), salt, seconds)
     prompts = parse_prompts(fields.raw("prompt"), served)
     if len(prompts) != 1:
         raise InvalidParameter("prompt", "one text or one list of token ids")
-    return WarmRequest(prompts[0], (), None)
+    return WarmRequest(prompts[0], (), None, salt, seconds)

@@ -6,7 +6,7 @@ Decoder layers and final norm, without the embedding table and head.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from split_server.engine.linears.choice import arrange_linears
 from split_server.engine.linears.quantize import quantize_linears
 from split_server.engine.model.convert import WIRE_NAMES
 from split_server.engine.model.info import ModelInfo, kv_bytes_per_position
-from split_server.engine.model.packed import PACKED_ATTENTION
+from split_server.engine.model.packed import PACKED_ATTENTION, Attends, PackedBatch, Slice
 from split_server.engine.model.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
@@ -47,6 +47,20 @@ class Backbone:
     parameters: tuple[torch.Tensor, ...] = ()
     linears: str = "plain"
     threads: int = 1
+
+    def packed(self, slices: Sequence[Slice]) -> torch.Tensor:
+        """The final-norm hidden states [rows, H] of ``slices``, in one packed pass."""
+        batch = PackedBatch(slices)
+        hidden = self.hidden(batch.embeddings(), batch.positions(self.device), batch)
+        return hidden[: batch.rows]
+
+    def hidden(self, rows: torch.Tensor, positions: torch.Tensor, batch: Attends) -> torch.Tensor:
+        """[n, H] of ``rows`` [1, n, H] at ``positions`` [1, n]; ``batch`` attends."""
+        passed = self.module(
+            inputs_embeds=rows, position_ids=positions, use_cache=False, packed=batch
+        )
+        hidden: torch.Tensor = passed.last_hidden_state[0]
+        return hidden
 
 
 def load_backbone(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.nn import functional
@@ -52,11 +52,33 @@ class Slice:
         return self.start + self.rows
 
 
+class Attends(Protocol):
+    """What a pass asks for attention."""
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        scaling: float,
+        window: int | None,
+        softcap: float | None,
+    ) -> torch.Tensor:
+        """Append keys and values [1, kv_heads, total, D] to the sessions' caches and attend with
+        the queries [1, heads, total, D]; the result is [1, total, heads, D].
+        """
+        ...
+
+
 class PackedBatch:
     """Slices of different sessions, in the order in which their rows are packed.
 
     ``rows``: of all slices; the pass may have more behind them, which belong to nobody.
     """
+
+    # What attends several rows of a session.
+    _many = staticmethod(attend_many)
 
     def __init__(self, slices: Sequence[Slice]) -> None:
         self.slices = slices
@@ -90,11 +112,10 @@ class PackedBatch:
         window: int | None,
         softcap: float | None,
     ) -> torch.Tensor:
-        """Append keys and values [1, kv_heads, total, D] to the sessions' caches and attend with
-        the queries [1, heads, total, D]; the result is [1, total, heads, D].
-        """
+        """As :meth:`Attends.attend`."""
         spec = Spec(layer, query.shape[1], keys.shape[1], scaling, window, softcap)
-        if self._padding:
+        padding = query.shape[2] - self.rows
+        if padding:
             query, keys, values = (x.narrow(2, 0, self.rows) for x in (query, keys, values))
         parts = zip(
             self.slices,
@@ -104,15 +125,25 @@ class PackedBatch:
             strict=True,
         )
         out = []
-        for part, own_query, new_keys, new_values in parts:
-            cached = part.cache.layer(layer).append(new_keys, new_values)
-            if own_query.shape[2] == 1:
-                out.append(_one_row(part, spec, own_query, *cached))
-            else:
-                out.append(self._rows(part, spec, own_query, *cached))
-        if self._padding:
-            out.append(query.new_zeros(1, self._padding, spec.heads, query.shape[3]))
+        for part, *own in parts:
+            out.append(self._attended(part, spec, *own))
+        if padding:
+            out.append(query.new_zeros(1, padding, spec.heads, query.shape[3]))
         return out[0] if len(out) == 1 else torch.cat(out, dim=1)
+
+    def _attended(
+        self,
+        part: Slice,
+        spec: Spec,
+        query: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+    ) -> torch.Tensor:
+        """[1, n, heads, D] for the new rows of ``part``, after they were appended."""
+        cached = part.cache.layer(spec.layer).append(keys, values)
+        if query.shape[2] == 1:
+            return _one_row(part, spec, query, *cached)
+        return self._rows(part, spec, query, *cached)
 
     def _rows(
         self,
@@ -126,7 +157,7 @@ class PackedBatch:
         if part.tap is not None:
             last = spec.grouped(query[:, :, -1:])
             part.tap.observe(spec.layer, last[0], keys, spec.scaling, spec.window, spec.softcap)
-        attended = attend_many(
+        attended = self._many(
             query, keys, values, spec.scaling, spec.window, spec.softcap, self._masks
         )
         return attended.transpose(1, 2)
@@ -178,7 +209,7 @@ def _attention(
     attention_mask: torch.Tensor | None,  # noqa: ARG001
     *,
     scaling: float,
-    packed: PackedBatch,
+    packed: Attends,
     sliding_window: int | None = None,
     softcap: float | None = None,
     **_: Any,

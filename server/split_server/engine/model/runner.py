@@ -9,13 +9,15 @@ import torch
 
 from split_server.engine.model.convert import to_torch, to_wire
 from split_server.engine.model.loader import Backbone
-from split_server.engine.model.packed import PackedBatch, Slice
+from split_server.engine.model.packed import Slice
 from split_server.engine.model.tap import AttentionTap
 from split_server.kv.cache import KVCache
 from split_wire.attention import AttentionRequest
 from split_wire.tensor import Tensor
 
 Pass: TypeAlias = Callable[[Sequence[Slice]], list[torch.Tensor]]
+# The hidden states [rows, H] of all slices, whose rows are then in their caches.
+Forward: TypeAlias = Callable[[Sequence[Slice]], torch.Tensor]
 
 
 def _plainly(slices: Sequence[Slice], run: Pass) -> list[torch.Tensor]:
@@ -26,7 +28,8 @@ class ModelRunner:
     """Runs on one thread; the only place that touches tensors.
 
     ``threads``: of one matrix product; 0 takes the backbone's. ``around``: runs each pass, to
-    measure it for example.
+    measure it for example; ``forward``: computes it, instead of a packed batch on whatever device
+    the backbone is.
     """
 
     def __init__(
@@ -34,21 +37,23 @@ class ModelRunner:
         backbone: Backbone,
         threads: int = 0,
         around: Callable[[Sequence[Slice], Pass], list[torch.Tensor]] = _plainly,
+        forward: Forward | None = None,
     ) -> None:
         self._backbone = backbone
+        self._forward = forward
         self._threads = threads or backbone.threads
         self._around = around
 
     def warm_up(self) -> None:
-        """Set up the calling thread and run two small passes.
+        """Set up the calling thread and run small passes, of several rows and of one.
 
         Without it the first user would pay for lazy initialisation. Raises HiddenOverflow when the
         model's hidden states are beyond its dtype.
         """
         torch.set_num_threads(self._threads)
         cache = KVCache()
-        for start in (0, 2):
-            rows = torch.zeros(2, self._backbone.info.hidden_size)
+        for start, count in ((0, 2), (2, 2), (4, 1)):
+            rows = torch.zeros(count, self._backbone.info.hidden_size)
             rows = rows.to(self._backbone.device, self._backbone.dtype)
             [hidden] = self.run([Slice(cache, start, rows)])
             to_wire(hidden, self._backbone.info.dtype)
@@ -75,7 +80,7 @@ class ModelRunner:
         for part in slices:
             part.cache.truncate(part.start)
         try:
-            hidden = self._forward(PackedBatch(slices))
+            hidden = (self._forward or self._backbone.packed)(slices)
         except BaseException:
             for part in slices:
                 part.cache.truncate(part.start)
@@ -83,13 +88,3 @@ class ModelRunner:
         for part in slices:
             part.cache.grown_to(part.end)
         return list(torch.split(hidden, [part.rows for part in slices]))
-
-    def _forward(self, batch: PackedBatch) -> torch.Tensor:
-        """[total, H]."""
-        hidden: torch.Tensor = self._backbone.module(
-            inputs_embeds=batch.embeddings(),
-            position_ids=batch.positions(self._backbone.device),
-            use_cache=False,
-            packed=batch,
-        ).last_hidden_state
-        return hidden[0, : batch.rows]

@@ -12,6 +12,7 @@ from split_server.compat.generator import Generator
 from split_server.compat.openai.replies import Delta, Reply, ReplyReader
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
+from split_server.compat.time_limit import within
 from split_server.http.openai.sink import Sink
 
 
@@ -45,7 +46,7 @@ class Work:
         """Make all replies and send them. Raises what the generator raises."""
         for request in self.requests:
             generator.check(request)
-        events = _events(generator, principal, self.requests)
+        events = within(_events(generator, principal, self.requests), generator.seconds)
         async with aclosing(events):
             if self.stream:
                 await self._stream(events, sink)

@@ -14,6 +14,7 @@ from split_server.compat.openai.completion_request import parse_completion_reque
 from split_server.compat.openai.errors import ModelNotFound, api_error
 from split_server.compat.openai.fields import clean
 from split_server.compat.openai.service import OpenAIService
+from split_server.compat.openai.verify_request import parse_verify_request
 from split_server.compat.openai.warm_request import parse_warm_request
 from split_server.compat.parts import Compat
 from split_server.http.openai.chat import Chat
@@ -55,6 +56,11 @@ def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
         Route(
             "/v1/warm",
             posted(bodies, served, large, parse_warm_request, state.warm),
+            methods=["POST"],
+        ),
+        Route(
+            "/v1/cache/verify",
+            posted(bodies, served, large, parse_verify_request, state.verify),
             methods=["POST"],
         ),
     ]

@@ -17,6 +17,7 @@ _ERRORS = {
     "408": "The body did not arrive in time.",
     "413": "Longer than the context, the memory or an answer allows.",
     "503": "The server is full (`OVERLOADED`) or stops; `Retry-After` says when to come back.",
+    "504": "The request took longer than the server allows (`TIME_LIMIT`).",
 }
 _LENGTH = optional("integer", minimum=1, maximum=2**31 - 1)
 _SEED = optional("integer", minimum=-1, maximum=2**64 - 1)

@@ -20,9 +20,11 @@ _ERRORS = {
     "400": "The request is refused; `param` names what is wrong.",
     "404": "Another model than the one that is served.",
     "408": "The body did not arrive in time.",
+    "409": "Nothing is kept of prompts, for this request or at all (`nothing_kept`).",
     "413": "The prompt or the body is too large.",
     "429": "All sessions are in use.",
     "503": "The server is full (`overloaded`) or stops; `Retry-After` says when to come back.",
+    "504": "The request took longer than the server allows (`time_limit`).",
 }
 _USAGE = record(
     {
@@ -136,8 +138,29 @@ def openai_paths() -> Schema:
             "sessions": _counts("idle"),
         }
     )
-    warmed = record({"object": {"const": "warm"}, "model": _TEXT})
+    warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})
     warmed["allOf"] = [_counts("cached_tokens", "computed_tokens")]
+    way = record(
+        {
+            "way": {"enum": ["warm", "parked"]},
+            "positions": _WHOLE,
+            "reused": _WHOLE,
+            "difference": optional("number"),
+            "tokens_equal": {"type": "boolean"},
+            "failure": optional("string"),
+        }
+    )
+    verified = record(
+        {
+            "object": {"const": "cache.verification"},
+            "model": _TEXT,
+            "ok": {"type": "boolean"},
+            "dtype": _TEXT,
+            "bound": {"type": "number"},
+            "problems": listed(_TEXT),
+            "prompts": listed(record({"tokens": _WHOLE, "ways": listed(way)})),
+        }
+    )
     return {
         "/v1/models": got("The models that are served: one", listing),
         "/v1/models/{id}": model,
@@ -159,4 +182,11 @@ def openai_paths() -> Schema:
         ),
         "/v1/stats": got("What runs, and what was generated", stats),
         "/v1/warm": posted("Compute a prompt ahead", refer("WarmRequest"), warmed, _ERRORS, _ERROR),
+        "/v1/cache/verify": posted(
+            "Whether what is kept gives what computing gives",
+            refer("VerifyRequest"),
+            verified,
+            _ERRORS,
+            _ERROR,
+        ),
     }

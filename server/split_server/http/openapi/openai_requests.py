@@ -15,6 +15,9 @@ from split_server.compat.openai.options import (
 )
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
+from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PROMPTS
+from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
+from split_server.compat.openai.warm_request import MAX_PIN_SECONDS, MAX_SALT
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
 
 _TEXT: Schema = {"type": "string"}
@@ -117,6 +120,10 @@ _TEXT_ONLY: Schema = {
     "logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
     "echo": optional("boolean"),
 }
+_WARM: Schema = {
+    "cache_salt": optional("string", maxLength=MAX_SALT),
+    "pin_seconds": optional("integer", minimum=0, maximum=MAX_PIN_SECONDS),
+}
 REQUEST_SCHEMAS: Schema = {
     "Message": _MESSAGE,
     "ChatRequest": record(
@@ -124,10 +131,26 @@ REQUEST_SCHEMAS: Schema = {
         _SAMPLING | _tokens(CHAT_TOKENS) | _CHAT_ONLY,
     ),
     "CompletionRequest": record({"prompt": _PROMPT}, _SAMPLING | _tokens(TEXT_TOKENS) | _TEXT_ONLY),
+    "VerifyRequest": record(
+        {},
+        {
+            "prompts": {
+                "anyOf": [
+                    {"type": "null"},
+                    listed(
+                        {"anyOf": [{"type": "string", "minLength": 1}, _IDS]},
+                        minItems=1,
+                        maxItems=VERIFIED_PROMPTS,
+                    ),
+                ]
+            },
+            "tokens": optional("integer", minimum=1, maximum=VERIFIED_TOKENS),
+        },
+    ),
     "WarmRequest": {
         "anyOf": [
-            record({"messages": listed(refer("Message"), minItems=1)}),
-            record({"prompt": {"anyOf": [{"type": "string", "minLength": 1}, _IDS]}}),
+            record({"messages": listed(refer("Message"), minItems=1)}, _WARM),
+            record({"prompt": {"anyOf": [{"type": "string", "minLength": 1}, _IDS]}}, _WARM),
         ]
     },
 }

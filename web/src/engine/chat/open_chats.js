@@ -2,6 +2,7 @@ import { ChatSession } from './session.js';
 
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
 /** @typedef {import('../noise.js').Noised} Noised */
+/** @typedef {import('../../../types/gatelink.d.ts').DType} DType */
 /** @typedef {import('./session.js').Keeping} Keeping */
 /** @typedef {import('../../transport/channel.js').Channel} Channel */
 
@@ -13,10 +14,18 @@ export class OpenChats {
   constructor() {
     /** @type {Map<string, ChatSession>} in the order of their last use */
     this._sessions = new Map();
+    /** @type {DType | null} */
+    this._likely = null;
   }
 
   get size() {
     return this._sessions.size;
+  }
+
+  /** What hidden states are likely to travel in: as in the session before. @returns {DType | null} */
+  get likely() {
+    this._likely = this.newest?.dtype ?? this._likely;
+    return this._likely;
   }
 
   /** The one that was used last. @returns {ChatSession | undefined} */
@@ -46,7 +55,7 @@ export class OpenChats {
     // Rows with other noise are other rows: the server's cache is of no use for them.
     const fits = isSameNoise(this.get(name)?.noised ?? null, noised) && this.get(name)?.cache === keeping.cache;
     if (!fits) await this.close(name);
-    const likely = this.newest?.dtype;
+    const { likely } = this;
     const session = this.get(name) ?? new ChatSession(model, channel(), noised, keeping, likely);
     this.set(name, session);
     if (this.size > MAX_SESSIONS) {

@@ -79,6 +79,36 @@ export class ChatSession {
     await quietly(this.sequence.close());
   }
 
+  /**
+   * Has the server delete what it keeps of this chat: of its session and branches, and of the conversations `said`,
+   * each of which ends with a reply. What is said next is sent from the beginning.
+   * @param {Message[][]} said
+   * @returns {Promise<import('../../session/forgetting.js').Forgotten>}
+   */
+  async forget(said) {
+    const { sequence, _backend: backend } = this;
+    const rows = sequence.named;
+    const ends = rows ? await this._ends(said) : [];
+    const { forget } = await import('../../session/forgetting.js');
+    const done = await forget(backend, sequence.leave(), [...sequence.trail.ends, ...ends], rows);
+    sequence.trail.clear();
+    return done;
+  }
+
+  /** Where these conversations may have ended on the server. @param {Message[][]} said */
+  async _ends(said) {
+    const ends = [];
+    for (const messages of said) {
+      const ids = await this._rendered(messages.slice(0, -1));
+      const { content } = messages[messages.length - 1];
+      const { tokenizer } = this._model;
+      const end = ids.concat(tokenizer.encodeAfter(ids, content) ?? tokenizer.encode(content));
+      // A reply that was cut off ends one token sooner: its last one was never sent.
+      ends.push(end, end.slice(0, -1));
+    }
+    return ends;
+  }
+
   /** @param {string} text */
   _plain(text) {
     return this._model.tokenizer.encode(text, { addSpecialTokens: true });

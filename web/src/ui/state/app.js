@@ -2,9 +2,11 @@ import { signal } from '@preact/signals';
 import {
   editMessage, nodeOf, regenerateFrom, say, selectSibling, undo, withSettings,
 } from '../../chats/tree.js';
+import { said } from '../../chats/said.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
+import { forgottenWords } from '../words/forgotten.js';
 import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
 import { Drafts } from './chats/drafts.js';
@@ -48,6 +50,7 @@ import { ALONE } from './tabs/writers.js';
  * @property {import('./tabs/writers.js').Writers} [writers] of this browser's tabs
  */
 
+const STILL_KEPT = 'The chat is deleted here; the server could not be asked to delete what it keeps of it, which goes by itself';
 const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this browser: undo and delete it again';
 
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
@@ -213,8 +216,28 @@ export class App {
     if (this.replies.running.value?.chat === id) this.replies.stop();
     const chat = await this.library.remove(id).catch((error) => this._tell(error));
     if (chat) this.draft.forget(id);
+    if (chat) await this._forget(chat).catch(() => this.toasts.show(STILL_KEPT));
     if (chat?.noise) this.connection.forgetNoise(id).catch(() => this.toasts.show(KEY_KEPT));
     else this.connection.closeChat(id);
+  }
+
+  /** Has the server delete what it keeps of a chat, which stays here. @param {string} id */
+  async forgetChat(id) {
+    try {
+      const chat = await this.library.read(id);
+      if (chat) this.toasts.show(forgottenWords(await this._forget(chat)));
+    } catch (error) {
+      this._tell(error);
+    }
+  }
+
+  /** @param {Chat} chat */
+  async _forget(chat) {
+    const replies = said(chat);
+    // What was never answered was kept nowhere.
+    if (!replies.length) return { positions: 0, left: 0, earlier: true };
+    // Of a chat with noise no plain row may be named: that would tell of its text.
+    return this.connection.forgetChat(chat.id, chat.noise ? [] : replies);
   }
 
   /** Takes in the chats of files. @param {Blob[]} files */

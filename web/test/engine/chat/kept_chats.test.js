@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { forgetChat } from '../../../src/engine/chat/forgotten.js';
 import { OpenChats } from '../../../src/engine/chat/open_chats.js';
 import { Peer } from '../../session/peer.js';
 
@@ -56,4 +57,41 @@ test('of a chat with noise no name leaves before its rows do', async () => {
   assert.deepEqual(sent('open').map(({ probe }) => probe), [null]);
   assert.deepEqual([sent('restore').length, sent('step').length], [0, 2]);
   assert.ok(sent('step').every(({ embeddings }) => embeddings.rows === 51));
+});
+
+test('what the server keeps of a chat is deleted, also of one that has no session here any more', async () => {
+  const { peer, sent, channel } = server();
+  const chats = new OpenChats();
+  const chat = await chats.take('chat', model, channel, null, { cache: 'exact' });
+  await chat.sequence.extend([...LONG, 7]);
+  const which = { chat: 'chat', said: [] };
+  assert.deepEqual(await forgetChat(chats, which, model, channel, {}), { positions: 51, left: 0, earlier: true });
+  assert.equal(peer.kept.size, 0);
+  assert.equal(sent('close')[0].keep, false);
+
+  await chat.sequence.extend([...LONG, 7]);
+  await chats.close('chat');
+  const template = { render: async (/** @type {any[]} */ messages) => messages.map(({ content }) => content).join('') };
+  const encode = (/** @type {string} */ text) => Array.from(text, (digit) => Number(digit));
+  const tokenizer = { encode, encodeAfter: () => null, decode: (/** @type {number[]} */ ids) => ids.join('') };
+  const texts = /** @type {any} */ ({ ...model, template, tokenizer });
+  const digits = '1234512345123451234512345';
+  const again = await chats.take('texts', texts, channel, null, { cache: 'exact' });
+  await again.sequence.extend(encode(digits));
+  await chats.close('texts');
+  const said = [[{ role: 'user', content: digits.slice(0, 20) }, { role: 'assistant', content: digits.slice(20) }]];
+  const done = await forgetChat(chats, /** @type {any} */ ({ chat: 'texts', said }), texts, channel, {});
+  assert.deepEqual(done, { positions: 25, left: 0, earlier: true });
+});
+
+test('of a chat with noise that has no session here nothing is asked', async () => {
+  const { peer, channel } = server();
+  const done = await forgetChat(new OpenChats(), { chat: 'chat', said: [] }, model, channel, {});
+  assert.deepEqual([done, peer.messages.length], [{ positions: 0, left: 0, earlier: false }, 0]);
+});
+
+test('without a model no row is known that could be asked for', async () => {
+  const said = [[{ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }]];
+  const which = /** @type {any} */ ({ chat: 'chat', said });
+  await assert.rejects(forgetChat(new OpenChats(), which, null, server().channel, {}), { code: 'not_ready' });
 });

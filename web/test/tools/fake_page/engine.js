@@ -199,6 +199,12 @@ export class FakeEngine {
 
   async forgetNoise() {}
 
+  /** @param {string} _chat @param {any[]} said */
+  async forgetChat(_chat, said) {
+    await pause(20);
+    return { positions: 1158 * Math.sign(said.length), left: 0, earlier: true };
+  }
+
   async closeChat() {}
 
   close() {}

@@ -10,7 +10,7 @@ import { IconButton } from '../controls/icon.jsx';
 /** One saved chat; what can be done with it opens below it. @param {{chat: Item}} props */
 export function ChatItem({ chat }) {
   const app = useApp();
-  const open = useSignal(/** @type {'closed' | 'actions' | 'rename'} */ ('closed'));
+  const open = useSignal(/** @type {'closed' | 'actions' | 'rename' | 'forget'} */ ('closed'));
   const current = app.library.chat.value.id === chat.id;
   const title = chat.title || 'Untitled';
   const rename = (/** @type {string} */ name) => {
@@ -51,15 +51,49 @@ export function ChatItem({ chat }) {
           <button type="button" class="button" onClick={() => void app.exportChats(chat.id, saveFile)}>
             Export
           </button>
+          <button type="button" class="button" onClick={() => (open.value = 'forget')}>
+            Forget on the server
+          </button>
           <button type="button" class="button danger" onClick={remove}>
             Delete
           </button>
         </div>
       )}
+      {open.value === 'forget' && (
+        <Forget
+          onDone={() => {
+            open.value = 'closed';
+            void app.forgetChat(chat.id);
+          }}
+          onCancel={() => (open.value = 'closed')}
+        />
+      )}
       {open.value === 'rename' && (
         <Rename title={chat.title} onDone={rename} onCancel={() => (open.value = 'closed')} />
       )}
     </li>
+  );
+}
+
+/** What forgetting does, before it is done. @param {{onDone: () => void, onCancel: () => void}} props */
+function Forget({ onDone, onCancel }) {
+  const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  useLayoutEffect(() => button.current?.focus(), []);
+  return (
+    <div class="forget">
+      <p>
+        The server keeps what it has computed of a chat for a while, so that going on is quick. It is asked to delete
+        that for this chat. The chat stays here, and its next message sends all of it again.
+      </p>
+      <div class="row">
+        <button ref={button} type="button" class="button primary" onClick={onDone}>
+          Forget on the server
+        </button>
+        <button type="button" class="button quiet" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </div>
   );
 }
 

@@ -126,6 +126,11 @@ export class Library {
     this._disk.leave();
   }
 
+  /** A chat, shown or not. @param {string} id @returns {Promise<Chat | null | undefined>} */
+  async read(id) {
+    return this.get(id) ?? this._disk.load(id);
+  }
+
   /** @param {string} id @param {string} title */
   rename(id, title) {
     return this.change(id, (chat) => rename(chat, title));

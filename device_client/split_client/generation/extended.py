@@ -1,0 +1,47 @@
+"""What making a cache hold some tokens gave, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.generation.spared import NOTHING_SPARED, Spared
+from split_wire.attention import AttentionWeights
+
+
+@dataclass(slots=True)
+class SequenceCounters:
+    """What one sequence cost so far."""
+
+    steps: int = 0
+    rows_sent: int = 0
+    rows_reused: int = 0
+    rows_restored: int = 0
+    resends: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """``hidden`` float32 [H] after the last token.
+
+    Times in seconds; ``exchange`` is the wait for the server, compute and queue included.
+    ``attention``: what the last token attends to, where it was asked for; ``restored``: rows that
+    were not sent because the backend had kept them, or not computed because it knew them;
+    ``spared``: these and those that the session held, and what that saved.
+    """
+
+    hidden: NDArray[np.float32]
+    rows: int
+    exchange: float
+    compute: float
+    queue: float
+    attention: AttentionWeights | None = None
+    restored: int = 0
+    spared: Spared = NOTHING_SPARED
+
+    @property
+    def wire(self) -> float:
+        """Everything between the ends: transport and the server's own overhead."""
+        return max(0.0, self.exchange - self.compute - self.queue)

@@ -1,0 +1,1 @@
+"""What is kept for later requests: prompts kept warm, pinned, and checked."""

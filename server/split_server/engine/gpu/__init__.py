@@ -1,0 +1,1 @@
+"""Passes on a CUDA device: attention over many sessions at once, decode passes as graphs."""

@@ -1,0 +1,73 @@
+"""What is kept for one principal: its figures, and its deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from split_server.sessions.reuse import Reuse
+from split_wire.errors import SplitError
+
+
+class SaltNeeded(SplitError):
+    """Many people are this principal, so what is kept of all of them is nobody's to delete."""
+
+    code = "salt_needed"
+
+    def __init__(self) -> None:
+        super().__init__("without a token, only what is kept under a cache_salt can be deleted")
+
+
+class OwnCache:
+    """``reuse``: None where nothing is kept. Lives on the event loop."""
+
+    def __init__(self, reuse: Reuse | None) -> None:
+        self._reuse = reuse
+
+    def figures(self, principal: str) -> dict[str, Any]:
+        """The principal's own, in bytes and seconds; none are told to one that is many people."""
+        reuse = self._reuse
+        if reuse is None:
+            return _document("off", 0, 0, 0, 0, 0, None)
+        pool, limits = reuse.pool, reuse.pool.limits
+        shared = reuse.is_shared(principal)
+        return _document(
+            "off" if reuse.stopped(principal) else "exact",
+            0 if shared else pool.count_of(principal),
+            0 if shared else pool.held_by(principal),
+            min(limits.per_principal, limits.total),
+            limits.ttl,
+            0 if shared else pool.pinned_by(principal),
+            None if shared or reuse.disk is None else reuse.disk.figures(principal),
+        )
+
+    async def purge(self, principal: str, salt: str | None) -> dict[str, int]:
+        """Delete what is kept of the principal's sessions, of those with ``salt`` if one is given;
+        how much that was. Raises SaltNeeded, Overloaded, ShuttingDown.
+        """
+        reuse = self._reuse
+        if reuse is None:
+            return {"runs": 0, "bytes": 0}
+        if not salt and reuse.is_shared(principal):
+            raise SaltNeeded
+        runs, size = await reuse.purge(principal, salt)
+        return {"runs": runs, "bytes": size}
+
+
+def _document(
+    reuse: str,
+    runs: int,
+    held: int,
+    limit: int,
+    ttl: float,
+    pinned: int,
+    disk: dict[str, Any] | None,
+) -> dict[str, Any]:
+    return {
+        "reuse": reuse,
+        "runs": runs,
+        "bytes": held,
+        "limit_bytes": limit,
+        "ttl_seconds": ttl,
+        "pinned_bytes": pinned,
+        "disk": disk,
+    }

@@ -1,0 +1,46 @@
+"""The rows of a step as other sessions of its principal know them, for the engine."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from split_server.kv.block_key import BLOCK
+from split_server.sessions.reuse import Reuse
+from split_server.sessions.session import Session
+
+
+class StepRows:
+    """``digests``: the chain after each of the rows behind ``start``; ``finds``: whether those that
+    are known may be taken in. On the model thread alone.
+    """
+
+    def __init__(
+        self, reuse: Reuse, session: Session, start: int, digests: list[bytes], *, finds: bool
+    ) -> None:
+        self.finds = finds
+        self._reuse, self._session = reuse, session
+        self._start, self._digests = start, digests
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, bytes]]:
+        """Ends and names of the whole blocks that the step completes."""
+        names, start = self._session.names, self._start
+        if names is None:
+            return []
+        end = start + len(self._digests)
+        ends = range((start // BLOCK + 1) * BLOCK, end + 1, BLOCK)
+        return [(at, names.name(at, self._digests[at - start - 1])) for at in ends]
+
+    def known(self) -> int:
+        """Positions, the step's first rows among them, that are kept."""
+        known = (end for end, name in reversed(self.blocks) if self._reuse.pool.knows(name))
+        return next(known, self._start)
+
+    def take_in(self, waited_from: int | None) -> int:
+        """Positions that the cache holds after the known ones were taken in."""
+        digests = self._digests if self.finds else []
+        return self._reuse.taken_in(self._session, self._start, digests, waited_from)
+
+    def give(self, end: int) -> None:
+        """Keep the positions up to ``end``, which are computed."""
+        self._reuse.publish(self._session, self._start, self._digests[: end - self._start])

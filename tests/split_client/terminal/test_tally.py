@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from split_client.chat.reply import ReplyStats
+from split_client.generation.loop import TokenTiming
+from split_client.terminal.tally import Tally
+
+
+def stats(
+    prompt: int, sent: int, restored: int, saved: int = 0, time: float | None = 0.0
+) -> ReplyStats:
+    return ReplyStats(
+        prompt,
+        sent,
+        prompt - sent - restored,
+        restored,
+        bytes_saved=saved,
+        seconds_saved=time,
+        timings=[TokenTiming(0.1, 0.1, 0, 0)],
+    )
+
+
+def test_before_the_first_reply_there_is_nothing_to_tell() -> None:
+    tally = Tally()
+    tally.take(ReplyStats(100))
+    assert tally.lines() == []
+
+
+def test_the_last_prompt_and_all_of_them_are_told() -> None:
+    tally = Tally()
+    tally.take(stats(1158, 6, 1152, 2_400_000, 1.6))
+    assert tally.lines() == [
+        "last prompt: 1,158 tokens, 6 sent, 0 in the session, 1,152 restored, which saved 2.4 MB "
+        "and about 1.60 s"
+    ]
+    tally.take(stats(1200, 30, 0))
+    assert tally.lines() == [
+        "last prompt: 1,200 tokens, 30 sent, 1,170 in the session, 0 restored",
+        "in all: 2,358 tokens, 36 sent, 1,170 in the session, 1,152 restored, which saved 2.4 MB "
+        "and about 1.60 s",
+    ]
+
+
+def test_a_time_that_is_not_known_is_not_told() -> None:
+    tally = Tally()
+    tally.take(stats(100, 4, 96, 1000, None))
+    assert tally.lines() == [
+        "last prompt: 100 tokens, 4 sent, 0 in the session, 96 restored, which saved 1.0 kB"
+    ]

@@ -1,0 +1,92 @@
+"""``/v1/cache/verify``: it passes where reuse is right, and fails where it is wrong or missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import split_server.sessions.reuse
+from tests.server_process import RunningServer, running_server
+from tests.split_server.http.openai.calls import post, refused
+
+PATH = "/v1/cache/verify"
+
+
+def verified(server: RunningServer, **values: Any) -> dict[str, Any]:
+    answer = post(server, PATH, **values)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_the_prompts_that_come_along_pass_and_leave_nothing(dtype: str) -> None:
+    # Every step would be audited if these were not left out of it.
+    with running_server(dtype=dtype, kv_audit=1.0) as server:
+        found = verified(server)
+        reuse = server.parts.steps.reuse
+        assert reuse is not None
+        assert len(reuse.pool) == 0
+        assert len(server.parts.steps.store) == 0
+    assert (found["ok"], found["problems"]) == (True, [])
+    assert len(found["prompts"]) == 3
+    for prompt in found["prompts"]:
+        warm, parked = prompt["ways"]
+        assert prompt["tokens"] - 16 <= warm["reused"] < prompt["tokens"]
+        assert parked["reused"] == parked["positions"] - 1 == prompt["tokens"] + 7
+        assert warm["difference"] <= found["bound"] / 4
+        if dtype == "float32":
+            assert warm["tokens_equal"]
+            assert parked["tokens_equal"]
+
+
+def test_every_family_passes(family_path: Path) -> None:
+    ids = [11 + i % 60 for i in range(90)]
+    with running_server(family_path) as server:
+        assert verified(server, prompts=[ids], tokens=4)["problems"] == []
+
+
+@pytest.mark.parametrize("size", [1e-2, float("nan")])
+def test_a_run_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch, size: float) -> None:
+    right = split_server.sessions.reuse.copied
+
+    def wrong(*arguments: Any) -> Any:
+        slab = right(*arguments)
+        slab[0][0] += size * slab[0][0].norm()
+        return slab
+
+    monkeypatch.setattr(split_server.sessions.reuse, "copied", wrong)
+    with running_server() as server:
+        found = verified(server)
+    assert not found["ok"]
+    assert all(any(way in told for told in found["problems"]) for way in ("warm", "parked"))
+
+
+@pytest.mark.parametrize("settings", [{"kv_reuse": "off"}, {"kv_pool_bytes": 1000}], ids=str)
+def test_it_fails_where_nothing_was_reused(settings: dict[str, Any]) -> None:
+    with running_server(**settings) as server:
+        found = verified(server, prompts=["What is split inference? " * 12], tokens=2)
+    assert not found["ok"]
+    assert found["problems"] == [
+        "prompt 1, warm: nothing was reused",
+        "prompt 1, parked: nothing was reused",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "param"),
+    [
+        ({"prompts": "text"}, "prompts"),
+        ({"prompts": []}, "prompts"),
+        ({"prompts": [1, 2]}, "prompts"),
+        ({"prompts": ["a"] * 9}, "prompts"),
+        ({"prompts": ["too short"]}, "prompts[0]"),
+        ({"tokens": 65}, "tokens"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(
+    open_server: RunningServer, values: dict[str, Any], param: str
+) -> None:
+    assert refused(post(open_server, PATH, **values), 400)["param"] == param
