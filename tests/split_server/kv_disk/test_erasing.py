@@ -1,15 +1,17 @@
-"""Who is revoked or purges leaves no file, no salt, and nothing that a copy could be opened with."""
+"""Who is revoked or purges leaves no file, no salt, and nothing that opens a copy."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
 import pytest
 
+from split_server.kv.run import Run
 from split_server.kv_disk.index import Entry
 from split_server.kv_disk.salts import SaltFile
-from tests.split_server.kv_disk.tiers import Place, runs
+from tests.split_server.kv_disk.tiers import Place, digest, runs
 
 
 @pytest.fixture
@@ -117,3 +119,46 @@ def test_salts_that_cannot_be_stored_stay_in_memory_and_nothing_of_theirs_is_wri
 def test_two_servers_draw_one_salt(place: Place) -> None:
     other = SaltFile(next(place.state.glob("*.key")).with_suffix(".salts"), place.tier._writer._key)
     assert place.tier.salts.of("carol") == other.of("carol")
+
+
+def branched(place: Place) -> None:
+    """On disk: ``chat``, and ``branch``, which goes on from its first 96 positions."""
+    names = place.names.of("alice")
+    trunk = place.put("chat", 300)
+    branch = runs(names, "branch", 256)[0]
+    digests = branch.digests[16 * 96 :]
+    layers = [layer[:, :, 96:].contiguous() for layer in branch.layers]
+    named = {at: name for at, name in branch.names.items() if at > 96}
+    run = Run("alice", 96, 256, digests, named, layers, trunk[0], space=names.space)
+    assert place.pool.add(run)
+    place.tier.published(1, run)
+    asyncio.run(place.tier.flush())
+
+
+def ends(place: Place, text: str, end: int) -> int:
+    """Positions that are found of ``text``."""
+    names = place.names.of("alice")
+    asked = [(at, names.name(at, digest(text, at))) for at in range(end, 0, -16)]
+    asyncio.run(place.tier.bring(asked))
+    with place.pool.longest([name for _, name in asked]) as spans:
+        return spans[-1].end if spans else 0
+
+
+def test_what_others_go_on_from_stays_when_a_chat_is_cut_on_disk(place: Place) -> None:
+    branched(place)
+    place.start()
+    names = place.names.of("alice")
+    place.tier.cut(names.name(at, digest("chat", at)) for at in [*range(16, 300, 16), 300])
+    place.settle()
+    assert len(place.files()) == 2
+    place.start()
+    assert ends(place, "branch", 256) == 256
+    assert ends(place, "chat", 288) == 96
+
+
+def test_what_is_removed_takes_along_all_that_follows(place: Place) -> None:
+    branched(place)
+    names = place.names.of("alice")
+    assert place.tier.remove([names.name(16, digest("chat", 16))]) == 3
+    place.settle()
+    assert not place.files()

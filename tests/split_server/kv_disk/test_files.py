@@ -44,7 +44,7 @@ def mutated(data: bytes, random_: random.Random) -> bytes:
 
 
 def test_a_mutated_file_is_a_miss_whenever_it_was_mutated(place: Place) -> None:
-    random_ = random.Random(7)
+    random_ = random.Random(7)  # noqa: S311
     place.put("chat", 256)
     (path,) = place.files()
     whole = path.read_bytes()
@@ -120,7 +120,7 @@ def test_what_follows_a_damaged_file_is_missed_and_what_precedes_it_found(place:
 def test_a_pipe_a_link_or_a_folder_in_place_of_a_file_holds_nobody_up(place: Place) -> None:
     place.put("chat", 256)
     (path,) = place.files()
-    for make in (os.mkfifo, os.mkdir, lambda at: os.symlink("/dev/zero", at)):
+    for make in (os.mkfifo, os.mkdir, lambda at: at.symlink_to("/dev/zero")):
         path.unlink()
         make(path)
         place.start()

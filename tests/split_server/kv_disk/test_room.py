@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ def test_a_disk_that_takes_nothing_pauses_writing_with_one_line_and_growing_retr
         for _ in range(40):
             place.clock.now += 1
             place.tier._beat()
-    waits = [later - earlier for earlier, later in zip(tries, tries[1:], strict=False)]
+    waits = [later - earlier for earlier, later in pairwise(tries)]
     assert waits == sorted(waits)
     assert 3 <= len(waits) < 8
     assert len([r for r in caplog.records if "pauses" in r.message]) == 1
