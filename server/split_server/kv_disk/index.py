@@ -115,11 +115,45 @@ class Index:
         return found[::-1]
 
     def without(self, blocks: Collection[bytes]) -> list[Entry]:
-        """Forget the files that have any of ``blocks``, also one that is being written."""
+        """Forget the files that have any of ``blocks``, also one that is being written, and all
+        that follow them.
+        """
         with self._lock:
-            found = {self._by_block[block] for block in blocks if block in self._by_block}
-            self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
+            found = self._having(blocks)
+            names = {name for entry in found for name in _names(entry)}
+            # A file begins before those that follow it.
+            for entry in sorted(self._files.values(), key=_start):
+                if entry not in found and entry.header and entry.header.parent in names:
+                    found.add(entry)
+                    names.update(_names(entry))
             return self._without(found)
+
+    def cut(self, blocks: Collection[bytes]) -> tuple[list[Entry], dict[Entry, int]]:
+        """Forget the files that have any of ``blocks``, also one that is being written, but for
+        what others go on from: those that go, and those that go behind a position.
+        """
+        with self._lock:
+            found = self._having(blocks)
+            others = (entry for entry in self._files.values() if entry not in found)
+            parents = {entry.header.parent for entry in others if entry.header is not None}
+            gone, shorter = [], dict[Entry, int]()
+            for entry in sorted(found, key=_start, reverse=True):
+                names = {} if entry.header is None else entry.header.names
+                needed = max((at for at, name in names.items() if name in parents), default=0)
+                if needed and entry.header is not None:
+                    parents.add(entry.header.parent)
+                if needed and needed < max(names):
+                    shorter[entry] = needed
+                elif not needed:
+                    gone.append(entry)
+            return self._without(gone), dict(
+                zip(self._without(shorter), shorter.values(), strict=True)
+            )
+
+    def _having(self, blocks: Collection[bytes]) -> set[Entry]:
+        """The files that have any of ``blocks``; one that is being written is not wanted then."""
+        self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
+        return {self._by_block[block] for block in blocks if block in self._by_block}
 
     def of(self, owner: bytes, space: bytes | None = None) -> list[Entry]:
         """The files of ``owner``, of a single ``space`` where it is given."""
@@ -181,6 +215,14 @@ class Index:
         for block in () if entry.header is None else entry.header.names.values():
             if self._by_block.get(block) is entry:
                 del self._by_block[block]
+
+
+def _names(entry: Entry) -> Iterable[bytes]:
+    return () if entry.header is None else entry.header.names.values()
+
+
+def _start(entry: Entry) -> int:
+    return 0 if entry.header is None else entry.header.start
 
 
 def _belongs(entry: Entry, owner: bytes, space: bytes | None) -> bool:

@@ -369,8 +369,13 @@ class Reuse:
         def work() -> None:
             named = [*every_name(names, digests), *also]
             self.pool.cut(owner, named, slack)
-            if self.disk is not None:
-                self.disk.remove(name for name in named if not self.pool.knows(name))
+            if self.disk is None:
+                return
+            self.disk.cut(name for name in named if not self.pool.knows(name))
+            # What was shortened because others go on from it.
+            left = next(filter(None, map(self.pool.find, reversed(named))), None)
+            if left is not None:
+                self.disk.published(id(session), left)
 
         return work
 
