@@ -18,11 +18,13 @@ import torch
 
 from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
+from split_server.kv.group_names import GroupNames
 from split_server.kv.pins import PINNED_SHARE
 from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.audit import Audit
+from split_server.sessions.cache_groups import Share
 from split_server.sessions.session import Session
 from split_server.sessions.traces import every_name
 from split_server.threads import Threads
@@ -87,11 +89,14 @@ class Reuse:
         """Names of a session of ``principal`` that nobody else publishes or finds."""
         return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
 
-    def name(self, session: Session, salt: str | None) -> None:
-        """What ``session`` computes is kept for sessions of its principal and ``salt``; it finds
-        that and what is public.
+    def name(self, session: Session, salt: str | None, share: Share | None = None) -> None:
+        """What ``session`` computes is kept for sessions of its principal and ``salt``, what it
+        ``share``-s for those of the group; it finds that and what is public.
         """
         own, public = self.names_of(session.principal, salt), self._public
+        if own is not None and share is not None and share.until >= BLOCK:
+            group = self._namespaces.of_group(session.principal, share.name, share.members)
+            own = GroupNames.of(own, group, share.until - share.until % BLOCK)
         session.names = own
         if public is not None and (own is None or own.owner != PUBLIC):
             session.finds = (public,) if own is None else (own, public)
@@ -371,7 +376,7 @@ class Reuse:
             self.pool.cut(owner, named, slack)
             if self.disk is None:
                 return
-            self.disk.cut(name for name in named if not self.pool.knows(name))
+            self.disk.cut((name for name in named if not self.pool.knows(name)), owner)
             # What was shortened because others go on from it.
             left = next(filter(None, map(self.pool.find, reversed(named))), None)
             if left is not None:
@@ -410,8 +415,25 @@ class Reuse:
         """Keep the positions up to ``end``; those up to ``known`` were kept before. How many are
         kept now.
         """
-        finds = self._finds(session)
-        parent, start = self._parent(finds, known, end, digest)
+        # What is shared comes first: it is kept for the group although all is known to the
+        # principal alone.
+        shared = min(end, names.shared)
+        if shared and shared < end:
+            kept = self._kept_part(session, names, min(known, shared), shared, digest)
+            if kept < shared:
+                return kept
+        return self._kept_part(session, names, known, end, digest)
+
+    def _kept_part(
+        self,
+        session: Session,
+        names: BlockNames,
+        known: int,
+        end: int,
+        digest: Callable[[int], bytes],
+    ) -> int:
+        """:meth:`_kept` of positions on one side of what is shared."""
+        parent, start = self._parent(self._finds(session), known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -446,7 +468,7 @@ class Reuse:
         digest: Callable[[int], bytes],
         parent: Run | None,
     ) -> Run | None:
-        cache = session.cache
+        cache, names = session.cache, names.part(end)
         size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
         if not self.pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
