@@ -142,7 +142,7 @@ def openai_paths() -> Schema:
     warmed["allOf"] = [_counts("cached_tokens", "computed_tokens")]
     way = record(
         {
-            "way": {"enum": ["warm", "parked"]},
+            "way": {"enum": ["warm", "parked", "disk"]},
             "positions": _WHOLE,
             "reused": _WHOLE,
             "difference": optional("number"),
