@@ -108,7 +108,7 @@ class Verification:
 
 
 class _Run:
-    """The sessions of one prompt. Made on the event loop; its methods block but where they say so."""
+    """The sessions of one prompt. Made on the event loop; methods that are not async block."""
 
     def __init__(self, ends: DeviceEnds, sessions: InProcessSessions, principal: str) -> None:
         self._ends, self._sessions, self._principal = ends, sessions, principal
@@ -129,10 +129,7 @@ class _Run:
         return self._continued(self._backend(AskingBackend), ids, len(tokens), tokens)
 
     async def on_disk_alone(self) -> bool:
-        """Have what is kept on disk and no more in memory; False where there is no disk.
-
-        On the event loop.
-        """
+        """Have what is kept on disk and no more in memory; False where there is no disk."""
         reuse = self._sessions.reuse
         names = None if reuse is None else reuse.names_of(self._principal, self._salt)
         if reuse is None or reuse.disk is None or names is None:
