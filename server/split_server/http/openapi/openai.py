@@ -136,6 +136,17 @@ def openai_paths() -> Schema:
             "generations": _counts("running", "waiting", "ended"),
             "tokens": _counts("prompt", "cached", "completion"),
             "sessions": _counts("idle"),
+            "cache": record(
+                {
+                    "reuse": {"enum": ["exact", "off"]},
+                    "positions": _counts("computed", "pool_asked", "pool_sent", "waited", "disk"),
+                    "hit_share": {"type": "number", "minimum": 0, "maximum": 1},
+                    "bytes": record(
+                        {"memory": _WHOLE, "disk": {"anyOf": [{"type": "null"}, _WHOLE]}}
+                    ),
+                }
+            ),
+            "kernels": record({"attention": _TEXT, "linears": _TEXT}),
         }
     )
     warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})
