@@ -46,6 +46,8 @@ def run_cache(
     action: str = given.action
     if given.salt is not None and action != "purge":
         raise SettingsError("--salt belongs to split-server cache purge")
+    if given.name is not None and config.token_file is None:
+        raise SettingsError("--name belongs to --token-file")
     asking = Asking(config, given.name, _VERIFY_SECONDS if action == "verify" else _SECONDS)
     found = _answered(asking, action, given.salt)
     try:

@@ -107,6 +107,8 @@ def test_a_refusal_says_why(server: RunningServer, capsys: pytest.CaptureFixture
     assert "[refused]" in capsys.readouterr().err
     assert cache(server, "list", "--salt", "one") == 2
     assert "--salt" in capsys.readouterr().err
+    assert cache(server, "list", "--name", "ann") == 2
+    assert "--token-file" in capsys.readouterr().err
 
 
 def test_a_token_goes_to_nobody_but_the_server_of_the_settings(
@@ -117,6 +119,9 @@ def test_a_token_goes_to_nobody_but_the_server_of_the_settings(
     with running_server(tiny_path, tls="on", state=state, token=TOKENS["ann"]) as secure:
         assert cache(secure, "list", *settings, "--state", str(state)) == 0
         assert "memory: 0 runs" in capsys.readouterr().out
+        files = [str(state / name) for name in ("server.pem", "server.key")]
+        given = ("--tls-cert", files[0], "--tls-key", files[1], "--state", str(other))
+        assert cache(secure, "list", *settings, *given) == 0
         assert cache(secure, "list", *settings, "--state", str(other)) == 1
         assert "[other_server]" in capsys.readouterr().err
 

@@ -21,7 +21,7 @@ _ERRORS = {
     "404": "Another model than the one that is served.",
     "408": "The body did not arrive in time.",
     "409": "Nothing is kept of prompts, for this request or at all (`nothing_kept`).",
-    "413": "The prompt or the body is too large.",
+    "413": "The prompt, the body or a pin is too large.",
     "429": "All sessions are in use.",
     "503": "The server is full (`overloaded`) or stops; `Retry-After` says when to come back.",
     "504": "The request took longer than the server allows (`time_limit`).",
