@@ -43,10 +43,10 @@ class Erasure:
         if not count:
             return False
         held = min(count, len(self.digests) // DIGEST_BYTES)
-        if held and self._digest(held) == at(held):
-            # Behind what was restored comes what was asked for.
-            if held == count or not self.wanted > held:
-                return True
+        # Behind what was restored comes what was asked for.
+        whole = held == count or self.wanted <= held
+        if held and whole and self._digest(held) == at(held):
+            return True
         ends = {count - count % BLOCK, count - count % self.stride}
         if count >= self.wanted:
             ends = {self.wanted}

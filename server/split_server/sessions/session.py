@@ -45,8 +45,8 @@ class Session:
     what it computes may be kept there; ``published``:
     positions that are kept; ``traces``: what else is kept of it; ``erased_as``: the names under
     which nothing of it shall stay once its step has ended; ``withheld``: the text that it holds was
-    forgotten, so nothing of it is kept any more; ``undecided``: what was forgotten while its step ran,
-    which may end with that text.
+    forgotten, so nothing of it is kept any more; ``undecided``: what was forgotten while its step
+    ran, which may end with that text.
     """
 
     principal: str
