@@ -116,18 +116,56 @@ class Index:
         return found[::-1]
 
     def without(self, blocks: Collection[bytes], owner: bytes | None = None) -> list[Entry]:
-        """Forget the files that have any of ``blocks``, also one that is being written; with an
+        """Forget the files that have any of ``blocks``, also one that is being written, and all
+        that follow them; with an ``owner`` only that one's.
+        """
+        with self._lock:
+            found = self._having(blocks, owner)
+            names = {name for entry in found for name in _names(entry)}
+            # A file begins before those that follow it.
+            for entry in sorted(self._files.values(), key=_start):
+                if entry not in found and entry.header and entry.header.parent in names:
+                    if owner not in (None, entry.header.owner):
+                        continue
+                    found.add(entry)
+                    names.update(_names(entry))
+            return self._without(found)
+
+    def cut(
+        self, blocks: Collection[bytes], owner: bytes | None = None
+    ) -> tuple[list[Entry], dict[Entry, int]]:
+        """Forget the files that have any of ``blocks``, also one that is being written, but for
+        what others go on from: those that go, and those that go behind a position. With an
         ``owner`` only that one's.
         """
         with self._lock:
-            if owner is None:
-                found = {self._by_block[block] for block in blocks if block in self._by_block}
-            else:
-                # Members of a group may have files of the same blocks, of which one is listed.
-                found = {entry for entry in self._files.values() if _has(entry, owner, blocks)}
-            if owner in (None, self._writer):
-                self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
-            return self._without(found)
+            found = self._having(blocks, owner)
+            others = (entry for entry in self._files.values() if entry not in found)
+            parents = {entry.header.parent for entry in others if entry.header is not None}
+            gone, shorter = [], dict[Entry, int]()
+            for entry in sorted(found, key=_start, reverse=True):
+                names = {} if entry.header is None else entry.header.names
+                needed = max((at for at, name in names.items() if name in parents), default=0)
+                if needed and entry.header is not None:
+                    parents.add(entry.header.parent)
+                if needed and needed < max(names):
+                    shorter[entry] = needed
+                elif not needed:
+                    gone.append(entry)
+            return self._without(gone), dict(
+                zip(self._without(shorter), shorter.values(), strict=True)
+            )
+
+    def _having(self, blocks: Collection[bytes], owner: bytes | None) -> set[Entry]:
+        """The files that have any of ``blocks``, those of an ``owner`` alone where one is given;
+        one that is being written is not wanted then.
+        """
+        if owner in (None, self._writer):
+            self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
+        if owner is None:
+            return {self._by_block[block] for block in blocks if block in self._by_block}
+        # Members of a group may have files of the same blocks, of which one is listed.
+        return {entry for entry in self._files.values() if _has(entry, owner, blocks)}
 
     def of(self, owner: bytes, space: bytes | None = None) -> list[Entry]:
         """The files of ``owner``, of a single ``space`` where it is given."""
@@ -189,6 +227,14 @@ class Index:
         for block in () if entry.header is None else entry.header.names.values():
             if self._by_block.get(block) is entry:
                 del self._by_block[block]
+
+
+def _names(entry: Entry) -> Iterable[bytes]:
+    return () if entry.header is None else entry.header.names.values()
+
+
+def _start(entry: Entry) -> int:
+    return 0 if entry.header is None else entry.header.start
 
 
 def _has(entry: Entry, owner: bytes, blocks: Collection[bytes]) -> bool:

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from split_client.owner_file import reason
 from split_server.kv.run import Run
@@ -15,6 +15,7 @@ from split_server.kv_disk.counts import Counts
 from split_server.kv_disk.errors import BadFile, ForeignFile
 from split_server.kv_disk.folder import Folder
 from split_server.kv_disk.index import Entry, Index
+from split_server.kv_disk.keys import OwnerKeys
 from split_server.kv_disk.pause import Pause
 from split_server.kv_disk.run_file import Header, file_name
 from split_server.kv_disk.salts import SaltFile
@@ -48,12 +49,17 @@ class Reader:
         run = self._guarded(entry.name, lambda: self._run(entry.name))
         if run is None:
             return False
+        run.fetched = True
         entry.used = self._wall()
         self._folder.touch(entry.name, entry.used)
         self._counts.done("read", time.perf_counter() - begun)
         self._pause.passed()
         # Another thread may have computed the same meanwhile.
         return self._pool.add(run) or self._pool.knows(run.names[run.end])
+
+    def load(self, name: str) -> Run | None:
+        """The run of the file of that name, with no parent; None where there is none."""
+        return self._guarded(name, lambda: self._whole(name))
 
     def look(self, blocks: Sequence[bytes]) -> None:
         """Look for files that end with one of ``blocks`` and are not known yet, and for what they
@@ -86,27 +92,22 @@ class Reader:
         return header
 
     def _run(self, name: str) -> Run | None:
+        """The run as the pool takes it, None where that has no room for it."""
         file, header, _ = self._folder.open(name)
         with file:
             owner = self._salts.owner_of(header.owner)
             parent = self._pool.find(header.parent) if header.parent else None
             if owner is None or (header.start and parent is None):
                 return None
-            principal, keys = owner
-            if not self._pool.room_for(principal, header.sealed, parent):
+            if not self._pool.room_for(owner[0], header.sealed, parent):
                 return None
-            digests, layers = opened(file, header, keys.cipher)
-        return Run(
-            principal,
-            header.start,
-            header.end,
-            digests,
-            header.names,
-            layers,
-            parent,
-            space=header.space,
-            fetched=True,
-        )
+            return _run(*owner, file, header, parent)
+
+    def _whole(self, name: str) -> Run | None:
+        file, header, _ = self._folder.open(name)
+        with file:
+            owner = self._salts.owner_of(header.owner)
+            return None if owner is None else _run(*owner, file, header, None)
 
     def _guarded(self, name: str, work: Callable[[], _T | None]) -> _T | None:
         """What ``work`` makes of the file of that name; None where that is nothing good."""
@@ -126,3 +127,11 @@ class Reader:
         except (MemoryError, RuntimeError) as error:
             _log.warning("kept keys and values were not read: %s", type(error).__name__)
         return None
+
+
+def _run(
+    principal: str, keys: OwnerKeys, file: BinaryIO, header: Header, parent: Run | None
+) -> Run:
+    digests, layers = opened(file, header, keys.cipher)
+    space, names = header.space, header.names
+    return Run(principal, header.start, header.end, digests, names, layers, parent, space=space)

@@ -47,9 +47,9 @@ class SaltFile:
 
     def of(self, principal: str) -> bytes:
         """The secret of block names, drawn where there is none."""
-        with self._lock:
-            known = self._owners.get(principal)
-            return (known or self._drawn(principal)).names
+        known = self._owners.get(principal)
+        # The file's lock is taken before the other one, never while that is held.
+        return (known or self._drawn(principal)).names
 
     def keys_of(self, principal: str) -> OwnerKeys | None:
         """The keys for the principal's files, None where a restart would not find them again."""
@@ -89,10 +89,14 @@ class SaltFile:
         """Delete the salts of forgotten principals from the file. Raises DiskUnusable, and then
         another call may do it.
         """
-        with self._lock, self._changing() as salts:
-            for principal in self._erasing - self._owners.keys():
+        # The event loop must not wait for this disk, so the other lock is not held over the change.
+        with self._changing() as salts:
+            with self._lock:
+                erasing = frozenset(self._erasing)
+            for principal in erasing:
                 salts.pop(principal, None)
-        self._erasing.clear()
+        with self._lock:
+            self._erasing -= erasing
 
     def reload(self) -> None:
         """Know what other servers have drawn meanwhile. Raises DiskUnusable."""
@@ -106,8 +110,10 @@ class SaltFile:
         salt = secrets.token_bytes(_SALT_BYTES)
         try:
             with self._changing() as salts:
-                if principal in self._erasing:
-                    salts.pop(principal, None)
+                with self._lock:
+                    if principal in self._erasing:
+                        salts.pop(principal, None)
+                        self._erasing.discard(principal)
                 if len(salts) < _MOST:
                     salt = salts.setdefault(principal, salt)
                 else:
@@ -115,7 +121,8 @@ class SaltFile:
         except DiskUnusable as error:
             _log.warning("keys and values of a principal stay in memory: %s", error)
             self._unsaved.add(principal)
-        return self._know(principal, salt)
+        with self._lock:
+            return self._owners.get(principal) or self._know(principal, salt)
 
     def _know(self, principal: str, salt: bytes) -> OwnerKeys:
         owner = self._key.owner(salt)

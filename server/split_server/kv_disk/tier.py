@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,12 @@ class DiskTier:
         self._waiting = Waiting(_IDLE, clock)
         self._keeper = Keeper(self._folder, self.index, self.salts, limits, self.counts, wall)
         self._write_pause = Pause("writing keys and values to disk", clock)
+        pause = Pause("reading keys and values from disk", clock)
+        reader = Reader(pool, self._folder, self.index, self.salts, self.counts, pause, wall)
+        self._fetcher = Fetcher(pool, self.index, reader, self.counts, pause)
         self._writer = Writer(
             pool,
+            reader,
             self._folder,
             self.index,
             self._keeper,
@@ -74,9 +79,6 @@ class DiskTier:
             self._write_pause,
             wall,
         )
-        pause = Pause("reading keys and values from disk", clock)
-        reader = Reader(pool, self._folder, self.index, self.salts, self.counts, pause, wall)
-        self._fetcher = Fetcher(pool, self.index, reader, self.counts, pause)
         self._writing = Worker("kv-disk-write", self._beat, _BEAT)
         self._removing = Worker("kv-disk-remove")
         self._swept = clock()
@@ -122,8 +124,8 @@ class DiskTier:
         await self._fetcher.bring(asked, least)
 
     def remove(self, names: Iterable[bytes], owner: str | None = None) -> int:
-        """Delete the files that have blocks with any of ``names``, those of an ``owner`` alone
-        where one is given; how many. Of any thread.
+        """Delete the files that have blocks with any of ``names``, and all that follow them, those
+        of an ``owner`` alone where one is given; how many. Of any thread.
         """
         wanted = frozenset(names)
         keys = None if owner is None else self.salts.keys_of(owner)
@@ -135,6 +137,24 @@ class DiskTier:
         if not self.index.ready.is_set():
             self._writing.post(lambda: self._delete(self.index.without(wanted, tag)))
         return len(found)
+
+    def cut(self, names: Iterable[bytes], owner: str) -> None:
+        """Delete the blocks of ``owner`` with any of ``names``, but for what other files go on
+        from. Of any thread.
+        """
+        wanted, keys = frozenset(names), self.salts.keys_of(owner)
+        if keys is None:
+            return
+
+        def work() -> None:
+            gone, shorter = self.index.cut(wanted, keys.tag)
+            self._delete(gone)
+            for entry, end in shorter.items():
+                self._writing.post(partial(self._shorten, entry, end))
+
+        work()
+        if not self.index.ready.is_set():
+            self._writing.post(work)
 
     def purge(self, principal: str, space: bytes | None = None) -> tuple[int, int]:
         """Delete the files of ``principal``, with ``space`` those of one salt; how many files and
@@ -185,6 +205,11 @@ class DiskTier:
 
         if entries:
             self._removing.post(work)
+
+    def _shorten(self, entry: Entry, end: int) -> None:
+        # What cannot be written is computed again by whoever needs it.
+        with suppress(OSError, MemoryError, RuntimeError):
+            self._writer.shorten(entry, end)
 
     def _erase(self) -> None:
         with suppress(DiskUnusable):

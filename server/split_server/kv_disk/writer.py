@@ -6,8 +6,10 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from split_client.owner_file import reason
+from split_server.kv.cutting import shortened
 from split_server.kv.run import Run
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.counts import Counts
@@ -16,6 +18,7 @@ from split_server.kv_disk.index import Entry, Index
 from split_server.kv_disk.keeper import Keeper
 from split_server.kv_disk.keys import FolderKey
 from split_server.kv_disk.pause import Pause
+from split_server.kv_disk.reader import Reader
 from split_server.kv_disk.run_file import NONCE_BYTES, Header, file_name
 from split_server.kv_disk.salts import SaltFile
 from split_server.kv_disk.seal import sealed_file, sealed_size
@@ -28,6 +31,7 @@ class Writer:
     def __init__(
         self,
         pool: RunPool,
+        reader: Reader,
         folder: Folder,
         index: Index,
         keeper: Keeper,
@@ -39,6 +43,7 @@ class Writer:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._pool, self._folder, self._index, self._keeper = pool, folder, index, keeper
+        self._reader = reader
         self._key, self._salts, self._waiting = key, salts, waiting
         self._counts, self._pause, self._wall = counts, pause, wall
         self._todo: deque[bytes] = deque(maxlen=MOST)
@@ -57,6 +62,24 @@ class Writer:
                 return
             self._pause.passed()
 
+    def shorten(self, entry: Entry, end: int) -> None:
+        """Have a file of the positions of ``entry`` up to ``end`` in place of it; whatever happens,
+        the longer one is gone.
+        """
+        try:
+            run = self._reader.load(entry.name)
+        finally:
+            self._folder.remove(entry.name)
+        header = entry.header
+        keys = None if run is None else self._salts.keys_of(run.owner)
+        if run is None or keys is None or header is None:
+            return
+        short = shortened(run, end)
+        nonce, sealed = secrets.token_bytes(NONCE_BYTES), sealed_size(short)
+        left = replace(header, end=end, sealed=sealed, nonce=nonce, names=short.names)
+        self._index.writes(left)
+        self._put(left, sealed_file(short, left, keys.cipher))
+
     def _chain(self, name: bytes) -> None:
         """Write the run whose last block has ``name``, and what it goes on from. Raises OSError."""
         with self._pool.longest([name]) as spans:
@@ -72,7 +95,12 @@ class Writer:
         made = self._sealed(name)
         if made is None:
             return False
-        header, data = made
+        put = self._put(*made)
+        if put:
+            self._counts.done("write", time.perf_counter() - begun_at)
+        return put
+
+    def _put(self, header: Header, data: bytearray) -> bool:
         begun = self._keeper.begin(len(data))
         if begun is None:
             return False
@@ -82,7 +110,6 @@ class Writer:
             # Forgotten meanwhile.
             self._folder.remove(entry.name)
             return False
-        self._counts.done("write", time.perf_counter() - begun_at)
         return True
 
     def _sealed(self, name: bytes) -> tuple[Header, bytearray] | None:

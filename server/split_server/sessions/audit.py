@@ -99,8 +99,9 @@ class Audit:
 
     def _dropped(self, spans: list[Span], found: float) -> None:
         owners = {span.run.owner for span in spans}
-        self.also_removed([name for span in spans for name in span.run.names.values()])
         gone = self._pool.discard([span.run for span in spans])
+        # After that, so that nothing of it is written once more.
+        self.also_removed([name for span in spans for name in span.run.names.values()])
         _log.error(
             "kept keys and values differ by %.2g from computed ones (bound %.2g): %d runs dropped",
             found,

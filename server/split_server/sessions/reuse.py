@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
@@ -25,6 +26,7 @@ from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import Share
+from split_server.sessions.erasure import Erasure
 from split_server.sessions.session import Session
 from split_server.sessions.traces import every_name
 from split_server.threads import Threads
@@ -38,6 +40,8 @@ _DECODED = 4 * BLOCK
 # Names that are worked out on the event loop: about a tenth of a millisecond.
 _FEW = 64
 _APART_BYTES = 16
+# Texts that are forgotten while one step runs; of more, its session keeps nothing any more.
+_UNDECIDED = 8
 # Fewer rows are computed as fast as they are looked for.
 WORTH_LOOKING = 2 * BLOCK
 _HOST = torch.device("cpu")
@@ -78,6 +82,8 @@ class Reuse:
         self.taken: Counter[str] = Counter()
         # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
+        # Nothing is added between finding that it may be kept and having the pool hold it.
+        self._adding = threading.Lock()
 
     def names_of(self, principal: str, salt: str | None) -> BlockNames | None:
         """Under which a session of ``principal`` publishes and finds; None where it does not."""
@@ -166,12 +172,15 @@ class Reuse:
         if self.disk is not None:
             self.disk.used(id(session))
         session.published = known = min(session.published, start)
-        if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
-            return
 
         def digest(position: int) -> bytes:
             chained = position <= start
             return session.chain.at(position) if chained else digests[position - start - 1]
+
+        if session.undecided:
+            self._decide(session, end, digest)
+        if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
+            return
 
         session.published = self._kept(session, names, known, whole, digest)
 
@@ -206,18 +215,49 @@ class Reuse:
 
         return await self._threads.run(work)
 
-    async def erase(self, session: Session) -> None:
+    async def erase(self, session: Session, others: Iterable[Session] = ()) -> None:
         """Have nothing kept of ``session``, which publishes nothing from now on; what other runs
-        go on from stays. On the event loop. Raises Overloaded, ShuttingDown.
+        go on from stays. Neither do those of ``others`` that hold the same text, or a part of it
+        that nothing else stands on. On the event loop. Raises Overloaded, ShuttingDown.
         """
         names = session.names or session.erased_as
         if names is None:
             return
         session.names, session.erased_as = None, names
+        erasure = Erasure.of(names, session.chain.after(0), session.traces)
+        alike = [other for other in others if other is not session and other.names == names]
+        withheld = self._withhold(erasure, alike)
         await self._threads.run(self._erasing(session, names))
         # A step that runs may just have published.
         if not session.running:
             session.erased_as = None
+        for other in withheld:
+            # All that it holds is what others stand on.
+            end = len(other.chain)
+            known = self.pool.knows(names.name(end, other.chain.at(end)))
+            other.withheld = not known or end > erasure.end
+
+    def _withhold(self, erasure: Erasure, others: Iterable[Session]) -> list[Session]:
+        """Have those of ``others`` that the erasure concerns keep nothing; which they are."""
+        withheld = []
+        with self._adding:
+            for other in others:
+                if other.withheld:
+                    continue
+                many = len(other.undecided) == _UNDECIDED
+                if many or erasure.concerns(len(other.chain), other.chain.at):
+                    other.withheld = True
+                    withheld.append(other)
+                elif other.running:
+                    other.undecided.append(erasure)
+        return withheld
+
+    def _decide(self, session: Session, end: int, digest: Callable[[int], bytes]) -> None:
+        """A step has ended with ``end`` positions; what was forgotten meanwhile counts now."""
+        with self._adding:
+            if any(erasure.concerns(end, digest) for erasure in session.undecided):
+                session.withheld = True
+            session.undecided.clear()
 
     def close(self) -> None:
         """End its threads."""
@@ -301,7 +341,7 @@ class Reuse:
             asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
             if session.names is not None:
                 own = (session.names.name(at, digest) for at, digest in asked)
-                session.traces.asked_for(own, probe.stride)
+                session.traces.asked_for(own, probe.known, probe.stride)
             return [(at, names.name(at, digest)) for at, digest in asked for names in finds]
 
         few = len(finds) * len(probe.digests) <= _FEW * DIGEST_BYTES
@@ -325,7 +365,8 @@ class Reuse:
     def _names(self, session: Session) -> BlockNames | None:
         """Under which the session publishes now."""
         names = session.names
-        return None if names is None or self.stopped(names.owner) else names
+        withheld = names is None or session.withheld or self.stopped(names.owner)
+        return None if withheld else names
 
     def _finds(self, session: Session) -> list[BlockNames]:
         """Under which the session looks now."""
@@ -374,9 +415,13 @@ class Reuse:
         def work() -> None:
             named = [*every_name(names, digests), *also]
             self.pool.cut(owner, named, slack)
-            if self.disk is not None:
-                gone = (name for name in named if not self.pool.knows(name))
-                self.disk.remove(gone, owner)
+            if self.disk is None:
+                return
+            self.disk.cut((name for name in named if not self.pool.knows(name)), owner)
+            # What was shortened because others go on from it.
+            left = next(filter(None, map(self.pool.find, reversed(named))), None)
+            if left is not None:
+                self.disk.published(id(session), left)
 
         return work
 
@@ -485,7 +530,11 @@ class Reuse:
             space=names.space,
             to_disk=session.to_disk,
         )
-        if not self.pool.add(run):
+        with self._adding:
+            if session.withheld:
+                return None
+            added = self.pool.add(run)
+        if not added:
             return self.pool.find(named[end])
         if self.disk is not None:
             self.disk.published(id(session), run)

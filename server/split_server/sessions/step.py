@@ -206,7 +206,7 @@ class StepAdmission:
     async def erase(self, session: Session) -> None:
         """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
         if self.reuse is not None:
-            await self.reuse.erase(session)
+            await self.reuse.erase(session, self.store.of(session.principal))
         self.store.close(session.principal, session.key)
 
     async def restored(self, session: Session, start: int, probe: Probe) -> int:
