@@ -126,16 +126,6 @@ class Reuse:
         named = [find.name(end, digests[end - 1]) for end in ends for find in finds]
         return self.pool.pin(named, self.pinnable(principal), seconds)
 
-    def discard(self, principal: str, salt: str | None, digests: list[bytes]) -> int:
-        """Drop what is kept for ``principal`` and ``salt`` of the rows that ``digests`` name, and
-        all that follows it; how many runs went.
-        """
-        names = self.names_of(principal, salt)
-        if names is None:
-            return 0
-        found = [self.pool.find(names.name(at, digest)) for at, digest in enumerate(digests, 1)]
-        return self.pool.discard([run for run in found if run is not None])
-
     def stopped(self, principal: str) -> bool:
         """Whether nothing is kept for ``principal`` since audits of it failed."""
         return self.audit is not None and self.audit.stopped(principal)
