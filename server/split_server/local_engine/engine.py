@@ -191,7 +191,7 @@ class Engine:
         texts, limit = self._compat.texts, self._compat.generator.info.max_context
         if isinstance(prompt, str):
             return tuple(await texts.prompt(LOCAL, prompt, limit, special=True))
-        given = list(prompt)
+        given: list[Any] = list(prompt)
         if _are_ids(given):
             if len(given) > limit:
                 raise PromptTooLong(len(given), limit)
