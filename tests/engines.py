@@ -89,10 +89,14 @@ class Device:
     dtype: WireDtype | None = None
     salt: str | None = None
     cache: Cache = "exact"
+    group: str | None = None
+    share: int = 0
 
     def __post_init__(self) -> None:
         width = self.service.info.hidden_size
-        self.protocol = ClientProtocol(width, MANIFEST, self.dtype, self.salt, self.cache)
+        self.protocol = ClientProtocol(
+            width, MANIFEST, self.dtype, self.salt, self.cache, self.group, self.share
+        )
 
     async def send(self, frame: bytes) -> Any:
         """Exchange one frame; the event it leads to."""

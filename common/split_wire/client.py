@@ -46,6 +46,9 @@ from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.probe import Probe
 from split_wire.tensor import Tensor, WireDtype
 
+# Between two places at which a session is asked for what goes on from all that it holds.
+_BLOCKS_BEHIND = 4
+
 
 class ProtocolStateError(RuntimeError):
     """The caller asked for something its session's state does not allow."""
@@ -196,6 +199,9 @@ class ClientProtocol:
     def restore(self, start: int, chain: PrefixChain) -> bytes:
         """Ask the open session to hold as much of ``chain``, whose first ``start`` positions it
         holds, as the server has. Raises ProtocolStateError.
+
+        Behind all that the session holds it is asked at fewer places: what comes there is new as a
+        rule, and the names of all that is held already would go with it.
         """
         opened = self._opened
         if opened is None or self._outstanding is not None or not self.restores:
@@ -204,7 +210,8 @@ class ClientProtocol:
         if not held or chain.at(start) != self._chain.at(start):
             raise ProtocolStateError(f"start {start} of these rows is not held")
         self._asked = (chain, start)
-        message = Restore(opened.session, start, self._chain.at(start), Probe.of(chain))
+        probe = Probe.of(chain, _BLOCKS_BEHIND if 0 < start == self.cached else 1)
+        message = Restore(opened.session, start, self._chain.at(start), probe)
         self._outstanding = encode_message(message)
         return self._outstanding
 

@@ -30,10 +30,12 @@ class Probe:
     digests: bytes
 
     @classmethod
-    def of(cls, chain: PrefixChain) -> Probe:
-        """Asks for all of ``chain``, which is not empty: at every block if the digests allow it."""
+    def of(cls, chain: PrefixChain, blocks: int = 1) -> Probe:
+        """Asks for all of ``chain``, which is not empty: at every block if the digests allow it, or
+        at every so many ``blocks``.
+        """
         known = len(chain)
-        stride = BLOCK * -(-known // (BLOCK * (MAX_DIGESTS - 1)))
+        stride = BLOCK * max(blocks, -(-known // (BLOCK * (MAX_DIGESTS - 1))))
         positions = _positions(known, stride)
         return cls(known, stride, b"".join(chain.at(position) for position in positions))
 

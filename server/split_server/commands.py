@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from split_server.caching.commands import add_cache_command, run_cache
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import open_checkpoint
 from split_server.checkpoint.gguf.importing import imported_folder
@@ -66,6 +67,8 @@ def _main(arguments: Sequence[str] | None) -> int:
             return _print(devices_lines(StateFolder(state), given.action, given.device))
         if given.command == "health":
             return _health(load(ServerConfig, given))
+        if given.command == "cache":
+            return run_cache(given, load(ServerConfig, given), _print)
         return _serve(load(ServerConfig, given))
     except SettingsError as error:
         return _complain(str(error), _USAGE)
@@ -110,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     add_arguments(adapters, AdapterHostConfig)
     health = commands.add_parser("health", help="ask the server of this machine whether it serves")
     add_arguments(health, ServerConfig)
+    add_cache_command(commands)
     add_pairing_commands(commands)
     status = commands.add_parser("status", help="list this user's running servers")
     status.add_argument("--json", action="store_true", help="one JSON document")

@@ -119,7 +119,8 @@ def test_a_long_chat_goes_on_with_reuse_as_without(
     reuse = servers["small"].parts.steps.reuse
     assert reuse is not None
     assert sum(reuse.taken.values()) > 0
-    assert sum(reuse.pool.evicted.values()) > 0
+    # One principal has half of the pool, and the chats held more than that.
+    assert 0.8 * SMALL / 2 < reuse.pool.held_bytes <= SMALL / 2
 
 
 def replies(

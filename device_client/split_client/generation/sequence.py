@@ -113,14 +113,16 @@ class Sequence:
             self._open(known)
             if len(tokens) > self._backend.max_context:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
+            stands = self._stands(tokens)
             try:
                 began = self._clock()
                 restored = self._restore(known)
                 took = self._clock() - began
+                stands = self.cached if restored else stands
                 sent = self._send_rest(tokens, attention)
             except CacheLost:
                 self.counters.resends += 1
-                stood = stood or self._stood(tokens)
+                stood = stood or stands
                 self.leave()
             else:
                 return self._told(sent, len(tokens), restored, took)
@@ -162,11 +164,10 @@ class Sequence:
             return None
         return _Known(tokens, self._embed, stood or len(tokens) - 1)
 
-    def _stood(self, tokens: list[int]) -> int | None:
-        """Positions of the cache that was lost, if ``tokens`` go on from all of them."""
-        held = self._cached if self._broken_off is None else self._broken_off[0]
-        goes_on = len(held) < len(tokens) and _common_prefix(held, tokens) == len(held)
-        return len(held) if goes_on else None
+    def _stands(self, tokens: list[int]) -> int | None:
+        """Positions of the cache, if ``tokens`` go on from all of them."""
+        goes_on = self.cached < len(tokens) and self.shared(tokens) == self.cached
+        return self.cached if goes_on else None
 
     def _restore(self, known: _Known | None) -> int:
         """Have the backend take in what it kept of ``known``; how many rows that were."""

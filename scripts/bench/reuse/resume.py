@@ -32,7 +32,7 @@ _WRITTEN = 6.0
 _TOKEN, _OTHER = "bench-token-of-the-chat", "bench-token-of-another"
 _STAYED, _DISK = "stayed", "from disk, server started anew"
 _FULL = 3
-_QUICK = {"chat": 300, "new": 40, "rounds": 2}
+_QUICK = {"chat": 600, "new": 40, "rounds": 2}
 _HEAD = ("the chat", "first token", "over one that stayed", "restored", "rows sent", "bytes up")
 
 

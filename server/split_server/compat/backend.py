@@ -34,7 +34,7 @@ BUFFERED = 3
 
 class EngineBackend:
     """One session of ``principal``; implements ``generation.backend.Backend``. ``salt`` divides
-    what is kept of its sessions.
+    what is kept of its sessions; ``to_disk``: it may be kept there.
 
     Its methods block, so they are called on threads other than that of ``loop``, on which the
     sessions live. Setting ``cancelled`` has a step that waits for its turn dropped.
@@ -48,11 +48,12 @@ class EngineBackend:
         cancelled: threading.Event | None = None,
         salt: str | None = None,
         reuse: SessionReuse = "exact",
+        to_disk: bool = True,
     ) -> None:
         self._sessions = sessions
         self._loop = loop
         self._principal = principal
-        self._salt, self._reuse = salt, reuse
+        self._salt, self._reuse, self._to_disk = salt, reuse, to_disk
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
 
@@ -132,7 +133,7 @@ class EngineBackend:
     def _opened(self) -> Session:
         if self._session is None:
             self._session = self._awaited(
-                self._sessions.opened(self._principal, self._salt, self._reuse)
+                self._sessions.opened(self._principal, self._salt, self._reuse, self._to_disk)
             )
         return self._session
 

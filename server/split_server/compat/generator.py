@@ -125,12 +125,14 @@ class Generator:
     def _begun(self, principal: str, request: GenerationRequest) -> GenerationRun:
         """The run that has the place just taken, which is left if it cannot begin."""
         try:
-            sequence = self._pool.take(principal, list(request.prompt), request.cache_salt)
+            sequence = self._pool.take(
+                principal, list(request.prompt), request.cache_salt, request.to_disk
+            )
             try:
                 run = self._run(sequence, request)
                 run.start(lambda: self._ended(principal, run))
             except BaseException:
-                self._pool.give_back(principal, sequence, request.cache_salt)
+                self._pool.give_back(principal, sequence, request.cache_salt, request.to_disk)
                 raise
         except BaseException:
             self.places.leave(principal)
@@ -144,7 +146,8 @@ class Generator:
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)
-        self._pool.give_back(principal, run.sequence, run.request.cache_salt)
+        asked = run.request
+        self._pool.give_back(principal, run.sequence, asked.cache_salt, asked.to_disk)
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1
         counters.prompt_tokens += prompt
@@ -158,8 +161,8 @@ class Generator:
         most = min(request.max_tokens, self._limits.tokens or request.max_tokens)
         return Limits(own | request.stop_tokens, most, request.stops)
 
-    def _new_sequence(self, principal: str, salt: str | None) -> LocalSequence:
+    def _new_sequence(self, principal: str, salt: str | None, to_disk: bool) -> LocalSequence:
         loop = asyncio.get_running_loop()
-        backend = EngineBackend(self.sessions, loop, principal, salt=salt)
+        backend = EngineBackend(self.sessions, loop, principal, salt=salt, to_disk=to_disk)
         embedder = self.ends.embedder
         return LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))

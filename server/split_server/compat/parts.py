@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from split_server.checkpoint.folder import Checkpoint
@@ -13,13 +14,16 @@ from split_server.compat.texts import Texts
 
 @dataclass(frozen=True, slots=True)
 class Compat:
-    """The ends, the generations, the texts and the grammars of one served model."""
+    """The ends, the generations, the texts and the grammars of one served model; ``kernels``: with
+    what its attention and its matrix products are computed.
+    """
 
     checkpoint: Checkpoint
     local: LocalEnds
     generator: Generator
     texts: Texts
     grammars: Grammars
+    kernels: Mapping[str, str]
 
     def close(self) -> None:
         """End its processes and threads."""

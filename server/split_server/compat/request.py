@@ -10,6 +10,9 @@ from split_client.generation.constraint import Constraint
 from split_client.generation.sampling.params import SamplingParams
 from split_wire.attention import AttentionRequest
 
+# Characters of a salt.
+MAX_SALT = 256
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
@@ -18,8 +21,8 @@ class GenerationRequest:
     ``stop_tokens`` end the reply as the model's own end tokens do, which ``ignore_eos`` takes out;
     ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
     most likely): what the event of each token brings. ``cache_salt`` divides what is kept of its
-    principal's prompts. ``constraint`` makes the grammar's state, on
-    the generation's thread, which leaves its context at the end.
+    principal's prompts; ``to_disk``: it may be kept there. ``constraint`` makes the grammar's
+    state, on the generation's thread, which leaves its context at the end.
     """
 
     prompt: tuple[int, ...]
@@ -31,4 +34,5 @@ class GenerationRequest:
     attention: AttentionRequest | None = None
     logprobs: int | None = None
     cache_salt: str | None = None
+    to_disk: bool = True
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None

@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from split_server.compat.request import MAX_SALT
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import BadRequest
 from split_server.security.principal import principal_of
 from split_server.sessions.own_cache import OwnCache
 
 MAX_BODY = 4096
-_MAX_SALT = 200
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -48,6 +48,6 @@ def _salt(body: bytes) -> str | None:
     if not isinstance(values, dict) or values.keys() - {"cache_salt"}:
         raise BadRequest('send nothing, or {"cache_salt": "the salt"}')
     salt = values.get("cache_salt")
-    if salt is None or (isinstance(salt, str) and len(salt) <= _MAX_SALT):
+    if salt is None or (isinstance(salt, str) and len(salt) <= MAX_SALT):
         return salt
-    raise BadRequest(f"cache_salt must be a text of at most {_MAX_SALT} characters")
+    raise BadRequest(f"cache_salt must be a text of at most {MAX_SALT} characters")

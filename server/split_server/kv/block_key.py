@@ -9,7 +9,7 @@ computing keys and values.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
@@ -21,6 +21,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 BLOCK = 16
 # Whose runs everybody finds; neither a token nor a device has this name.
 PUBLIC = "*"
+# Under what the secret of all groups is kept; nobody has this name either.
+GROUPS = "+groups"
 _SECRET_BYTES = 32
 NAME_BYTES = 32
 _SPACE_BYTES = 16
@@ -37,6 +39,15 @@ class BlockNames:
         """Of the block that ends with ``position`` positions, whose chained digest is given."""
         link = position.to_bytes(8, "little") + digest
         return blake2b(link, key=self._secret, digest_size=NAME_BYTES).digest()
+
+    @property
+    def shared(self) -> int:
+        """Positions whose names others give as well."""
+        return 0
+
+    def part(self, end: int) -> BlockNames:  # noqa: ARG002
+        """The names of a run that ends with ``end`` and lies on one side of ``shared``."""
+        return self
 
     @property
     def space(self) -> bytes:
@@ -81,12 +92,22 @@ class Namespaces:
 
     def of(self, principal: str, salt: str = "") -> BlockNames:
         """The names of ``principal``; with a ``salt``, other ones than with any other."""
-        own = self._salts.of(principal)
+        return BlockNames(principal, self._derived(principal, b"kv block names 1", salt))
+
+    def of_group(self, principal: str, name: str, members: Iterable[str]) -> BlockNames:
+        """The names that all ``members`` of the group ``name`` give, for what ``principal``
+        publishes. Of other members, they are other ones: nobody finds what a group shared before
+        it was one of it, or before the name was another group's.
+        """
+        secret = self._derived(GROUPS, b"kv group names 1", name, *sorted(members))
+        return BlockNames(principal, secret)
+
+    def _derived(self, owner: str, use: bytes, *texts: str) -> bytes:
+        own = self._salts.of(owner)
         # HKDF (RFC 5869); the parts of what it is told are told apart by their lengths.
-        parts = (self._identity, salt.encode())
+        parts = (self._identity, *(text.encode() for text in texts))
         told = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
-        derived = HKDF(SHA256(), _SECRET_BYTES, salt=own, info=b"kv block names 1" + told)
-        return BlockNames(principal, derived.derive(own))
+        return HKDF(SHA256(), _SECRET_BYTES, salt=own, info=use + told).derive(own)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Nothing that was named for principals that are ``gone`` is found again."""

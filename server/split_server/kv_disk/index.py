@@ -35,6 +35,7 @@ class Index:
         self._banned: set[bytes] = set()
         # Names of what is being written, and whether it is still wanted.
         self._writing: frozenset[bytes] = frozenset()
+        self._writer: bytes | None = None
         self._unwanted = False
         self._total = 0
         self.ready = threading.Event()
@@ -76,7 +77,7 @@ class Index:
     def writes(self, header: Header) -> None:
         """A file is being written that :meth:`add` shall take."""
         with self._lock:
-            self._writing = frozenset(header.names.values())
+            self._writing, self._writer = frozenset(header.names.values()), header.owner
             self._unwanted = False
 
     def add(self, entry: Entry, *, written: bool = False) -> bool:
@@ -114,26 +115,31 @@ class Index:
                 block = entry.header.parent
         return found[::-1]
 
-    def without(self, blocks: Collection[bytes]) -> list[Entry]:
+    def without(self, blocks: Collection[bytes], owner: bytes | None = None) -> list[Entry]:
         """Forget the files that have any of ``blocks``, also one that is being written, and all
-        that follow them.
+        that follow them; with an ``owner`` only that one's.
         """
         with self._lock:
-            found = self._having(blocks)
+            found = self._having(blocks, owner)
             names = {name for entry in found for name in _names(entry)}
             # A file begins before those that follow it.
             for entry in sorted(self._files.values(), key=_start):
                 if entry not in found and entry.header and entry.header.parent in names:
+                    if owner not in (None, entry.header.owner):
+                        continue
                     found.add(entry)
                     names.update(_names(entry))
             return self._without(found)
 
-    def cut(self, blocks: Collection[bytes]) -> tuple[list[Entry], dict[Entry, int]]:
+    def cut(
+        self, blocks: Collection[bytes], owner: bytes | None = None
+    ) -> tuple[list[Entry], dict[Entry, int]]:
         """Forget the files that have any of ``blocks``, also one that is being written, but for
-        what others go on from: those that go, and those that go behind a position.
+        what others go on from: those that go, and those that go behind a position. With an
+        ``owner`` only that one's.
         """
         with self._lock:
-            found = self._having(blocks)
+            found = self._having(blocks, owner)
             others = (entry for entry in self._files.values() if entry not in found)
             parents = {entry.header.parent for entry in others if entry.header is not None}
             gone, shorter = [], dict[Entry, int]()
@@ -150,10 +156,16 @@ class Index:
                 zip(self._without(shorter), shorter.values(), strict=True)
             )
 
-    def _having(self, blocks: Collection[bytes]) -> set[Entry]:
-        """The files that have any of ``blocks``; one that is being written is not wanted then."""
-        self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
-        return {self._by_block[block] for block in blocks if block in self._by_block}
+    def _having(self, blocks: Collection[bytes], owner: bytes | None) -> set[Entry]:
+        """The files that have any of ``blocks``, those of an ``owner`` alone where one is given;
+        one that is being written is not wanted then.
+        """
+        if owner in (None, self._writer):
+            self._unwanted = self._unwanted or not self._writing.isdisjoint(blocks)
+        if owner is None:
+            return {self._by_block[block] for block in blocks if block in self._by_block}
+        # Members of a group may have files of the same blocks, of which one is listed.
+        return {entry for entry in self._files.values() if _has(entry, owner, blocks)}
 
     def of(self, owner: bytes, space: bytes | None = None) -> list[Entry]:
         """The files of ``owner``, of a single ``space`` where it is given."""
@@ -223,6 +235,13 @@ def _names(entry: Entry) -> Iterable[bytes]:
 
 def _start(entry: Entry) -> int:
     return 0 if entry.header is None else entry.header.start
+
+
+def _has(entry: Entry, owner: bytes, blocks: Collection[bytes]) -> bool:
+    header = entry.header
+    if header is None or header.owner != owner:
+        return False
+    return any(name in blocks for name in header.names.values())
 
 
 def _belongs(entry: Entry, owner: bytes, space: bytes | None) -> bool:

@@ -122,25 +122,31 @@ class DiskTier:
         """See :meth:`Fetcher.bring`."""
         await self._fetcher.bring(asked, least)
 
-    def remove(self, names: Iterable[bytes]) -> int:
-        """Delete the files that have blocks with any of ``names``, and all that follow them; how
-        many. Of any thread.
+    def remove(self, names: Iterable[bytes], owner: str | None = None) -> int:
+        """Delete the files that have blocks with any of ``names``, and all that follow them, those
+        of an ``owner`` alone where one is given; how many. Of any thread.
         """
         wanted = frozenset(names)
-        found = self.index.without(wanted)
+        keys = None if owner is None else self.salts.keys_of(owner)
+        if owner is not None and keys is None:
+            return 0
+        tag = None if keys is None else keys.tag
+        found = self.index.without(wanted, tag)
         self._delete(found)
         if not self.index.ready.is_set():
-            self._writing.post(lambda: self._delete(self.index.without(wanted)))
+            self._writing.post(lambda: self._delete(self.index.without(wanted, tag)))
         return len(found)
 
-    def cut(self, names: Iterable[bytes]) -> None:
-        """Delete blocks with any of ``names``, but for what other files go on from. Of any
-        thread.
+    def cut(self, names: Iterable[bytes], owner: str) -> None:
+        """Delete the blocks of ``owner`` with any of ``names``, but for what other files go on
+        from. Of any thread.
         """
-        wanted = frozenset(names)
+        wanted, keys = frozenset(names), self.salts.keys_of(owner)
+        if keys is None:
+            return
 
         def work() -> None:
-            gone, shorter = self.index.cut(wanted)
+            gone, shorter = self.index.cut(wanted, keys.tag)
             self._delete(gone)
             for entry, end in shorter.items():
                 self._writing.post(partial(self._shorten, entry, end))
@@ -162,7 +168,7 @@ class DiskTier:
             names = (
                 name for entry in found if entry.header for name in entry.header.names.values()
             )
-            self._delete(self.index.without(frozenset(names)))
+            self._delete(self.index.without(frozenset(names), keys.tag))
             return found
 
         found = purged()

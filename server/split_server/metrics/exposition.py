@@ -67,8 +67,7 @@ class Metrics(Collector):
         yield from connection_families(len(sources.steps.store), sources.sockets())
         yield from answer_families(self.answers)
         if sources.steps.reuse is not None:
-            computed = self.steps.prefill.rows + self.steps.decode.rows
-            yield from reuse_families(sources.steps.reuse, computed)
+            yield from reuse_families(sources.steps.reuse, self.steps.rows)
         if sources.memory is not None:
             yield from memory_families(sources.memory())
         if sources.generator is not None:

@@ -49,6 +49,11 @@ class StepMeter(StepObserver):
         ended = self._ended
         return self._posted - ended
 
+    @property
+    def rows(self) -> int:
+        """Rows that passes took, of either kind."""
+        return self.prefill.rows + self.decode.rows
+
     def posted(self) -> None:
         """A step was queued."""
         self._posted += 1

@@ -87,6 +87,27 @@ def read_tokens(path: Path, *, waiting: bool = True) -> TokenBook:
     Several tokens may belong to one name. ``waiting``: whoever writes into a pipe is waited for;
     otherwise a pipe is refused. Raises BadTokens.
     """
+    return TokenBook(_named(path, waiting))
+
+
+def token_in(path: Path, name: str | None) -> str:
+    """The first token of ``name`` in the file, without a name that of the only one there is.
+
+    Raises BadTokens.
+    """
+    tokens = _named(path.expanduser(), waiting=False)
+    names = sorted(set(tokens.values()))
+    if name is None and len(names) > 1:
+        raise BadTokens(f"{path.name} holds tokens of {len(names)} names; say whose with --name")
+    wanted = names[0] if name is None else name
+    for token, owner in tokens.items():
+        if owner == wanted:
+            return token
+    raise BadTokens(f"{path.name} holds no token of {wanted!r}")
+
+
+def _named(path: Path, waiting: bool) -> dict[str, str]:
+    """Names by token."""
     tokens: dict[str, str] = {}
     for number, line in enumerate(_lines(path, waiting), start=1):
         fields = line.split()
@@ -98,7 +119,7 @@ def read_tokens(path: Path, *, waiting: bool = True) -> TokenBook:
         tokens[token] = name
     if not tokens:
         raise BadTokens(f"{path.name} holds no token; write lines of 'name token'")
-    return TokenBook(tokens)
+    return tokens
 
 
 def _lines(path: Path, waiting: bool) -> list[str]:

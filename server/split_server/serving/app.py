@@ -164,7 +164,10 @@ class SplitApp:
 
     def _compatible(self, compat: Compat, bodies: Bodies) -> list[BaseRoute]:
         """The APIs that existing tools speak."""
-        return [*openai_routes(compat, bodies), *kobold_routes(compat, bodies, self._sockets)]
+        return [
+            *openai_routes(compat, bodies, lambda: self._metrics.steps.rows),
+            *kobold_routes(compat, bodies, self._sockets),
+        ]
 
     def _guards(self, config: ServerConfig) -> list[Middleware]:
         """From the outside in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig
+from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
 
 _LIMITS = "limits"
@@ -184,6 +185,14 @@ class ServerConfig(ComputeConfig, ListenConfig):
         minimum=1,
         maximum=1e7,
         group=_LIMITS,
+    )
+    kv_groups: tuple[str, ...] = option(
+        (),
+        help="group of tokens and paired devices that may share the beginnings of their prompts, "
+        "such as family=ann+bob; a device asks for it, nothing is shared without",
+        metavar="NAME=PRINCIPAL+PRINCIPAL",
+        parse=group_text,
+        group=ACCESS,
     )
     kv_warm: Path | None = option(
         None,

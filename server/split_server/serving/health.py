@@ -63,7 +63,7 @@ def require_health(config: ServerConfig, seconds: float = SECONDS) -> str:
     Its certificate is not verified: the question goes to this machine and carries nothing.
     Raises Unhealthy, AddressFileUnusable.
     """
-    url = _left(config.address_file) or _expected(config)
+    url = address_of(config)
     try:
         status, body = _asked(url, seconds)
         answer = json.loads(body)
@@ -74,6 +74,14 @@ def require_health(config: ServerConfig, seconds: float = SECONDS) -> str:
     if status != http.client.OK or answer != _HEALTHY:
         raise Unhealthy(url, f"it answers {status}")
     return url
+
+
+def address_of(config: ServerConfig) -> str:
+    """The URL under which this machine reaches the server of ``config``.
+
+    Raises Unhealthy, AddressFileUnusable.
+    """
+    return _left(config.address_file) or _expected(config)
 
 
 def _asked(url: str, seconds: float) -> tuple[int, bytes]:

@@ -32,6 +32,7 @@ from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
 from split_server.serving.plan import open_room
 from split_server.sessions.audit import Audit
+from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
@@ -95,6 +96,7 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         open_within=_OPEN_WITHIN_SECONDS,
         max_rows=max(rows, DEFAULT_MAX_ROWS),
         reuse=_reuse(config, model, room),
+        groups=CacheGroups(config.kv_groups),
     )
 
 

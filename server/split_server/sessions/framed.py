@@ -113,11 +113,12 @@ class FramedSessions:
         if message.manifest not in (None, manifest):
             raise ModelChanged
         dtype = message.dtype or info.dtype
+        share = self._steps.groups.share(principal, message.cache_group, message.share_until)
 
         def prepare(session: Session) -> None:
             self._frame(session)
             if message.cache != "off":
-                self._steps.keep(session, message.cache_salt)
+                self._steps.keep(session, message.cache_salt, share)
 
         session = await self._steps.opened(principal, dtype, prepare)
         try:

@@ -52,16 +52,20 @@ class InProcessSessions:
         return self._steps.manifest
 
     async def opened(
-        self, principal: str, salt: str | None = None, reuse: SessionReuse = "exact"
+        self,
+        principal: str,
+        salt: str | None = None,
+        reuse: SessionReuse = "exact",
+        to_disk: bool = True,
     ) -> Session:
         """A new session with an empty cache, once there is a place; what it computes is kept for
-        those of the same ``salt``.
+        those of the same ``salt``, if ``to_disk`` on disk as well.
 
         Raises TooManySessions, ShuttingDown.
         """
 
         def prepare(session: Session) -> None:
-            session.audited = reuse == "exact"
+            session.audited, session.to_disk = reuse == "exact", to_disk
             if reuse != "off":
                 self._steps.keep(session, salt)
 

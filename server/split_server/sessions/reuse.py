@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
@@ -18,11 +19,14 @@ import torch
 
 from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
 from split_server.kv.copying import adopt, copied
+from split_server.kv.group_names import GroupNames
 from split_server.kv.pins import PINNED_SHARE
 from split_server.kv.run import Run, Span, block_ends, pieces, up_to
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.audit import Audit
+from split_server.sessions.cache_groups import Share
+from split_server.sessions.erasure import Erasure
 from split_server.sessions.session import Session
 from split_server.sessions.traces import every_name
 from split_server.threads import Threads
@@ -36,6 +40,8 @@ _DECODED = 4 * BLOCK
 # Names that are worked out on the event loop: about a tenth of a millisecond.
 _FEW = 64
 _APART_BYTES = 16
+# Texts that are forgotten while one step runs; of more, its session keeps nothing any more.
+_UNDECIDED = 8
 # Fewer rows are computed as fast as they are looked for.
 WORTH_LOOKING = 2 * BLOCK
 _HOST = torch.device("cpu")
@@ -76,6 +82,8 @@ class Reuse:
         self.taken: Counter[str] = Counter()
         # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
+        # Nothing is added between finding that it may be kept and having the pool hold it.
+        self._adding = threading.Lock()
 
     def names_of(self, principal: str, salt: str | None) -> BlockNames | None:
         """Under which a session of ``principal`` publishes and finds; None where it does not."""
@@ -87,11 +95,14 @@ class Reuse:
         """Names of a session of ``principal`` that nobody else publishes or finds."""
         return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
 
-    def name(self, session: Session, salt: str | None) -> None:
-        """What ``session`` computes is kept for sessions of its principal and ``salt``; it finds
-        that and what is public.
+    def name(self, session: Session, salt: str | None, share: Share | None = None) -> None:
+        """What ``session`` computes is kept for sessions of its principal and ``salt``, what it
+        ``share``-s for those of the group; it finds that and what is public.
         """
         own, public = self.names_of(session.principal, salt), self._public
+        if own is not None and share is not None and share.until >= BLOCK:
+            group = self._namespaces.of_group(session.principal, share.name, share.members)
+            own = GroupNames.of(own, group, share.until - share.until % BLOCK)
         session.names = own
         if public is not None and (own is None or own.owner != PUBLIC):
             session.finds = (public,) if own is None else (own, public)
@@ -161,12 +172,15 @@ class Reuse:
         if self.disk is not None:
             self.disk.used(id(session))
         session.published = known = min(session.published, start)
-        if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
-            return
 
         def digest(position: int) -> bytes:
             chained = position <= start
             return session.chain.at(position) if chained else digests[position - start - 1]
+
+        if session.undecided:
+            self._decide(session, end, digest)
+        if names is None or whole - known < (BLOCK if len(digests) > BLOCK else _DECODED):
+            return
 
         session.published = self._kept(session, names, known, whole, digest)
 
@@ -201,18 +215,49 @@ class Reuse:
 
         return await self._threads.run(work)
 
-    async def erase(self, session: Session) -> None:
+    async def erase(self, session: Session, others: Iterable[Session] = ()) -> None:
         """Have nothing kept of ``session``, which publishes nothing from now on; what other runs
-        go on from stays. On the event loop. Raises Overloaded, ShuttingDown.
+        go on from stays. Neither do those of ``others`` that hold the same text, or a part of it
+        that nothing else stands on. On the event loop. Raises Overloaded, ShuttingDown.
         """
         names = session.names or session.erased_as
         if names is None:
             return
         session.names, session.erased_as = None, names
+        erasure = Erasure.of(names, session.chain.after(0), session.traces)
+        alike = [other for other in others if other is not session and other.names == names]
+        withheld = self._withhold(erasure, alike)
         await self._threads.run(self._erasing(session, names))
         # A step that runs may just have published.
         if not session.running:
             session.erased_as = None
+        for other in withheld:
+            # All that it holds is what others stand on.
+            end = len(other.chain)
+            known = self.pool.knows(names.name(end, other.chain.at(end)))
+            other.withheld = not known or end > erasure.end
+
+    def _withhold(self, erasure: Erasure, others: Iterable[Session]) -> list[Session]:
+        """Have those of ``others`` that the erasure concerns keep nothing; which they are."""
+        withheld = []
+        with self._adding:
+            for other in others:
+                if other.withheld:
+                    continue
+                many = len(other.undecided) == _UNDECIDED
+                if many or erasure.concerns(len(other.chain), other.chain.at):
+                    other.withheld = True
+                    withheld.append(other)
+                elif other.running:
+                    other.undecided.append(erasure)
+        return withheld
+
+    def _decide(self, session: Session, end: int, digest: Callable[[int], bytes]) -> None:
+        """A step has ended with ``end`` positions; what was forgotten meanwhile counts now."""
+        with self._adding:
+            if any(erasure.concerns(end, digest) for erasure in session.undecided):
+                session.withheld = True
+            session.undecided.clear()
 
     def close(self) -> None:
         """End its threads."""
@@ -296,7 +341,7 @@ class Reuse:
             asked = [(at, digest) for at, digest in probe.longest_first() if at > start]
             if session.names is not None:
                 own = (session.names.name(at, digest) for at, digest in asked)
-                session.traces.asked_for(own, probe.stride)
+                session.traces.asked_for(own, probe.known, probe.stride)
             return [(at, names.name(at, digest)) for at, digest in asked for names in finds]
 
         few = len(finds) * len(probe.digests) <= _FEW * DIGEST_BYTES
@@ -320,7 +365,8 @@ class Reuse:
     def _names(self, session: Session) -> BlockNames | None:
         """Under which the session publishes now."""
         names = session.names
-        return None if names is None or self.stopped(names.owner) else names
+        withheld = names is None or session.withheld or self.stopped(names.owner)
+        return None if withheld else names
 
     def _finds(self, session: Session) -> list[BlockNames]:
         """Under which the session looks now."""
@@ -371,7 +417,7 @@ class Reuse:
             self.pool.cut(owner, named, slack)
             if self.disk is None:
                 return
-            self.disk.cut(name for name in named if not self.pool.knows(name))
+            self.disk.cut((name for name in named if not self.pool.knows(name)), owner)
             # What was shortened because others go on from it.
             left = next(filter(None, map(self.pool.find, reversed(named))), None)
             if left is not None:
@@ -410,8 +456,25 @@ class Reuse:
         """Keep the positions up to ``end``; those up to ``known`` were kept before. How many are
         kept now.
         """
-        finds = self._finds(session)
-        parent, start = self._parent(finds, known, end, digest)
+        # What is shared comes first: it is kept for the group although all is known to the
+        # principal alone.
+        shared = min(end, names.shared)
+        if shared and shared < end:
+            kept = self._kept_part(session, names, min(known, shared), shared, digest)
+            if kept < shared:
+                return kept
+        return self._kept_part(session, names, known, end, digest)
+
+    def _kept_part(
+        self,
+        session: Session,
+        names: BlockNames,
+        known: int,
+        end: int,
+        digest: Callable[[int], bytes],
+    ) -> int:
+        """:meth:`_kept` of positions on one side of what is shared."""
+        parent, start = self._parent(self._finds(session), known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -446,7 +509,7 @@ class Reuse:
         digest: Callable[[int], bytes],
         parent: Run | None,
     ) -> Run | None:
-        cache = session.cache
+        cache, names = session.cache, names.part(end)
         size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
         if not self.pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
@@ -467,7 +530,11 @@ class Reuse:
             space=names.space,
             to_disk=session.to_disk,
         )
-        if not self.pool.add(run):
+        with self._adding:
+            if session.withheld:
+                return None
+            added = self.pool.add(run)
+        if not added:
             return self.pool.find(named[end])
         if self.disk is not None:
             self.disk.published(id(session), run)

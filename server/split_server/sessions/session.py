@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from split_server.kv.block_key import BlockNames
 from split_server.kv.cache import KVCache
+from split_server.sessions.erasure import Erasure
 from split_server.sessions.traces import Traces
 from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
@@ -43,7 +44,9 @@ class Session:
     is kept; ``audited``: a share of what it finds is computed all the same; ``to_disk``:
     what it computes may be kept there; ``published``:
     positions that are kept; ``traces``: what else is kept of it; ``erased_as``: the names under
-    which nothing of it shall stay once its step has ended.
+    which nothing of it shall stay once its step has ended; ``withheld``: the text that it holds was
+    forgotten, so nothing of it is kept any more; ``undecided``: what was forgotten while its step
+    ran, which may end with that text.
     """
 
     principal: str
@@ -66,6 +69,8 @@ class Session:
     published: int = 0
     traces: Traces = field(default_factory=Traces)
     erased_as: BlockNames | None = None
+    withheld: bool = False
+    undecided: list[Erasure] = field(default_factory=list)
 
     @property
     def reply_bytes(self) -> int:

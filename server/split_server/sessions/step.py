@@ -18,8 +18,9 @@ from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
-from split_server.kv.block_key import PUBLIC
+from split_server.kv.block_key import GROUPS, PUBLIC
 from split_server.kv.run import Span
+from split_server.sessions.cache_groups import CacheGroups, Share
 from split_server.sessions.gate import StepGate
 from split_server.sessions.newcomers import Newcomers
 from split_server.sessions.reuse import WORTH_LOOKING, Reuse
@@ -90,7 +91,8 @@ class StepAdmission:
     """``manifest``: the served model's digest, with which every chain begins; ``max_queued``: steps
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
     step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory;
-    ``reuse``: keeps keys and values for later sessions, None where nothing is kept.
+    ``reuse``: keeps keys and values for later sessions, None where nothing is kept; ``groups``:
+    principals that may share some of that.
 
     Lives on the event loop, but for what is said to run on the model thread.
     """
@@ -105,8 +107,10 @@ class StepAdmission:
         adapters: Mapping[str, Delta] = MappingProxyType({}),
         open_within: float = 0.0,
         reuse: Reuse | None = None,
+        groups: CacheGroups | None = None,
     ) -> None:
         self.manifest = manifest
+        self.groups = CacheGroups() if groups is None else groups
         self.reuse = reuse
         self.max_rows = max_rows
         self.store = store
@@ -155,7 +159,7 @@ class StepAdmission:
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop all that is held of principals that are ``gone``; what is public never is."""
-        left = lambda principal: principal != PUBLIC and gone(principal)  # noqa: E731
+        left = lambda principal: principal not in (PUBLIC, GROUPS) and gone(principal)  # noqa: E731
         self.store.forget(left)
         if self.reuse is not None:
             self.reuse.forget(left)
@@ -192,15 +196,17 @@ class StepAdmission:
         self.require_serving()
         return self.store.open(principal, PrefixChain(self.manifest), dtype, name)
 
-    def keep(self, session: Session, salt: str | None = None) -> None:
-        """What ``session`` computes is kept, and found by later ones of the same ``salt``."""
+    def keep(self, session: Session, salt: str | None = None, share: Share | None = None) -> None:
+        """What ``session`` computes is kept, and found by later ones of the same ``salt``, what it
+        ``share``-s by those of the group.
+        """
         if self.reuse is not None:
-            self.reuse.name(session, salt)
+            self.reuse.name(session, salt, share)
 
     async def erase(self, session: Session) -> None:
         """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
         if self.reuse is not None:
-            await self.reuse.erase(session)
+            await self.reuse.erase(session, self.store.of(session.principal))
         self.store.close(session.principal, session.key)
 
     async def restored(self, session: Session, start: int, probe: Probe) -> int:

@@ -149,6 +149,11 @@ class SessionStore:
         """The sessions without a step under way."""
         return [session for session in self._sessions.values() if not session.running]
 
+    def of(self, principal: str) -> list[Session]:
+        """The principal's sessions, with those that end and those that are being kept just now."""
+        every = (*self._all(), *self._parking)
+        return [session for session in every if session.principal == principal]
+
     def reserve(self, session: Session, positions: int, reply_bytes: int = 0) -> None:
         """Set the buffers for ``positions`` cached ones aside, evicting idle sessions of the
         principal if that helps: those that rest, and those whose use began later.

@@ -18,13 +18,16 @@ _MOST_CUT_OFF = 4096
 @dataclass(slots=True)
 class Traces:
     """``grain``: positions by which its device named what it restored, 1 once a step has named all
-    that the session holds. Names lie one after the other: an object for each would take twice as
+    that the session holds; ``wanted``: positions that it asked for last, every ``stride``-th by its
+    name. Names lie one after the other: an object for each would take twice as
     many bytes.
     """
 
     cut_off: bytearray = field(default_factory=bytearray)
     asked: bytes = b""
     grain: int = 1
+    wanted: int = 0
+    stride: int = 1
 
     @property
     def size(self) -> int:
@@ -36,9 +39,10 @@ class Traces:
         self.cut_off += b"".join(names)
         del self.cut_off[: -NAME_BYTES * _MOST_CUT_OFF]
 
-    def asked_for(self, names: Iterable[bytes], grain: int) -> None:
-        """Remember the last question of the device."""
-        self.asked, self.grain = b"".join(names), grain
+    def asked_for(self, names: Iterable[bytes], known: int, stride: int) -> None:
+        """Remember the last question of the device, for ``known`` positions."""
+        self.asked, self.grain = b"".join(names), stride
+        self.wanted, self.stride = known, stride
 
     def names(self) -> Iterator[bytes]:
         """All of them."""

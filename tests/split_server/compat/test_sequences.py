@@ -45,7 +45,7 @@ def filled(tokens: list[int]) -> LocalSequence:
 
 @pytest.fixture
 def pool() -> SequencePool:
-    return SequencePool(lambda _, __: sequence(), most=2)
+    return SequencePool(lambda *_: sequence(), most=2)
 
 
 def is_closed(kept: LocalSequence) -> bool:

@@ -124,7 +124,7 @@ def test_a_chat_that_is_closed_without_keeping_it_is_gone_and_what_others_share_
 
 @pytest.mark.parametrize(
     "body",
-    [b"[]", b"{", b'{"cache_salt": 5}', b'{"salt": "x"}', b'{"cache_salt": "%s"}' % (b"s" * 201)],
+    [b"[]", b"{", b'{"cache_salt": 5}', b'{"salt": "x"}', b'{"cache_salt": "%s"}' % (b"s" * 257)],
 )
 def test_a_body_of_another_form_is_refused_and_deletes_nothing(
     server: RunningServer, body: bytes

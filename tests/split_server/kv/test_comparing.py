@@ -26,7 +26,8 @@ def cache() -> KVCache:
 
 
 def span(cache: KVCache) -> Span:
-    return Span(Run("ann", 0, LENGTH, b"", {}, copied(cache, 0, LENGTH), None), 0, LENGTH)
+    layers, _ = copied(cache, 0, LENGTH)
+    return Span(Run("ann", 0, LENGTH, b"", {}, layers, None), 0, LENGTH)
 
 
 def test_a_copy_is_no_way_off(cache: KVCache) -> None:

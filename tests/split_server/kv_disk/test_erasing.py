@@ -148,7 +148,8 @@ def test_what_others_go_on_from_stays_when_a_chat_is_cut_on_disk(place: Place) -
     branched(place)
     place.start()
     names = place.names.of("alice")
-    place.tier.cut(names.name(at, digest("chat", at)) for at in [*range(16, 300, 16), 300])
+    cut = [names.name(at, digest("chat", at)) for at in [*range(16, 300, 16), 300]]
+    place.tier.cut(cut, "alice")
     place.settle()
     assert len(place.files()) == 2
     place.start()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from split_server.kv.block_key import BlockNames
 from split_server.kv_disk.errors import DiskUnusable
 from tests.split_server.kv_disk.tiers import Place, digest, runs
 
@@ -162,3 +163,37 @@ def test_key_salts_and_files_are_for_their_owner_alone(place: Place) -> None:
     place.put("chat", 40)
     for path in [*place.state.iterdir(), *place.folder.iterdir()]:
         assert path.stat().st_mode & 0o077 == 0, path.name
+
+
+def test_members_of_a_group_find_each_others_files_and_delete_their_own(place: Place) -> None:
+    def names(owner: str) -> BlockNames:
+        assert place.names.of(owner)
+        return place.names.of_group(owner, "us", {"alice", "bob"})
+
+    def put(owner: str) -> None:
+        # A new pool has nothing of the other one's, so that each writes what it computed.
+        for run in runs(names(owner), "prompt", 32 if owner == "alice" else 48):
+            assert place.pool.add(run)
+            place.tier.published(1, run)
+        asyncio.run(place.tier.flush())
+        place.start()
+
+    def found(owner: str, end: int) -> bool:
+        name = names(owner).name(end, digest("prompt", end))
+        asyncio.run(place.tier.bring([(end, name)]))
+        return place.pool.knows(name)
+
+    put("alice")
+    assert found("bob", 32)
+    place.start()
+    put("bob")
+    written = [names("bob").name(at, digest("prompt", at)) for at in (16, 32, 48)]
+
+    assert place.tier.remove(written, "alice") == 1
+    place.settle()
+    assert (len(place.files()), found("alice", 48)) == (1, True)
+
+    place.start()
+    place.tier.forget(lambda owner: owner == "bob")
+    place.settle()
+    assert (len(place.files()), found("alice", 48)) == (0, False)

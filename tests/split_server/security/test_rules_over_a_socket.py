@@ -287,6 +287,8 @@ def test_tokens_never_reach_the_log(
     with caplog.at_level("DEBUG"):
         _get(guarded_server, f"/weights/manifest.json?token={TOKEN}", **_BEARER)
         _get(guarded_server, "/weights/manifest.json", Authorization="Bearer not-the-real-token")
+        # A file that is still being read is logged behind the refusal.
+        logged(caplog, "/weights/manifest.json 200")
         text = logged(caplog, "/weights/manifest.json 401")
     assert "/weights/manifest.json 200" in text
     assert TOKEN not in text

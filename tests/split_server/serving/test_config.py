@@ -67,3 +67,11 @@ def test_a_balancer_is_named_by_its_address() -> None:
     assert _config("--balancer", "127.0.0.1", "--balancer", "::1").balancer == ("127.0.0.1", "::1")
     with pytest.raises(BadValue, match="--balancer"):
         _config("--balancer", "proxy.example.org")
+
+
+def test_groups_are_named_with_their_members() -> None:
+    groups = ("us=ann+bob", "them=device:1f2e")
+    assert _config("--kv-groups", "us=ann + bob", "--kv-groups", groups[1]).kv_groups == groups
+    assert _config(SPLIT_SERVER_KV_GROUPS=",".join(groups)).kv_groups == groups
+    with pytest.raises(BadValue, match="--kv-groups: 'us=ann,bob' is not a group; write it like"):
+        _config("--kv-groups", "us=ann,bob")

@@ -183,3 +183,84 @@ def test_a_session_remembers_so_many_branches_and_no_more() -> None:
         traces.add([block.to_bytes(32, "big")])
     assert traces.size == 4096 * 32
     assert next(traces.names()) == (904).to_bytes(32, "big")
+
+
+@pytest.mark.parametrize("restored", [0, 96])
+@pytest.mark.parametrize("more", [0, 5, 40])
+def test_a_session_that_still_holds_the_text_does_not_keep_it_again(
+    tiny_path: Path, more: int, restored: int
+) -> None:
+    """``more``: tokens that the session, which its device has left, holds behind the text."""
+
+    async def scenario() -> tuple[int, int]:
+        async with keeping(tiny_path) as service:
+            left = await Device(service, tiny_path).open()
+            if restored:
+                await left.step(0, PROMPT)
+            for at, token in enumerate([*PROMPT, *OTHER[:more]][restored and 100 :]):
+                await left.step((restored and 100) + at, [token])
+            again = Device(service, tiny_path)
+            await again.reopen(PROMPT)
+            await again.close(keep=False)
+            before = kept(service)
+            await left.close()
+            await settled(service)
+            return kept(service) - before, await Device(service, tiny_path).reopen(PROMPT[:60])
+
+    grown, held = asyncio.run(scenario())
+    assert grown <= 0
+    assert more or held == 0
+
+
+def test_a_session_that_holds_a_part_of_the_text_does_not_keep_that_again(tiny_path: Path) -> None:
+    async def scenario() -> int:
+        async with keeping(tiny_path) as service:
+            left = await Device(service, tiny_path).open()
+            for at in range(57):
+                await left.step(at, [PROMPT[at]])
+            again = await Device(service, tiny_path).open()
+            await again.step(0, PROMPT)
+            await again.close(keep=False)
+            await left.close()
+            await settled(service)
+            return kept(service)
+
+    assert asyncio.run(scenario()) == 0
+
+
+def test_a_step_that_ends_with_a_text_that_was_forgotten_meanwhile_is_not_kept(
+    tiny_path: Path,
+) -> None:
+    async def scenario() -> int:
+        backbone = tiny_backbone(tiny_path)
+        runner = HeldRunner(backbone)
+        async with keeping(tiny_path, backbone=backbone, runner=runner) as service:
+            left = await Device(service, tiny_path).open()
+            stepping = asyncio.ensure_future(left.step(0, PROMPT))
+            await asyncio.to_thread(runner.begun.acquire)
+            again = Device(service, tiny_path)
+            await again.reopen(PROMPT)
+            await again.close(keep=False)
+            runner.gate.release(10)
+            await stepping
+            await left.close()
+            await settled(service)
+            return kept(service)
+
+    assert asyncio.run(scenario()) == 0
+
+
+def test_another_chat_with_the_same_beginning_is_kept_when_it_ends(tiny_path: Path) -> None:
+    async def scenario() -> int:
+        async with keeping(tiny_path) as service:
+            other = await Device(service, tiny_path).open()
+            for at, token in enumerate(OTHER):
+                await other.step(at, [token])
+            one = await Device(service, tiny_path).open()
+            await one.step(0, PROMPT)
+            await one.close(keep=False)
+            await other.close()
+            await settled(service)
+            return await Device(service, tiny_path).reopen(OTHER)
+
+    assert asyncio.run(scenario()) == len(OTHER)

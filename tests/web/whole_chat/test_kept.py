@@ -104,8 +104,6 @@ def test_a_chat_is_forgotten_on_the_server_after_it_was_reloaded(
     chat.whole_reply(0)
     chat.page.reload()
     chat.ready()
-    # The session that the page left goes with its idle limit, and is kept then.
-    server.lose_sessions()
     chat.press("Saved chats")
     item = chat.page.get_by_role("listitem").filter(has_text=FIRST).first
     item.get_by_role("button", name="More for").tap()
@@ -115,6 +113,8 @@ def test_a_chat_is_forgotten_on_the_server_after_it_was_reloaded(
     chat.press("Forget on the server", item)
     expect(chat.page.get_by_text("The server deleted", exact=False)).to_be_visible()
     chat.picture("phone-forgotten")
+    # The session that the page left goes with its idle limit, and is not kept then.
+    server.lose_sessions()
     item.get_by_role("button").first.tap()
     chat.write(SECOND)
     chat.whole_reply(1)

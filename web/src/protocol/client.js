@@ -14,6 +14,9 @@ import { decodeServerMessage } from './parsing.js';
 import { RESTORE, probeOf } from './probe.js';
 import { Tensor } from './tensor.js';
 
+// Between two places at which a session is asked for what goes on from all that it holds.
+const BLOCKS_BEHIND = 4;
+
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./messages.js').Opened} Opened */
 /** @typedef {import('./messages.js').Restored} Restored */
@@ -144,7 +147,9 @@ export class ClientProtocol {
     this._asked = { chain, start };
     const { session } = opened;
     const prefix = chain.at(start);
-    this._outstanding = encodeMessage({ type: 'restore', session, start, prefix, probe: probeOf(chain) });
+    // Behind all that is held comes what is new as a rule, and the names of all that is held would go with it.
+    const probe = probeOf(chain, start && start === this.cached ? BLOCKS_BEHIND : 1);
+    this._outstanding = encodeMessage({ type: 'restore', session, start, prefix, probe });
     return this._outstanding;
   }
 

@@ -19,13 +19,14 @@ const MAX_DIGESTS = 2049;
 const DIGEST_BYTES = 16;
 
 /**
- * Asks for all of `chain`, which is not empty: at every block if the digests allow it.
+ * Asks for all of `chain`, which is not empty: at every block if the digests allow it, or at every so many `blocks`.
  * @param {PrefixChain} chain
+ * @param {number} [blocks]
  * @returns {Probe}
  */
-export function probeOf(chain) {
+export function probeOf(chain, blocks = 1) {
   const known = chain.length;
-  const stride = BLOCK * Math.ceil(known / (BLOCK * (MAX_DIGESTS - 1)));
+  const stride = BLOCK * Math.max(blocks, Math.ceil(known / (BLOCK * (MAX_DIGESTS - 1))));
   const count = Math.ceil(known / stride);
   const digests = new Uint8Array(DIGEST_BYTES * count);
   for (let i = 0; i < count; i++) digests.set(chain.at(Math.min(known, stride * (i + 1))), DIGEST_BYTES * i);

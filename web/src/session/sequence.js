@@ -112,17 +112,23 @@ export class Sequence {
    */
   async extend(tokens, { signal, attention = false } = {}) {
     if (tokens.length === 0) throw new PromptEmpty();
+    /** @type {number | null} */
+    let stood = null;
     for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
+      /** @type {number | null} */
+      let stands = null;
       try {
-        const wanted = this._wanted(tokens);
+        const wanted = this._wanted(tokens, stood);
         await this._open(signal, wanted);
         const limit = this._backend.maxContext;
         if (tokens.length > limit) throw new PromptTooLong(tokens.length, limit);
-        if (wanted) await this._restore(tokens, wanted, signal);
+        stands = this._stands(tokens);
+        if (wanted && (await this._restore(tokens, wanted, signal))) stands = this.cached;
         return await this._sendRest(tokens, attention, signal);
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;
         this.counters.resends += 1;
+        stood ||= stands;
         this.leave();
       }
     }
@@ -160,28 +166,40 @@ export class Sequence {
 
   /**
    * What the backend is asked for before it is sent: all tokens but the last, which is always sent.
-   * @param {number[]} tokens @returns {Rows | null} null: that is not worth it, or must not be
+   * @param {number[]} tokens
+   * @param {number | null} stood where a lost cache ended: its last, partial block is found by that end alone
+   * @returns {Rows | null} null: that is not worth it, or must not be
    */
-  _wanted(tokens) {
+  _wanted(tokens, stood) {
     const worth = this._backend.held && this._nameable && tokens.length - this.shared(tokens) > WORTH_ASKING;
     if (!worth) return null;
-    return { length: tokens.length - 1, part: (...range) => this._rows(tokens, ...range) };
+    return { length: stood || tokens.length - 1, part: (...range) => this._rows(tokens, ...range) };
+  }
+
+  /**
+   * Positions of the cache, if `tokens` go on from all of them.
+   * @param {number[]} tokens @returns {number | null}
+   */
+  _stands(tokens) {
+    return this.cached < tokens.length && this.shared(tokens) === this.cached ? this.cached : null;
   }
 
   /**
    * Has the backend take in what it kept of `tokens`.
    * @param {number[]} tokens @param {Rows} wanted @param {AbortSignal | undefined} signal
+   * @returns {Promise<number>} how many rows that were
    */
   async _restore(tokens, wanted, signal) {
     const start = Math.min(this.shared(tokens), this._backend.cached ?? Infinity);
-    if (tokens.length - start <= WORTH_ASKING) return;
+    if (tokens.length - start <= WORTH_ASKING) return 0;
     this._cutBack(start);
     // Of what lies behind, nobody knows once the question is on its way.
     this._cached = tokens.slice(0, start);
     const held = (await this._backend.held?.(wanted, start, { signal })) ?? start;
-    if (held <= start) return;
+    if (held <= start) return 0;
     this._cached = tokens.slice(0, held);
     this.counters.rowsRestored += held - start;
+    return held - start;
   }
 
   /** @param {AbortSignal | undefined} signal @param {Rows | null} [wanted] */

@@ -76,8 +76,37 @@ test('a session that was lost is opened with a question, and only what is new is
   const from = rig.peer.messages.length;
   const tokens = [...PROMPT, 7, 8];
   assert.deepEqual(await rig.extend(tokens), truth(tokens));
-  assert.deepEqual(talk(rig, from), [['step', 60, 2], ['close', 0], ['open', 61], ['step', 48, 14]]);
-  assert.deepEqual([rig.sequence.counters.resends, rig.sequence.counters.rowsRestored], [1, 48]);
+  assert.deepEqual(talk(rig, from), [['step', 60, 2], ['close', 0], ['open', 60], ['step', 60, 2]]);
+  assert.deepEqual([rig.sequence.counters.resends, rig.sequence.counters.rowsRestored], [1, 60]);
+});
+
+test('a session that was lost when it was asked is opened with a question for all that it held', async () => {
+  const rig = new Rig({ peer: keeping(), nameable: true });
+  await rig.extend(PROMPT);
+  rig.peer.sessions.clear();
+  const from = rig.peer.messages.length;
+  const tokens = [...PROMPT, ...tokensOf(40, 100)];
+  assert.deepEqual(await rig.extend(tokens), truth(tokens));
+  assert.deepEqual(talk(rig, from), [['restore', 60, 99], ['close', 0], ['open', 60], ['step', 60, 40]]);
+});
+
+test('where a lost session held another branch, all that is wanted is asked for', async () => {
+  const rig = new Rig({ peer: keeping(), nameable: true });
+  await rig.extend(PROMPT);
+  rig.peer.sessions.clear();
+  const from = rig.peer.messages.length;
+  const tokens = [...PROMPT.slice(0, 20), ...tokensOf(60, 100)];
+  assert.deepEqual(await rig.extend(tokens), truth(tokens));
+  assert.deepEqual(talk(rig, from).map(([type, at]) => [type, at]).slice(2), [['open', 79], ['step', 16]]);
+});
+
+test('behind all that a session holds it is asked at fewer places, and where it is cut back at every block', async () => {
+  const rig = new Rig({ peer: keeping(), nameable: true });
+  await rig.extend(PROMPT);
+  await rig.extend([...PROMPT, ...tokensOf(80, 100)]);
+  await rig.extend([...PROMPT.slice(0, 10), ...tokensOf(80, 200)]);
+  const asked = rig.peer.messages.filter(({ type }) => type === 'restore');
+  assert.deepEqual(asked.map(({ probe }) => probe.stride).slice(-2), [64, 16]);
 });
 
 test('the way back to an old branch is asked for behind what both have in common', async () => {

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from split_client.model.ends import DeviceEnds
 from split_server.compat.backend import EngineBackend
-from split_server.compat.kept.naming import digests_of, prompt_chain
 from split_server.compat.kept.trial import AskingBackend, Continued, continued
 from split_server.kv.block_key import BLOCK
 from split_server.sessions.in_process import InProcessSessions
@@ -33,7 +32,8 @@ _BOUNDS: dict[WireDtype, float] = {"f32": 1e-3, "f16": 2e-2, "bf16": 1e-1}
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way to a reply with what is kept, against computing: ``warm`` sends all rows, ``parked``
-    asks for what an ended session held. ``failure``: why there is nothing to compare, a code.
+    asks for what an ended session held, ``disk`` sends all rows where memory has nothing of them.
+    ``failure``: why there is nothing to compare, a code.
     """
 
     way: str
@@ -78,7 +78,6 @@ class Verification:
 
     async def _ways(self, principal: str, prompt: Sequence[int], count: int) -> list[Way]:
         ids, run = list(prompt), _Run(self._ends, self._sessions, principal)
-        longer = ids
         try:
             cold = await self._threads.run(lambda: run.cold(ids, count + 1))
             longer = [*ids, *cold.tokens[:count]]
@@ -87,14 +86,18 @@ class Verification:
             await self._sessions.parked()
             warm = await self._tried(lambda: run.again(ids, cold.tokens[:count]))
             parked = await self._tried(lambda: run.asking(longer, cold.tokens[count:]))
+            ways = [
+                _way("warm", len(ids), cold, 0, warm),
+                _way("parked", len(longer), cold, count, parked),
+            ]
+            if await run.on_disk_alone():
+                read = await self._tried(lambda: run.again(ids, cold.tokens[:count]))
+                ways.append(_way("disk", len(ids), cold, 0, read))
+            return ways
         finally:
             run.cancelled.set()
             await self._sessions.parked()
-            await self._threads.run(lambda: run.forget(longer))
-        return [
-            _way("warm", len(ids), cold, 0, warm),
-            _way("parked", len(longer), cold, count, parked),
-        ]
+            await run.forget()
 
     async def _tried(self, work: Callable[[], Continued]) -> Continued | SplitError:
         """What ``work`` returns; states that cannot be told are a finding."""
@@ -105,7 +108,7 @@ class Verification:
 
 
 class _Run:
-    """The sessions of one prompt. Made on the event loop; its methods block."""
+    """The sessions of one prompt. Made on the event loop; methods that are not async block."""
 
     def __init__(self, ends: DeviceEnds, sessions: InProcessSessions, principal: str) -> None:
         self._ends, self._sessions, self._principal = ends, sessions, principal
@@ -125,11 +128,21 @@ class _Run:
         """What is held is asked for first."""
         return self._continued(self._backend(AskingBackend), ids, len(tokens), tokens)
 
-    def forget(self, ids: list[int]) -> None:
-        """Drop what was kept of ``ids``."""
+    async def on_disk_alone(self) -> bool:
+        """Have what is kept on disk and no more in memory; False where there is no disk."""
+        reuse = self._sessions.reuse
+        names = None if reuse is None else reuse.names_of(self._principal, self._salt)
+        if reuse is None or reuse.disk is None or names is None:
+            return False
+        await self._sessions.parked()
+        await reuse.disk.flush()
+        reuse.pool.purge(self._principal, names.space)
+        return True
+
+    async def forget(self) -> None:
+        """Delete what was kept, in memory and on disk. On the event loop."""
         if self._sessions.reuse is not None:
-            chain = prompt_chain(self._ends, ids, self._sessions.info.dtype)
-            self._sessions.reuse.discard(self._principal, self._salt, digests_of(chain))
+            await self._sessions.reuse.purge(self._principal, self._salt)
 
     def _backend(
         self, kind: type[EngineBackend], reuse: Literal["unaudited", "off"] = "unaudited"

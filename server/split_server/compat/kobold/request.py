@@ -12,7 +12,7 @@ from split_server.compat.kobold.attention import AttentionOptions, attention_opt
 from split_server.compat.kobold.errors import InvalidRequest
 from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.sampling import sampling_params
-from split_server.compat.request import GenerationRequest
+from split_server.compat.request import MAX_SALT, GenerationRequest
 from split_server.engine.model.info import ModelInfo
 
 DEFAULT_MAX_TOKENS = 200
@@ -53,6 +53,7 @@ class KoboldRequest:
     samples: int
     name: str | None
     key: str | None
+    cache_salt: str | None
 
     def generation(self, prompt: tuple[int, ...], sample: int) -> GenerationRequest:
         """The request of one of the samples; a seed that was given counts up from the first."""
@@ -67,6 +68,7 @@ class KoboldRequest:
             stops=self.stops,
             attention=None if self.attention is None else self.attention.request(),
             logprobs=self.logprobs,
+            cache_salt=self.cache_salt,
         )
 
 
@@ -93,6 +95,7 @@ def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Default
         samples=fields.whole(1, MAX_SAMPLES, "num_samples") or 1,
         name=fields.text(MAX_NAME, "request_id"),
         key=fields.text(MAX_NAME, "genkey"),
+        cache_salt=fields.text(MAX_SALT, "cache_salt"),
     )
 
 

@@ -9,17 +9,23 @@ from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_text
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.sampling import parse_sampling
+from split_server.compat.request import MAX_SALT
 
 MAX_CHOICES = 8
 MAX_TOP_LOGPROBS = 20
 MAX_STOPS = 16
 MAX_STOP = 256
 _MAX_TOKENS = 1 << 24
+# As documents of OpenAI and its client spell it.
+LASTING = "24h"
+RETENTIONS = ("in_memory", "in-memory", LASTING)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``include_usage``: as the last event of a stream."""
+    """``include_usage``: as the last event of a stream; ``cache_salt`` divides what is kept of the
+    principal's prompts; ``to_disk``: it may be kept there.
+    """
 
     params: SamplingParams
     choices: int
@@ -27,6 +33,8 @@ class Options:
     stops: tuple[str, ...]
     stream: bool
     include_usage: bool
+    cache_salt: str | None = None
+    to_disk: bool = True
 
     def reply_tokens(self, prompt_tokens: int, max_context: int) -> int:
         """The most tokens that the reply may have: at most what the context leaves, at least 1."""
@@ -47,7 +55,15 @@ def parse_options(fields: Fields, served: ServedModel, default_tokens: int) -> O
         _stops(fields),
         stream,
         _include_usage(fields, stream),
+        fields.text("cache_salt", MAX_SALT),
+        _to_disk(fields),
     )
+
+
+def _to_disk(fields: Fields) -> bool:
+    # What is kept of a principal is found whatever key a request names.
+    fields.text("prompt_cache_key")
+    return fields.choice("prompt_cache_retention", RETENTIONS) in (None, LASTING)
 
 
 def _max_tokens(fields: Fields) -> int | None:

@@ -32,6 +32,7 @@ class OpenAIService:
     def __init__(self, compat: Compat, clock: Callable[[], float] = time.time) -> None:
         self.generator = compat.generator
         self.texts = compat.texts
+        self.kernels = compat.kernels
         self._clock = clock
         ends = self.generator.ends
         self._ends = ends.manifest.eos_token_ids

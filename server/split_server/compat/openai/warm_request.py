@@ -11,10 +11,9 @@ from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.tools import Tools, parse_tools
+from split_server.compat.request import MAX_SALT
 
 MAX_PIN_SECONDS = 86_400
-# Characters of a salt.
-MAX_SALT = 256
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class Completions:
                 options.reply_tokens(len(prompt), self._service.served.max_context),
                 stops=options.stops,
                 logprobs=asked.logprobs,
+                cache_salt=options.cache_salt,
+                to_disk=options.to_disk,
                 constraint=constraint,
             )
             for prompt in prompts

@@ -5,6 +5,8 @@ In this mode the text reaches the server: docs/openai-api.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -28,10 +30,10 @@ from split_server.http.wire.body import Bodies
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def openai_routes(compat: Compat, bodies: Bodies) -> list[BaseRoute]:
-    """All routes below ``/v1``, and the document that describes them."""
+def openai_routes(compat: Compat, bodies: Bodies, computed: Callable[[], int]) -> list[BaseRoute]:
+    """All routes below ``/v1``, and the document that describes them; ``computed``: positions."""
     service = OpenAIService(compat)
-    chat, completions, state = Chat(service), Completions(service), State(service)
+    chat, completions, state = Chat(service), Completions(service), State(service, computed)
     served, large = service.served, service.texts.large
 
     async def models(_: Request) -> Response:

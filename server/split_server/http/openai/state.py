@@ -4,7 +4,7 @@ ready, and whether it may be relied on.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.generator import Generator
+from split_server.compat.kept.figures import cache_figures
 from split_server.compat.kept.pinning import Pinning
 from split_server.compat.kept.texts import BUILT_IN
 from split_server.compat.kept.verify import LEAST_TOKENS, Verification
@@ -28,10 +29,10 @@ from split_server.http.openai.sink import Sink
 
 
 class State:
-    """Counts of generations, and prompts computed ahead."""
+    """Counts of generations, and prompts computed ahead. ``computed``: positions so far."""
 
-    def __init__(self, service: OpenAIService) -> None:
-        self._service = service
+    def __init__(self, service: OpenAIService, computed: Callable[[], int]) -> None:
+        self._service, self._computed = service, computed
         generator = service.generator
         self._pinning = Pinning(generator.ends, generator.sessions)
         self._verification = Verification(generator.ends, generator.sessions)
@@ -53,6 +54,8 @@ class State:
                 "completion": counters.reply_tokens,
             },
             "sessions": {"idle": generator.idle_sequences},
+            "cache": cache_figures(generator.sessions.reuse, self._computed()),
+            "kernels": dict(self._service.kernels),
         }
         return JSONResponse(document, headers={"Cache-Control": "no-store"})
 

@@ -6,6 +6,7 @@ from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
 from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
+from split_server.compat.request import MAX_SALT
 from split_server.http.openapi.parts import Schema, got, listed, optional, posted, record, refer
 from split_wire.attention import MAX_TOP_K
 
@@ -63,6 +64,7 @@ _GENERATION: Schema = {
     "attention_top_k": optional("integer", minimum=1, maximum=MAX_TOP_K),
     "request_id": optional("string", maxLength=MAX_NAME),
     "genkey": optional("string", maxLength=MAX_NAME),
+    "cache_salt": optional("string", maxLength=MAX_SALT),
 }
 KOBOLD_SCHEMAS: Schema = {
     "KoboldError": record(

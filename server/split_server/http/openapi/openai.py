@@ -21,7 +21,7 @@ _ERRORS = {
     "404": "Another model than the one that is served.",
     "408": "The body did not arrive in time.",
     "409": "Nothing is kept of prompts, for this request or at all (`nothing_kept`).",
-    "413": "The prompt or the body is too large.",
+    "413": "The prompt, the body or a pin is too large.",
     "429": "All sessions are in use.",
     "503": "The server is full (`overloaded`) or stops; `Retry-After` says when to come back.",
     "504": "The request took longer than the server allows (`time_limit`).",
@@ -136,13 +136,24 @@ def openai_paths() -> Schema:
             "generations": _counts("running", "waiting", "ended"),
             "tokens": _counts("prompt", "cached", "completion"),
             "sessions": _counts("idle"),
+            "cache": record(
+                {
+                    "reuse": {"enum": ["exact", "off"]},
+                    "positions": _counts("computed", "pool_asked", "pool_sent", "waited", "disk"),
+                    "hit_share": {"type": "number", "minimum": 0, "maximum": 1},
+                    "bytes": record(
+                        {"memory": _WHOLE, "disk": {"anyOf": [{"type": "null"}, _WHOLE]}}
+                    ),
+                }
+            ),
+            "kernels": record({"attention": _TEXT, "linears": _TEXT}),
         }
     )
     warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})
     warmed["allOf"] = [_counts("cached_tokens", "computed_tokens")]
     way = record(
         {
-            "way": {"enum": ["warm", "parked"]},
+            "way": {"enum": ["warm", "parked", "disk"]},
             "positions": _WHOLE,
             "reused": _WHOLE,
             "difference": optional("number"),

@@ -12,12 +12,14 @@ from split_server.compat.openai.options import (
     MAX_STOP,
     MAX_STOPS,
     MAX_TOP_LOGPROBS,
+    RETENTIONS,
 )
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PROMPTS
 from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
-from split_server.compat.openai.warm_request import MAX_PIN_SECONDS, MAX_SALT
+from split_server.compat.openai.warm_request import MAX_PIN_SECONDS
+from split_server.compat.request import MAX_SALT
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
 
 _TEXT: Schema = {"type": "string"}
@@ -25,6 +27,9 @@ _WHOLE: Schema = {"type": "integer", "minimum": 0}
 _IDS: Schema = listed(refer("TokenId"), minItems=1)
 _SAMPLING: Schema = {
     "model": optional("string"),
+    "cache_salt": optional("string", maxLength=MAX_SALT),
+    "prompt_cache_retention": {"enum": [*RETENTIONS, None]},
+    "prompt_cache_key": optional("string"),
     "stream": optional("boolean"),
     "stream_options": optional("object", properties={"include_usage": optional("boolean")}),
     "n": optional("integer", minimum=1, maximum=MAX_CHOICES),

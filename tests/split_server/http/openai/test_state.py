@@ -87,3 +87,36 @@ def test_choices_after_the_first_find_the_prompt_cached(server: RunningServer) -
     assert cached(answer) == 0
     found = stats(server)["tokens"]
     assert found["cached"] == 2 * (answer["usage"]["prompt_tokens"] - 1)
+
+
+def test_it_tells_where_positions_came_from_and_what_is_kept(server: RunningServer) -> None:
+    before = stats(server)["cache"]
+    assert (before["reuse"], before["hit_share"], before["bytes"]["memory"]) == ("exact", 0, 0)
+    text = "What is split inference? " * 12
+    asked = {"prompt": text, "max_tokens": 1}
+    length = completion(server, **asked)["usage"]["prompt_tokens"]
+    first = stats(server)["cache"]
+    assert first["positions"]["computed"] == before["positions"]["computed"] + length
+    server.lose_sessions()
+    found = cached(completion(server, **asked))
+    after = stats(server)["cache"]
+    positions = after["positions"]
+    assert positions["pool_sent"] == found > 0
+    assert positions["computed"] == first["positions"]["computed"] + length - found
+    assert after["hit_share"] == round(found / sum(positions.values()), 4)
+    assert after["bytes"]["memory"] > 0
+    assert after["bytes"]["disk"] is None
+
+
+def test_it_names_the_kernels(server: RunningServer) -> None:
+    kernels = stats(server)["kernels"]
+    assert kernels["attention"] == "torch sdpa"
+    assert kernels["linears"].startswith(("plain", "packed"))
+
+
+def test_without_reuse_only_what_was_computed_is_counted() -> None:
+    with running_server(kv_reuse="off") as off:
+        completion(off, prompt="Hello", max_tokens=2)
+        found = stats(off)["cache"]
+    assert (found["reuse"], found["hit_share"]) == ("off", 0)
+    assert found["positions"]["computed"] > 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import split_server.kv_disk.writer
 import split_server.sessions.reuse
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.openai.calls import post, refused
@@ -46,6 +47,31 @@ def test_every_family_passes(family_path: Path) -> None:
     ids = [11 + i % 60 for i in range(90)]
     with running_server(family_path) as server:
         assert verified(server, prompts=[ids], tokens=4)["problems"] == []
+
+
+def test_what_lies_on_disk_is_checked_as_well_and_is_gone_at_the_end(tmp_path: Path) -> None:
+    folder = tmp_path / "kv"
+    with running_server(kv_disk=folder, state=tmp_path / "state") as server:
+        found = verified(server, tokens=3)
+        reuse = server.parts.steps.reuse
+        assert reuse is not None
+        assert reuse.disk is not None
+        assert (len(reuse.pool), len(reuse.disk.index)) == (0, 0)
+        assert reuse.taken["disk"] > 0
+    assert (found["ok"], found["problems"]) == (True, [])
+    for prompt in found["prompts"]:
+        assert [way["way"] for way in prompt["ways"]] == ["warm", "parked", "disk"]
+        assert prompt["tokens"] - 16 <= prompt["ways"][2]["reused"] < prompt["tokens"]
+        assert prompt["ways"][2]["tokens_equal"]
+
+
+def test_a_disk_that_holds_nothing_of_it_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(split_server.kv_disk.writer.Writer, "write", lambda _, **__: None)
+    with running_server(kv_disk=tmp_path / "kv", state=tmp_path / "state") as server:
+        found = verified(server, prompts=["What is split inference? " * 12], tokens=2)
+    assert found["problems"] == ["prompt 1, disk: nothing was reused"]
 
 
 @pytest.mark.parametrize("size", [1e-2, float("nan")])

@@ -57,7 +57,7 @@ def test_the_document_names_every_route_of_the_compatible_apis(server: RunningSe
 
 
 def _is_compatible(path: str) -> bool:
-    own = ("/api/v1/split", "/api/v1/memory", "/api/v1/adapters")
+    own = tuple(f"/api/v1/{name}" for name in ("split", "memory", "adapters", "cache"))
     return path.startswith(("/v1/", "/api/")) and not path.startswith(own)
 
 
