@@ -48,7 +48,9 @@ class ServerProcess:
     def end(self, seconds: float) -> int:
         """End it in order (SIGTERM); its exit status. Raises TimeoutExpired after ``seconds``."""
         self._process.terminate()
-        return self._process.wait(seconds)
+        # Also closes the pipe, so that it may be started again.
+        self._process.communicate(timeout=seconds)
+        return self._process.returncode
 
     def kill(self) -> None:
         """End it without a word to anybody (SIGKILL)."""

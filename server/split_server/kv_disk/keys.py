@@ -5,6 +5,7 @@ Without the key file no file opens and no name is found; without a principal's s
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,12 @@ class FolderKey:
         # HKDF (RFC 5869).
         info = b"kv disk 1 " + use
         return HKDF(SHA256(), size, salt=salt, info=info).derive(self._secret)
+
+
+def state_files(folder: Path, state: Path) -> tuple[Path, Path]:
+    """Where key and salts of ``folder`` lie in ``state``."""
+    mark = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    return state / f"kv-disk-{mark}.key", state / f"kv-disk-{mark}.salts"
 
 
 def open_key(path: Path) -> FolderKey:

@@ -7,7 +7,6 @@ principal that is new.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -24,7 +23,7 @@ from split_server.kv_disk.fetcher import Fetcher
 from split_server.kv_disk.folder import Folder
 from split_server.kv_disk.index import Entry, Index
 from split_server.kv_disk.keeper import DiskLimits, Keeper
-from split_server.kv_disk.keys import open_key
+from split_server.kv_disk.keys import open_key, state_files
 from split_server.kv_disk.pause import Pause
 from split_server.kv_disk.reader import Reader
 from split_server.kv_disk.salts import SaltFile
@@ -53,9 +52,9 @@ class DiskTier:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-        key = open_key(state / f"kv-disk-{mark}.key")
-        self.salts = SaltFile(state / f"kv-disk-{mark}.salts", key)
+        key_file, salt_file = state_files(path, state)
+        key = open_key(key_file)
+        self.salts = SaltFile(salt_file, key)
         self.counts, self.index, self.limits = Counts(), Index(), limits
         self._clock = clock
         self._folder = Folder(path, key.id)

@@ -1,0 +1,1 @@
+"""What is kept on disk: what reading it costs, and what it stands."""
