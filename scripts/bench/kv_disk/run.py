@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.bench import options as common
@@ -90,9 +91,11 @@ def _start(options: argparse.Namespace, path: Path, folder: Path) -> None:
     fill(folder, options.files)
     with serving(path, folder, options.dtype) as server:
         began = time.monotonic()
-        first = server.turn(text)
-        wait_until(lambda: server.files() >= options.files)
-        seconds = time.monotonic() - began
+        with ThreadPoolExecutor(1) as asking:
+            asked = asking.submit(server.turn, text)
+            wait_until(lambda: server.files() >= options.files)
+            seconds = time.monotonic() - began
+            first = asked.result()
     print(heading(f"A start with {options.files:,} files", options.dtype))
     print(
         f"First prompt after the start: {first.ms:.0f} ms, {alone.ms:.0f} ms without files. "
