@@ -30,7 +30,7 @@ class Source:
     def session(self) -> Session:
         """A new one, which keeps and finds."""
         session = Session(_PRINCIPAL, "bench", PrefixChain("bench"), self._wire)
-        session.names = self.reuse.names_of(_PRINCIPAL, None)
+        self.reuse.name(session, None)
         return session
 
     def digests(self, session: Session, rows: torch.Tensor) -> list[bytes]:
