@@ -30,7 +30,7 @@ class _Captured:
 
 
 class DecodeGraphs:
-    """Of ``backbone``; captured when they are first needed, which takes some tenths of a second.
+    """Of ``backbone``; captured when they are first needed.
 
     ``book``: which has at least as many places as the largest of them has rows. Used by one thread,
     in inference mode.
