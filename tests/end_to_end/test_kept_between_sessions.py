@@ -146,7 +146,12 @@ def test_a_request_of_openais_api_counts_what_another_session_left(server: Runni
 
 def test_what_is_kept_is_counted(server: RunningServer) -> None:
     assert metric(server, 'split_kv_positions_total{source="pool_asked"}') > 0
-    assert metric(server, 'split_kv_runs{tier="memory"}') > 0
+    states = [
+        metric(server, f'split_kv_runs{{state="{state}",tier="memory"}}')
+        for state in ("read", "pinned", "followed", "idle")
+    ]
+    assert sum(states) > 0
+    assert states[-1] > 0
     with urllib.request.urlopen(f"{server.url}/api/v1/memory", timeout=30) as answer:
         kept = json.load(answer)["kept"]
     assert kept["runs"] > 0

@@ -48,7 +48,7 @@ def metric(url: str, name: str) -> float:
 
 
 def on_disk(server: ServerProcess) -> float:
-    return metric(server.url, 'split_kv_runs{tier="disk"}')
+    return metric(server.url, 'split_kv_runs{state="written",tier="disk"}')
 
 
 def test_a_chat_goes_on_after_the_server_was_ended_and_started_again(tmp_path: Path) -> None:

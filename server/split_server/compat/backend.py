@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost, Rows, StepOutput
+from split_server.compat.keeping import USUAL, Keeping
 from split_server.engine.job import Abandoned, EngineResult, Outcome
 from split_server.sessions.in_process import InProcessSessions, SessionReuse
 from split_server.sessions.session import Session
@@ -33,8 +34,8 @@ BUFFERED = 3
 
 
 class EngineBackend:
-    """One session of ``principal``; implements ``generation.backend.Backend``. ``salt`` divides
-    what is kept of its sessions; ``to_disk``: it may be kept there.
+    """One session of ``principal``; implements ``generation.backend.Backend``. ``keeping``:
+    what becomes of its keys and values.
 
     Its methods block, so they are called on threads other than that of ``loop``, on which the
     sessions live. Setting ``cancelled`` has a step that waits for its turn dropped.
@@ -46,14 +47,13 @@ class EngineBackend:
         loop: asyncio.AbstractEventLoop,
         principal: str,
         cancelled: threading.Event | None = None,
-        salt: str | None = None,
         reuse: SessionReuse = "exact",
-        to_disk: bool = True,
+        keeping: Keeping = USUAL,
     ) -> None:
         self._sessions = sessions
         self._loop = loop
         self._principal = principal
-        self._salt, self._reuse, self._to_disk = salt, reuse, to_disk
+        self._reuse, self._keeping = reuse, keeping
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
 
@@ -132,8 +132,10 @@ class EngineBackend:
 
     def _opened(self) -> Session:
         if self._session is None:
+            kept = self._keeping
+            share = (kept.group, kept.until)
             self._session = self._awaited(
-                self._sessions.opened(self._principal, self._salt, self._reuse, self._to_disk)
+                self._sessions.opened(self._principal, kept.salt, self._reuse, kept.to_disk, share)
             )
         return self._session
 

@@ -15,6 +15,7 @@ from split_client.errors import PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Limits
 from split_client.model.ends import DeviceEnds
 from split_server.compat.backend import BUFFERED, EngineBackend
+from split_server.compat.keeping import Keeping
 from split_server.compat.places import Places
 from split_server.compat.request import GenerationRequest
 from split_server.compat.run import GenerationRun
@@ -107,10 +108,12 @@ class Generator:
     ) -> AsyncIterator[AsyncIterator[Event]]:
         """The events of one generation, once there is a place for it; leaving cancels it.
 
-        Raises what :meth:`check` raises and Overloaded; reading the events raises SlowReader,
-        CacheFull, TooManySessions, ShuttingDown and the errors of the decode loop.
+        Raises what :meth:`check` raises, UnknownCacheGroup and Overloaded; reading the events
+        raises SlowReader, CacheFull, TooManySessions, ShuttingDown and the errors of the decode
+        loop.
         """
         self.check(request)
+        self.sessions.require_share(principal, request.keeping.group)
         await self.places.take(principal)
         run = self._begun(principal, request)
         try:
@@ -125,14 +128,12 @@ class Generator:
     def _begun(self, principal: str, request: GenerationRequest) -> GenerationRun:
         """The run that has the place just taken, which is left if it cannot begin."""
         try:
-            sequence = self._pool.take(
-                principal, list(request.prompt), request.cache_salt, request.to_disk
-            )
+            sequence = self._pool.take(principal, list(request.prompt), request.keeping)
             try:
                 run = self._run(sequence, request)
                 run.start(lambda: self._ended(principal, run))
             except BaseException:
-                self._pool.give_back(principal, sequence, request.cache_salt, request.to_disk)
+                self._pool.give_back(principal, sequence, request.keeping)
                 raise
         except BaseException:
             self.places.leave(principal)
@@ -146,8 +147,7 @@ class Generator:
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)
-        asked = run.request
-        self._pool.give_back(principal, run.sequence, asked.cache_salt, asked.to_disk)
+        self._pool.give_back(principal, run.sequence, run.request.keeping)
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1
         counters.prompt_tokens += prompt
@@ -161,8 +161,8 @@ class Generator:
         most = min(request.max_tokens, self._limits.tokens or request.max_tokens)
         return Limits(own | request.stop_tokens, most, request.stops)
 
-    def _new_sequence(self, principal: str, salt: str | None, to_disk: bool) -> LocalSequence:
+    def _new_sequence(self, principal: str, keeping: Keeping) -> LocalSequence:
         loop = asyncio.get_running_loop()
-        backend = EngineBackend(self.sessions, loop, principal, salt=salt, to_disk=to_disk)
+        backend = EngineBackend(self.sessions, loop, principal, keeping=keeping)
         embedder = self.ends.embedder
         return LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from split_client.generation.constraint import Constraint
 from split_client.generation.sampling.params import SamplingParams
+from split_server.compat.keeping import USUAL, Keeping
 from split_wire.attention import AttentionRequest
-
-# Characters of a salt.
-MAX_SALT = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +18,9 @@ class GenerationRequest:
 
     ``stop_tokens`` end the reply as the model's own end tokens do, which ``ignore_eos`` takes out;
     ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
-    most likely): what the event of each token brings. ``cache_salt`` divides what is kept of its
-    principal's prompts; ``to_disk``: it may be kept there. ``constraint`` makes the grammar's
-    state, on the generation's thread, which leaves its context at the end.
+    most likely): what the event of each token brings. ``keeping``: what becomes of its keys
+    and values. ``constraint`` makes the grammar's state, on the generation's thread, which leaves
+    its context at the end.
     """
 
     prompt: tuple[int, ...]
@@ -33,6 +31,5 @@ class GenerationRequest:
     stops: tuple[str, ...] = ()
     attention: AttentionRequest | None = None
     logprobs: int | None = None
-    cache_salt: str | None = None
-    to_disk: bool = True
+    keeping: Keeping = USUAL
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from split_client.generation.sequence import Embed, Sequence
 from split_server.compat.backend import EngineBackend
+from split_server.compat.keeping import USUAL, Keeping
 
 # Of a kept sequence this share must be common, unless all of the prompt is. Else a new one is begun
 # and the kept one stays as it is for the chat that it belongs to.
@@ -24,19 +25,18 @@ class LocalSequence(Sequence):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     principal: str
-    salt: str | None
-    to_disk: bool
+    keeping: Keeping
     sequence: LocalSequence
 
 
 class SequencePool:
-    """``new``: begins a sequence of a principal and a salt, which may be kept on disk or not;
+    """``new``: begins a sequence of a principal, whose keys and values are kept in some way;
     ``most``: sequences that are kept while idle.
 
     Lives on the event loop alone.
     """
 
-    def __init__(self, new: Callable[[str, str | None, bool], LocalSequence], most: int) -> None:
+    def __init__(self, new: Callable[[str, Keeping], LocalSequence], most: int) -> None:
         self._new = new
         self._most = most
         # Least recently used first.
@@ -45,33 +45,29 @@ class SequencePool:
     def __len__(self) -> int:
         return len(self._idle)
 
-    def take(
-        self, principal: str, tokens: list[int], salt: str | None = None, to_disk: bool = True
-    ) -> LocalSequence:
-        """The principal's idle sequence of that ``salt`` and ``to_disk`` that has most in common
-        with ``tokens``, or a new one.
+    def take(self, principal: str, tokens: list[int], keeping: Keeping = USUAL) -> LocalSequence:
+        """The principal's idle sequence that is kept in the same way and has most in common with
+        ``tokens``, or a new one.
         """
         best, most = None, 0
         for kept in self._idle:
-            own = (kept.principal, kept.salt, kept.to_disk) == (principal, salt, to_disk)
+            own = (kept.principal, kept.keeping) == (principal, keeping)
             shared = kept.sequence.shared(tokens) if own else 0
             worth = shared >= _WORTH * kept.sequence.cached or shared == len(tokens)
             if shared > most and worth:
                 best, most = kept, shared
         if best is None:
-            return self._new(principal, salt, to_disk)
+            return self._new(principal, keeping)
         self._idle.remove(best)
         return best.sequence
 
-    def give_back(
-        self, principal: str, sequence: LocalSequence, salt: str | None = None, to_disk: bool = True
-    ) -> None:
+    def give_back(self, principal: str, sequence: LocalSequence, keeping: Keeping = USUAL) -> None:
         """Keep ``sequence`` for a later request; the longest unused one may go for it."""
         if not sequence.cached:
             sequence.close()
             return
         sequence.backend.rest()
-        self._idle.append(_Kept(principal, salt, to_disk, sequence))
+        self._idle.append(_Kept(principal, keeping, sequence))
         while len(self._idle) > self._most:
             self._idle.pop(0).sequence.close()
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from split_server.compat.request import MAX_SALT
+from split_server.compat.keeping import MAX_SALT
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import BadRequest
 from split_server.security.principal import principal_of

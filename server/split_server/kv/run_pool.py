@@ -26,6 +26,8 @@ EVICTIONS = ("memory", "share", "room", "age", "forgotten", "discarded")
 
 # Seconds of a pin that nobody ends.
 FOR_EVER = math.inf
+# Of a run that is kept: it is read just now, pinned, others follow it, or it may go.
+STATES = ("read", "pinned", "followed", "idle")
 _log = logging.getLogger(__name__)
 
 
@@ -80,6 +82,12 @@ class RunPool:
     def held_by(self, principal: str) -> int:
         """Bytes of the principal's runs."""
         return self._held[principal]
+
+    def states(self) -> Counter[str]:
+        """How many runs are in each of ``STATES``, by the first of them that applies."""
+        with self._lock:
+            now = self._clock()
+            return Counter(_state(run, now) for run in self._runs)
 
     def knows(self, name: bytes) -> bool:
         """Whether there is a block of that name."""
@@ -330,6 +338,14 @@ class RunPool:
         run.used = self._clock()
         self._runs[run] = None
         self._runs.move_to_end(run)
+
+
+def _state(run: Run, now: float) -> str:
+    if run.readers:
+        return "read"
+    if run.pinned(now):
+        return "pinned"
+    return "followed" if run.children else "idle"
 
 
 def _ancestors(run: Run | None) -> set[Run]:

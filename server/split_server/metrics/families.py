@@ -18,7 +18,7 @@ from prometheus_client.core import (
 
 from split_server.compat.generator import Generator
 from split_server.engine.vitals import Vitals
-from split_server.kv.run_pool import EVICTIONS
+from split_server.kv.run_pool import EVICTIONS, STATES
 from split_server.kv_disk.counts import FAILURES, REMOVALS, Counts
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
@@ -139,13 +139,15 @@ def _tiers(reuse: Reuse) -> Iterator[Metric]:
         "split_kv_bytes", "Bytes that are kept for later sessions.", labels=["tier"]
     )
     runs = GaugeMetricFamily(
-        "split_kv_runs", "Runs that are kept for later sessions.", labels=["tier"]
+        "split_kv_runs", "Runs that are kept for later sessions.", labels=["tier", "state"]
     )
     size.add_metric(["memory"], reuse.pool.held_bytes)
-    runs.add_metric(["memory"], len(reuse.pool))
+    states = reuse.pool.states()
+    for state in STATES:
+        runs.add_metric(["memory", state], states[state])
     if reuse.disk is not None:
         size.add_metric(["disk"], reuse.disk.index.total)
-        runs.add_metric(["disk"], len(reuse.disk.index))
+        runs.add_metric(["disk", "written"], len(reuse.disk.index))
     yield from (size, runs)
 
 

@@ -51,23 +51,30 @@ class InProcessSessions:
         """The digest with which chains begin."""
         return self._steps.manifest
 
+    def require_share(self, principal: str, group: str | None) -> None:
+        """Raise UnknownCacheGroup where ``principal`` is not of the ``group``, if it names one."""
+        self._steps.groups.share(principal, group, 0)
+
     async def opened(
         self,
         principal: str,
         salt: str | None = None,
         reuse: SessionReuse = "exact",
         to_disk: bool = True,
+        share: tuple[str | None, int] = (None, 0),
     ) -> Session:
         """A new session with an empty cache, once there is a place; what it computes is kept for
-        those of the same ``salt``, if ``to_disk`` on disk as well.
+        those of the same ``salt``, if ``to_disk`` on disk as well. ``share``: a group of principals
+        and how many positions its members find, too.
 
-        Raises TooManySessions, ShuttingDown.
+        Raises UnknownCacheGroup, TooManySessions, ShuttingDown.
         """
+        shared = self._steps.groups.share(principal, *share)
 
         def prepare(session: Session) -> None:
             session.audited, session.to_disk = reuse == "exact", to_disk
             if reuse != "off":
-                self._steps.keep(session, salt)
+                self._steps.keep(session, salt, shared)
 
         return await self._steps.opened(principal, self.info.dtype, prepare, patience=_PATIENCE)
 

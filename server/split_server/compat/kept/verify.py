@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from split_client.model.ends import DeviceEnds
 from split_server.compat.backend import EngineBackend
+from split_server.compat.keeping import Keeping
 from split_server.compat.kept.trial import AskingBackend, Continued, continued
 from split_server.kv.block_key import BLOCK
 from split_server.sessions.in_process import InProcessSessions
@@ -148,7 +149,8 @@ class _Run:
         self, kind: type[EngineBackend], reuse: Literal["unaudited", "off"] = "unaudited"
     ) -> EngineBackend:
         sessions, loop, principal = self._sessions, self._loop, self._principal
-        return kind(sessions, loop, principal, self.cancelled, self._salt, reuse)
+        kept = Keeping(self._salt)
+        return kind(sessions, loop, principal, self.cancelled, reuse, kept)
 
     def _continued(
         self, backend: EngineBackend, ids: list[int], count: int, given: Sequence[int] = ()

@@ -8,11 +8,12 @@ from typing import Any
 
 from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import SamplingParams
+from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED, Keeping
 from split_server.compat.kobold.attention import AttentionOptions, attention_options
 from split_server.compat.kobold.errors import InvalidRequest
 from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.sampling import sampling_params
-from split_server.compat.request import MAX_SALT, GenerationRequest
+from split_server.compat.request import GenerationRequest
 from split_server.engine.model.info import ModelInfo
 
 DEFAULT_MAX_TOKENS = 200
@@ -53,7 +54,7 @@ class KoboldRequest:
     samples: int
     name: str | None
     key: str | None
-    cache_salt: str | None
+    keeping: Keeping
 
     def generation(self, prompt: tuple[int, ...], sample: int) -> GenerationRequest:
         """The request of one of the samples; a seed that was given counts up from the first."""
@@ -68,7 +69,7 @@ class KoboldRequest:
             stops=self.stops,
             attention=None if self.attention is None else self.attention.request(),
             logprobs=self.logprobs,
-            cache_salt=self.cache_salt,
+            keeping=self.keeping,
         )
 
 
@@ -95,7 +96,15 @@ def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Default
         samples=fields.whole(1, MAX_SAMPLES, "num_samples") or 1,
         name=fields.text(MAX_NAME, "request_id"),
         key=fields.text(MAX_NAME, "genkey"),
-        cache_salt=fields.text(MAX_SALT, "cache_salt"),
+        keeping=_keeping(fields),
+    )
+
+
+def _keeping(fields: Fields) -> Keeping:
+    return Keeping(
+        fields.text(MAX_SALT, "cache_salt"),
+        group=fields.text(MAX_GROUP, "cache_group"),
+        until=fields.whole(0, MAX_SHARED, "share_until") or 0,
     )
 
 

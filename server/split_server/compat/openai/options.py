@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from split_client.generation.sampling.params import SamplingParams
+from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED, USUAL, Keeping
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_text
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.sampling import parse_sampling
-from split_server.compat.request import MAX_SALT
 
 MAX_CHOICES = 8
 MAX_TOP_LOGPROBS = 20
@@ -23,8 +23,8 @@ RETENTIONS = ("in_memory", "in-memory", LASTING)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``include_usage``: as the last event of a stream; ``cache_salt`` divides what is kept of the
-    principal's prompts; ``to_disk``: it may be kept there.
+    """``include_usage``: as the last event of a stream; ``keeping``: what becomes of the prompt's
+    keys and values.
     """
 
     params: SamplingParams
@@ -33,8 +33,7 @@ class Options:
     stops: tuple[str, ...]
     stream: bool
     include_usage: bool
-    cache_salt: str | None = None
-    to_disk: bool = True
+    keeping: Keeping = USUAL
 
     def reply_tokens(self, prompt_tokens: int, max_context: int) -> int:
         """The most tokens that the reply may have: at most what the context leaves, at least 1."""
@@ -55,8 +54,16 @@ def parse_options(fields: Fields, served: ServedModel, default_tokens: int) -> O
         _stops(fields),
         stream,
         _include_usage(fields, stream),
+        _keeping(fields),
+    )
+
+
+def _keeping(fields: Fields) -> Keeping:
+    return Keeping(
         fields.text("cache_salt", MAX_SALT),
         _to_disk(fields),
+        fields.text("cache_group", MAX_GROUP),
+        fields.whole("share_until", 0, MAX_SHARED) or 0,
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from split_server.compat.keeping import MAX_SALT
 from split_server.compat.openai.completion_request import PromptText, parse_prompts
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.tools import Tools, parse_tools
-from split_server.compat.request import MAX_SALT
 
 MAX_PIN_SECONDS = 86_400
 

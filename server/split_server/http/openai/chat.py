@@ -55,8 +55,7 @@ class Chat:
                 options.reply_tokens(len(prompt), service.served.max_context),
                 stops=options.stops + _call_stops(asked),
                 logprobs=asked.logprobs,
-                cache_salt=options.cache_salt,
-                to_disk=options.to_disk,
+                keeping=options.keeping,
                 constraint=constraint,
             )
             for index in range(options.choices)

@@ -49,8 +49,7 @@ class Completions:
                 options.reply_tokens(len(prompt), self._service.served.max_context),
                 stops=options.stops,
                 logprobs=asked.logprobs,
-                cache_salt=options.cache_salt,
-                to_disk=options.to_disk,
+                keeping=options.keeping,
                 constraint=constraint,
             )
             for prompt in prompts

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
 from split_server.compat.generator import Generator
+from split_server.compat.keeping import Keeping
 from split_server.compat.kept.figures import cache_figures
 from split_server.compat.kept.pinning import Pinning
 from split_server.compat.kept.texts import BUILT_IN
@@ -88,7 +89,8 @@ class State:
             self._pinning.require(who.principal, asked.salt, len(prompt))
         usage = Usage([len(prompt)])
         # The one token that is chosen, and never sent, is the cheapest that a reply can be.
-        request = GenerationRequest(prompt, SamplingParams(), max_tokens=1, cache_salt=asked.salt)
+        kept = Keeping(asked.salt)
+        request = GenerationRequest(prompt, SamplingParams(), max_tokens=1, keeping=kept)
         generator = service.generator
         events = within(_events(generator, who.principal, request), generator.seconds)
         async for event in events:

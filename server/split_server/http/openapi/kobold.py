@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED
 from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
-from split_server.compat.request import MAX_SALT
 from split_server.http.openapi.parts import Schema, got, listed, optional, posted, record, refer
 from split_wire.attention import MAX_TOP_K
 
@@ -65,6 +65,8 @@ _GENERATION: Schema = {
     "request_id": optional("string", maxLength=MAX_NAME),
     "genkey": optional("string", maxLength=MAX_NAME),
     "cache_salt": optional("string", maxLength=MAX_SALT),
+    "cache_group": optional("string", maxLength=MAX_GROUP),
+    "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
 }
 KOBOLD_SCHEMAS: Schema = {
     "KoboldError": record(

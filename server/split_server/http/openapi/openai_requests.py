@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED
 from split_server.compat.openai.chat_request import DEFAULT_TOKENS as CHAT_TOKENS
 from split_server.compat.openai.completion_request import DEFAULT_TOKENS as TEXT_TOKENS
 from split_server.compat.openai.completion_request import MAX_PROMPTS
@@ -19,7 +20,6 @@ from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PROMPTS
 from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
 from split_server.compat.openai.warm_request import MAX_PIN_SECONDS
-from split_server.compat.request import MAX_SALT
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
 
 _TEXT: Schema = {"type": "string"}
@@ -28,6 +28,8 @@ _IDS: Schema = listed(refer("TokenId"), minItems=1)
 _SAMPLING: Schema = {
     "model": optional("string"),
     "cache_salt": optional("string", maxLength=MAX_SALT),
+    "cache_group": optional("string", maxLength=MAX_GROUP),
+    "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
     "prompt_cache_retention": {"enum": [*RETENTIONS, None]},
     "prompt_cache_key": optional("string"),
     "stream": optional("boolean"),
