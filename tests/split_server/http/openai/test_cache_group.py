@@ -49,9 +49,9 @@ def test_a_member_finds_what_another_one_shared(server: RunningServer) -> None:
 
 
 def test_no_more_is_found_than_is_shared(server: RunningServer) -> None:
-    shared = {"cache_group": "mine", "share_until": 40}
-    assert cached(server, "phone", f"First. {TEXT}", **shared) == 0
-    assert cached(server, "laptop", f"First. {TEXT}", **shared) == 32
+    shared = {"cache_group": "mine", "share_until": 170}
+    assert cached(server, "phone", f"First. {3 * TEXT}", **shared) == 0
+    assert cached(server, "laptop", f"First. {3 * TEXT}", **shared) == 160
 
 
 def test_kobolds_bodies_have_the_same_fields(server: RunningServer) -> None:
