@@ -24,9 +24,10 @@ from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.original.sessions import OriginalSessions
 from split_server.sessions.framed import FramedSessions
 from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.client import (
     ClientProtocol,
     SessionOpened,

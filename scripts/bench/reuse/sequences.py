@@ -28,9 +28,10 @@ from split_server.kv.block_key import Namespaces
 from split_server.kv.run_pool import PoolLimits, RunPool
 from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.sessions.in_process import InProcessSessions
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 
 
 def main() -> None:

@@ -34,9 +34,10 @@ from split_server.serving.plan import open_room
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.messages import DEFAULT_MAX_ROWS
 
 # A device that is in the middle of a reply comes back sooner: its session stays.

@@ -1,11 +1,8 @@
-"""Sessions by principal: who holds which cache, for how long, and who makes way for whom.
+"""Sessions by principal: who holds which cache, and for how long.
 
-Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted, and
-neither is one whose client has just used it, for the place or the memory of one whose use began
-later: it is about to send its next token, and would come back with its whole conversation. Only
-where a principal has more than an equal share of all sessions is it evicted then, for one that has
-less: whoever keeps all at work keeps nobody out. A session that is removed while busy keeps
-counting until its step ends, and only then are its buffers given to the next one.
+Lives on the event loop alone, so it needs no lock. A session that is busy is never evicted; which
+idle one makes way is for ``making_way`` to say. A session that is removed while busy keeps counting
+until its step ends, and only then are its buffers given to the next one.
 """
 
 from __future__ import annotations
@@ -15,29 +12,16 @@ import secrets
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from split_server.memory.room import CacheRoom, Claim
 from split_server.sessions.lost_names import LostNames, Parked
+from split_server.sessions.making_way import SHORTEST_RETRY, MakingWay, StoreLimits
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
-from split_wire.errors import CacheFull, TooManySessions, UnknownSession
+from split_wire.errors import CacheFull, UnknownSession
 from split_wire.tensor import WireDtype
 
 _SESSION_ID_BYTES = 16
-_SHORTEST_RETRY, _USUAL_RETRY = 0.1, 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class StoreLimits:
-    """Counts; seconds of idleness after which a session goes (``ttl``), and until which no newcomer
-    takes its place or its memory (``active``).
-    """
-
-    max_sessions: int = 64
-    max_sessions_per_principal: int = 32
-    ttl: float = 300.0
-    active: float = 0.0
 
 
 class SessionStore:
@@ -50,7 +34,7 @@ class SessionStore:
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = lambda: secrets.token_urlsafe(_SESSION_ID_BYTES),
     ) -> None:
-        self._limits = limits
+        self._way = MakingWay(limits, clock)
         self._room = room
         self._clock = clock
         self._new_id = new_id
@@ -89,8 +73,7 @@ class SessionStore:
         key = self._new_id() if name is None else _named(name)
         if name is not None:
             self._discard((principal, key), kept=False)
-        while self._count_reached(principal):
-            self._evict_for(principal)
+        self._make_place(principal)
         # Not before there is a place: a name that was lost stays lost without one.
         self._lost_names.discard(principal, key)
         session = Session(principal, key, chain, dtype, self._room.new_cache())
@@ -113,7 +96,7 @@ class SessionStore:
         """Mark a session as used, after a rest as a new use; nothing happens when it is gone."""
         if not self._holds(session):
             return
-        if session.running == 0 and not self._active(session):
+        if session.running == 0 and not self._way.active(session):
             session.since = next(self._uses)
         session.resting = False
         self._touch(session)
@@ -178,18 +161,18 @@ class SessionStore:
     def _make_way(self, session: Session, claim: Claim) -> None:
         """Give up sessions until ``claim`` fits."""
         others = self._others(session)
-        yielding = self._yielding(session, others)
+        yielding = self._way.for_memory(session, others)
         try:
             self._room.check(claim, yielding, told=len(yielding) == len(others))
         except CacheFull as full:
             if self._parking:
                 # Their memory is free in a moment.
-                raise full.later(_SHORTEST_RETRY) from None
+                raise full.later(SHORTEST_RETRY) from None
             if len(yielding) == len(others):
                 raise
             # Raises where waiting would not help.
             self._room.check(claim, others)
-            raise full.later(self._retry_after(others)) from None
+            raise full.later(self._way.retry_after(others)) from None
         for other in yielding:
             if self._room.fits(claim):
                 break
@@ -246,9 +229,7 @@ class SessionStore:
 
     def sweep(self) -> None:
         """Drop the sessions that were idle for longer than the limit."""
-        deadline = self._clock() - self._limits.ttl
-        expired = [s for s in self._sessions.values() if s.running == 0 and s.last_used < deadline]
-        for session in expired:
+        for session in self._way.expired(self._sessions.values()):
             self.lose(session)
 
     def _all(self) -> Iterator[Session]:
@@ -277,53 +258,10 @@ class SessionStore:
         mine = (s for s in self._sessions.values() if s.principal == session.principal)
         return [other for other in mine if other is not session and other.bytes]
 
-    def _yielding(self, session: Session, others: list[Session]) -> list[Session]:
-        """Those of ``others`` that make way for ``session``, first those that rest, then those in
-        use since the shortest time: whoever is in use the longest comes to its end.
-        """
-        idle = [other for other in others if other.running == 0]
-        resting = [other for other in idle if not self._active(other)]
-        later = [other for other in idle if self._active(other) and other.since > session.since]
-        return resting + sorted(later, key=lambda other: -other.since)
-
-    def _count_reached(self, principal: str) -> bool:
-        mine = sum(session.principal == principal for session in self._all())
-        total = len(self._sessions) + len(self._lingering)
-        limits = self._limits
-        return total >= limits.max_sessions or mine >= limits.max_sessions_per_principal
-
-    def _evict_for(self, principal: str) -> None:
-        """Give up one session for a new one of ``principal``. Raises TooManySessions."""
-        held = Counter(session.principal for session in self._all())
-        own_limit = held[principal] >= self._limits.max_sessions_per_principal
-
-        def may_go(session: Session) -> bool:
-            larger = held[session.principal] > held[principal]
-            return session.principal == principal or (larger and not own_limit)
-
-        idle = [s for s in self._sessions.values() if s.running == 0 and may_go(s)]
-        resting = [session for session in idle if not self._active(session)]
-        if not resting and not own_limit:
-            share = self._limits.max_sessions // len({*held, principal})
-            owed = held[principal] < share
-            resting = [session for session in idle if owed and held[session.principal] > share]
-        if not resting:
-            limits = self._limits
-            limit = limits.max_sessions_per_principal if own_limit else limits.max_sessions
-            raise TooManySessions(limit, self._retry_after(idle))
-        # Of equally large holders the first, which is the longest idle one.
-        self.lose(max(resting, key=lambda session: held[session.principal]))
-
-    def _active(self, session: Session) -> bool:
-        return not session.resting and self._idle_for(session) < self._limits.active
-
-    def _idle_for(self, session: Session) -> float:
-        return self._clock() - session.last_used
-
-    def _retry_after(self, idle: list[Session]) -> float:
-        """Seconds until one of ``idle`` sessions may go."""
-        longest = max(map(self._idle_for, idle), default=self._limits.active - _USUAL_RETRY)
-        return round(max(_SHORTEST_RETRY, self._limits.active - longest), 1)
+    def _make_place(self, principal: str) -> None:
+        """Give up sessions until ``principal`` may have one more. Raises TooManySessions."""
+        while self._way.full(held := Counter(each.principal for each in self._all()), principal):
+            self.lose(self._way.for_place(principal, self._sessions.values(), held))
 
     def _discard(self, key: tuple[str, str], *, kept: bool = True) -> None:
         session = self._sessions.pop(key, None)

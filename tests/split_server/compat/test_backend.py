@@ -23,7 +23,7 @@ from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_client.model.tokenizer import ModelTokenizer
 from split_server.compat.backend import EngineBackend
-from split_server.sessions.store import StoreLimits
+from split_server.sessions.making_way import StoreLimits
 from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, ContextOverflow, ShuttingDown
 from tests import oracle

@@ -19,8 +19,9 @@ from split_server.original.sessions import OriginalSessions
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts
 from split_server.sessions.framed import FramedSessions
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.step import StepAdmission
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.client import ClientProtocol
 from tests.engines import tiny_backbone
 from tests.patience import PATIENCE

@@ -8,8 +8,9 @@ import torch
 
 from split_server.kv.buffers import BufferPool
 from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.session import Framing, Session
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
 

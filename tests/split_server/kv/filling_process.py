@@ -16,8 +16,9 @@ import torch
 from split_server.kv.buffers import BufferPool
 from split_server.kv.capacity import capacity_for
 from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.session import Session
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.errors import CacheFull
 from tests.split_server.kv.filling import chain
 

@@ -10,8 +10,9 @@ import pytest
 from split_server.memory.budget import BudgetLimits
 from split_server.memory.limit import Room
 from split_server.memory.measured import MeasuredRoom
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.session import Session
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, UnknownSession
 from tests.split_server.memory.planning import Memory, grow, planner_with

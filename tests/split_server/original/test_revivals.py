@@ -14,8 +14,8 @@ import pytest
 from split_server.kv.block_key import Namespaces
 from split_server.kv.run_pool import PoolLimits, RunPool
 from split_server.original.sessions import Appended
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
-from split_server.sessions.store import StoreLimits
 from split_wire.errors import Overloaded, TooManySessions, UnknownSession
 from split_wire.tensor import Tensor
 from tests import oracle

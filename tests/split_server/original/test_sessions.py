@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from split_server.sessions.store import StoreLimits
+from split_server.sessions.making_way import StoreLimits
 from split_wire.errors import UnknownSession
 from split_wire.tensor import Tensor
 from tests import oracle

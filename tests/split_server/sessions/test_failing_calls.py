@@ -10,7 +10,8 @@ import pytest
 
 from split_server.memory.budget import BudgetLimits
 from split_server.memory.measured import MeasuredRoom
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.making_way import StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.client import StepCompleted
 from split_wire.errors import ShuttingDown
 from split_wire.tensor import Tensor

@@ -12,7 +12,7 @@ import torch
 
 from split_server.memory.budget import BudgetLimits
 from split_server.sessions import framed
-from split_server.sessions.store import StoreLimits
+from split_server.sessions.making_way import StoreLimits
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.messages import Close, Closed, Failure, Open, Ping, Pong, Result, Step

@@ -14,8 +14,8 @@ import pytest
 
 from split_server.kv.block_key import Namespaces
 from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
-from split_server.sessions.store import StoreLimits
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.errors import PrefixMismatch, StartBeyondCache, StepConflict
 from split_wire.messages import Failure, Restore, Result

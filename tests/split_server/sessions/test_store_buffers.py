@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from split_server.kv.buffers import BufferPool
 from split_server.memory.budget import BudgetLimits, ByteBudget
+from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.session import Session
-from split_server.sessions.store import SessionStore, StoreLimits
+from split_server.sessions.store import SessionStore
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, TooManySessions, UnknownSession
 from split_wire.messages import Step

@@ -11,7 +11,7 @@ import pytest
 
 from split_server.kv.capacity import capacity_for
 from split_server.memory.budget import BudgetLimits
-from split_server.sessions.store import StoreLimits
+from split_server.sessions.making_way import StoreLimits
 from split_wire.client import StepCompleted, StepFailed
 from split_wire.errors import CacheFull
 from tests import oracle
