@@ -29,12 +29,13 @@ def main() -> None:
 async def _serve(model: str, requests: int, seed: int, longest: int, linears: str) -> None:
     from split_server.serving.config import ServerConfig
     from split_server.serving.startup import load_parts
+    from split_server.sessions.making_way import MakingWay
 
     config = ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears, compat=False)
     parts = load_parts(config)
     # Its sessions are idle as soon as they are answered, and may make way for each other.
     store = parts.steps.store
-    store._limits = replace(store._limits, active=0.0)
+    store._way = MakingWay(replace(store._way.limits, active=0.0))
     parts.steps.start()
     crowd = _Crowd(parts, random.Random(seed), longest)
     for number in range(requests):

@@ -35,20 +35,20 @@ class MakingWay:
     """Chooses, and gives up nothing itself; ``clock`` in seconds."""
 
     def __init__(self, limits: StoreLimits, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limits, self._clock = limits, clock
+        self.limits, self._clock = limits, clock
 
     def active(self, session: Session) -> bool:
         """Whether its client has just used it, and goes on as far as is known."""
-        return not session.resting and self._idle_for(session) < self._limits.active
+        return not session.resting and self._idle_for(session) < self.limits.active
 
     def expired(self, sessions: Collection[Session]) -> list[Session]:
         """Those that were idle for longer than the limit."""
-        deadline = self._clock() - self._limits.ttl
+        deadline = self._clock() - self.limits.ttl
         return [each for each in sessions if each.running == 0 and each.last_used < deadline]
 
     def full(self, held: Counter[str], principal: str) -> bool:
         """Whether ``principal`` cannot have one more; ``held``: how many each principal has."""
-        limits = self._limits
+        limits = self.limits
         total, mine = held.total(), held[principal]
         return total >= limits.max_sessions or mine >= limits.max_sessions_per_principal
 
@@ -59,7 +59,7 @@ class MakingWay:
 
         Raises TooManySessions where there is none.
         """
-        own_limit = held[principal] >= self._limits.max_sessions_per_principal
+        own_limit = held[principal] >= self.limits.max_sessions_per_principal
 
         def may_go(session: Session) -> bool:
             larger = held[session.principal] > held[principal]
@@ -68,11 +68,11 @@ class MakingWay:
         idle = [each for each in sessions if each.running == 0 and may_go(each)]
         resting = [session for session in idle if not self.active(session)]
         if not resting and not own_limit:
-            share = self._limits.max_sessions // len({*held, principal})
+            share = self.limits.max_sessions // len({*held, principal})
             owed = held[principal] < share
             resting = [session for session in idle if owed and held[session.principal] > share]
         if not resting:
-            limits = self._limits
+            limits = self.limits
             limit = limits.max_sessions_per_principal if own_limit else limits.max_sessions
             raise TooManySessions(limit, self.retry_after(idle))
         # Of equally large holders the first, which is the longest idle one.
@@ -89,8 +89,8 @@ class MakingWay:
 
     def retry_after(self, idle: list[Session]) -> float:
         """Seconds until one of ``idle`` sessions may go."""
-        longest = max(map(self._idle_for, idle), default=self._limits.active - _USUAL_RETRY)
-        return round(max(SHORTEST_RETRY, self._limits.active - longest), 1)
+        longest = max(map(self._idle_for, idle), default=self.limits.active - _USUAL_RETRY)
+        return round(max(SHORTEST_RETRY, self.limits.active - longest), 1)
 
     def _idle_for(self, session: Session) -> float:
         return self._clock() - session.last_used
