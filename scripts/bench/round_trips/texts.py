@@ -10,8 +10,23 @@ from scripts.real.texts.passages import PASSAGES
 
 _SEED = 20
 _FIELDS = (
-    "name", "street", "city", "postcode", "country", "birthday", "profession", "employer", "email",
-    "telephone", "language", "currency", "timezone", "nickname", "website", "department", "manager",
+    "name",
+    "street",
+    "city",
+    "postcode",
+    "country",
+    "birthday",
+    "profession",
+    "employer",
+    "email",
+    "telephone",
+    "language",
+    "currency",
+    "timezone",
+    "nickname",
+    "website",
+    "department",
+    "manager",
     "salary",
 )
 _NAMES = ("Ada", "Bela", "Carlos", "Dunja", "Emre", "Fatima", "Goran", "Hana", "Ines", "Jonas")
