@@ -35,7 +35,7 @@ def said() -> tuple[list[Said], list[Said]]:
 
 
 def _chat(client: SplitClient, questions: list[str]) -> list[Said]:
-    session = client.session()
+    session = client.conversation()
     session.params, session.max_tokens = SamplingParams(), _TOKENS
     made = []
     for question in questions:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from split_client.grammar.form import JsonSchema
-from split_client.grammar.forms import Forms
-
 from scripts.bench.round_trips.scripted import Script
 from scripts.bench.round_trips.workloads import Workload, follows_text, workloads
 from split_client.generation.constraint import Constraint
+from split_client.grammar.form import JsonSchema
+from split_client.grammar.forms import Forms
+from split_client.grammar.keywords import ITEM_SEPARATOR, KEY_SEPARATOR
 from split_client.grammar.vocabulary import Vocabulary
 from split_client.model.tokenizer import ModelTokenizer
-from split_server.embedded import EMBEDDED
+from split_server.checkpoint.folder import EMBEDDED
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Model:
         eos = frozenset({int(config["eos_token_id"])})
         tokenizer = ModelTokenizer.open(path, rows, trusted=True)
         pieces = Vocabulary(text, rows, eos).texts
-        return cls(tokenizer, rows, pieces, Forms(text, rows, eos))
+        return cls(tokenizer, rows, pieces, Forms(lambda: text, rows, eos))
 
     def workloads(self) -> list[Workload]:
         """All that are scripted."""
-        return workloads(self.tokenizer, self.rows, SEPARATORS)
+        return workloads(self.tokenizer, self.rows, (ITEM_SEPARATOR, KEY_SEPARATOR))
 
     def constraint(self, schema: dict[str, Any]) -> Callable[[], Constraint]:
         """The form of a schema."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from split_client.generation.speculation.drafter import Drafter
+import numpy as np
+from numpy.typing import NDArray
 
 from scripts.bench.round_trips.clock import CountedClock
 from scripts.bench.round_trips.network import Network
@@ -20,6 +21,7 @@ from split_client.generation.constraint import Constraint
 from split_client.generation.detokenizer import Decoder
 from split_client.generation.loop import Finished, Limits, decode
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.drafter import Drafter
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,7 @@ class Chat:
         told = self._backend.traffic = Traffic()
         sampler = ScriptedSampler(script, self._network, self._clock)
         began = self._clock()
-        ids = []
-        for event in decode(
+        events = decode(
             self._sequence,
             sampler,  # type: ignore[arg-type]
             self._decoder,
@@ -70,12 +71,11 @@ class Chat:
             constraint=None if constraint is None else constraint(),
             drafter=self._drafter,
             clock=self._clock,
-        ):
-            if not isinstance(event, Finished):
-                ids.append(event.token)
+        )
+        ids = [event.token for event in events if not isinstance(event, Finished)]
         return Timed(ids, self._clock() - began, told)
 
 
-def embed_rows(tokens: list[int], start: int, stop: int):  # type: ignore[no-untyped-def]
-    """Rows that are never asked for by name."""
+def embed_rows(tokens: list[int], start: int, stop: int) -> NDArray[np.float32]:
+    """Rows that are never asked for by name, [stop - start, 2]."""
     return embed(tokens[start:stop])

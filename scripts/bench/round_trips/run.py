@@ -1,9 +1,9 @@
 """Round trips of a reply with drafts and forced tokens, against plain decoding in the same run.
 
-The states are scripted (what the model writes is fixed, and each state is checked to be of exactly
-the tokens before it), the loop, the drafts, the forms and the sequence are the device's own. Time is
-counted: round trips, bytes over the link, the server's pass, the choice from a state; the device's
-own work is added as processor time.
+The states are scripted: what the model writes is fixed, and each state is checked to be of exactly
+the tokens before it. Loop, drafts, forms and sequence are the device's own. Time is counted: round
+trips, bytes over the link, the server's pass, the choice from a state; the device's own work is
+added as processor time.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from split_client.generation.speculation.drafter import Drafter
-from split_client.generation.speculation.memo import Memo
-
 from scripts.bench.report import heading, table
 from scripts.bench.round_trips.embedded_chats import Said, said
 from scripts.bench.round_trips.model import Model
 from scripts.bench.round_trips.network import Network
 from scripts.bench.round_trips.reply import Chat, Timed
 from scripts.bench.round_trips.workloads import MOST, Workload, says
+from split_client.generation.speculation.drafter import Drafter
+from split_client.generation.speculation.memo import Memo
 
 ROUND_TRIPS = (0.0, 0.005, 0.02, 0.05, 0.1)
 _TOLD_AT = 0.05
@@ -144,7 +143,8 @@ def _never_slower(cases: Sequence[Case]) -> str:
                 for up in _UP:
                     plain, ahead = case.run(Network(round_trip, per_row=per_row, up=up))
                     ratio = plain.seconds / ahead.seconds
-                    where = f"RTT {1e3 * round_trip:.0f}, {1e3 * per_row:g} ms a row, {up / 1e6:g} Mbit/s"
+                    row, link = f"{1e3 * per_row:g} ms a row", f"{up / 1e6:g} Mbit/s"
+                    where = f"RTT {1e3 * round_trip:.0f}, {row}, {link}"
                     found.append((ratio, where, ahead.bytes / plain.bytes))
         ratio, where, _ = min(found)
         most = max(each[2] for each in found)

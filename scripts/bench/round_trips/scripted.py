@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scripts.bench.round_trips.clock import CountedClock
 from scripts.bench.round_trips.network import Network
 from split_client.generation.backend import Rows, StepOutput
+from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Choice
 from split_wire.attention import AttentionRequest
 from split_wire.tensor import WireDtype
@@ -99,6 +100,7 @@ class ScriptedSampler:
     """Chooses what ``script`` says, in place of ``sampling.sampler.Sampler``."""
 
     head: Any = None
+    params = SamplingParams()
 
     def __init__(self, script: Script, network: Network, clock: CountedClock) -> None:
         self._script, self._network, self._clock = script, network, clock

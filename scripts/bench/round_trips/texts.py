@@ -40,15 +40,14 @@ def source() -> str:
 
 def getters() -> str:
     """Code after a template: a class with a getter and a setter for each of its fields."""
-    made = ["class Person:"]
-    for name in _FIELDS:
-        made.append(
-            f"    def get_{name}(self):\n        return self._{name}\n\n"
-            f"    def set_{name}(self, value):\n        if value is None:\n"
-            f'            raise ValueError("{name} is missing")\n'
-            f"        self._{name} = value\n"
-        )
-    return "\n".join(made)
+    made = (
+        f"    def get_{name}(self):\n        return self._{name}\n\n"
+        f"    def set_{name}(self, value):\n        if value is None:\n"
+        f'            raise ValueError("{name} is missing")\n'
+        f"        self._{name} = value\n"
+        for name in _FIELDS
+    )
+    return "\n".join(("class Person:", *made))
 
 
 def records(count: int = 12) -> list[dict[str, Any]]:

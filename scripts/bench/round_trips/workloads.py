@@ -1,4 +1,4 @@
-"""What is timed: a prompt, what the scripted model writes after it, and a form where there is one."""
+"""What is timed: a prompt, what the scripted model writes after it, and its form if it has one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from scripts.bench.round_trips import texts
 from scripts.bench.round_trips.scripted import Script
-from split_client.generation.sampling.sampler import Choice
 from split_client.model.tokenizer import ModelTokenizer
-
-__all__ = ["Choice", "Workload", "follows_text", "says", "workloads"]
 
 # Longer replies tell nothing more.
 MOST = 500
@@ -23,7 +20,7 @@ MOST = 500
 @dataclass(frozen=True, slots=True)
 class Workload:
     """``reply``: the ids that plain decoding gives; ``text``: the same where a form guides it;
-    ``form``: a JSON schema. ``before``: replies of the same chat that were there already.
+    ``form``: a JSON schema.
     """
 
     name: str
@@ -81,7 +78,9 @@ def follows_text(text: str, tokenizer: ModelTokenizer, pieces: Sequence[bytes]) 
         token = next_of(at)
         if allowed is None or allowed[token]:
             return token
-        fitting = [int(one) for one in np.flatnonzero(allowed) if data.startswith(pieces[one], at)]
+        fitting = [
+            int(one) for one in np.flatnonzero(allowed) if data.startswith(pieces[int(one)], at)
+        ]
         return max((one for one in fitting if pieces[one]), key=lambda one: len(pieces[one]))
 
     return script
