@@ -114,9 +114,8 @@ def delayed(url: str, round_trip: float) -> Iterator[str]:
 async def _ended(hop: DelayedHop) -> None:
     await hop.close()
     others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    if others:
+        await asyncio.wait(others, timeout=5)
 
 
 def _options() -> argparse.Namespace:
