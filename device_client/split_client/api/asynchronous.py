@@ -185,6 +185,15 @@ class AsyncSplitClient:
         """The opened ends, once :meth:`connect` was awaited."""
         return self._client.ends
 
+    async def most_drafts(self) -> int:
+        """As :attr:`SplitClient.most_drafts`."""
+        return await self._worker.run(lambda: self._client.most_drafts)
+
+    @property
+    def drafts(self) -> Drafts:
+        """How many tokens a step of replies guesses."""
+        return self._client.drafts
+
     @property
     def server_cache(self) -> Cache:
         """Whether the server may keep what it computed of a chat for later sessions."""
