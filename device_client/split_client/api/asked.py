@@ -12,6 +12,7 @@ from split_client.chat.conversation import Message
 from split_client.errors import MessageInvalid
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_wire.attention import AttentionRequest
 
 ROLES = ("system", "user", "assistant")
@@ -46,6 +47,7 @@ class Asked:
     max_tokens: int
     stop: tuple[str, ...]
     attention: AttentionRequest | None
+    form: Form | None
 
     @classmethod
     def of(
@@ -56,10 +58,11 @@ class Asked:
         max_tokens: int,
         stop: str | Iterable[str],
         attention: AttentionRequest | None,
+        form: Any = None,
     ) -> Asked:
-        """Raises InvalidSamplingParameter, and TypeError for a word that is none."""
+        """Raises InvalidSamplingParameter, GrammarInvalid; TypeError for a word that is none."""
         given = given_words(words)
-        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention)
+        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention, form_of(form))
 
     def sampling(self, defaults: SamplingParams) -> SamplingParams:
         """The words over the params over the model's ``defaults``."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
+from split_client.chat.formed import Formed
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
+from split_client.grammar.form import Form
 from split_client.model.ends import DeviceEnds
 from split_client.noise.rules import require_blind_sampling
 from split_client.transport.base import Traffic
@@ -41,13 +43,16 @@ class ReplyMaker:
         max_tokens: int,
         stop: tuple[str, ...],
         attention: AttentionRequest | None = None,
+        *,
+        form: Form | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
-        ``attention``: which attention the events of its tokens bring.
+        ``attention``: which attention the events of its tokens bring. ``form``: what the reply is
+        to be; None: any text.
 
-        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
-        it is read the errors of the decode loop.
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid at
+        once, and while it is read the errors of the decode loop.
         """
         manifest = self.ends.manifest
         if not prompt:
@@ -57,6 +62,7 @@ class ReplyMaker:
         params = self.ends.defaults if params is None else params
         if self._noised:
             require_blind_sampling(params)
+        constraint = None if form is None else self.ends.forms.constraint(form)()
         sampler = Sampler(self.ends.head, params)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         self._cancel.clear()
@@ -67,9 +73,13 @@ class ReplyMaker:
             prompt,
             limits,
             attention=attention,
+            constraint=constraint,
             cancelled=self._cancel.is_set,
         )
-        return Reply(_until_cancelled(events), len(prompt), self._traffic)
+        reply = Reply(_until_cancelled(events), len(prompt), self._traffic)
+        if form is not None and constraint is not None:
+            reply.formed = Formed(form, lambda: constraint.whole)
+        return reply
 
     def attention(
         self, sequence: Sequence, ids: list[int], request: AttentionRequest

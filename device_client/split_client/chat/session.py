@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.conversation import Conversation, Message, Prompt
@@ -12,6 +13,7 @@ from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter
@@ -56,6 +58,7 @@ class ChatSession:
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self._stop: tuple[str, ...] = ()
+        self._form: Form | None = None
         self.attention: AttentionRequest | None = None
         self.adapter: str | None = None
         self.adapter_used: str | None = None
@@ -69,6 +72,17 @@ class ChatSession:
     @stop.setter
     def stop(self, stop: str | Iterable[str]) -> None:
         self._stop = stop_texts(stop)
+
+    @property
+    def form(self) -> Form | None:
+        """What replies are to be; None: any text. A dict, or a class with ``model_json_schema``,
+        that is set is a JSON schema. Setting it raises GrammarInvalid.
+        """
+        return self._form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self._form = form_of(form)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -109,7 +123,13 @@ class ChatSession:
         prompt = self.conversation.prompt()
         adapter = self._choice()
         reply = self._maker.reply(
-            self._sequence, prompt.ids, self.params, self.max_tokens, self._stop, self.attention
+            self._sequence,
+            prompt.ids,
+            self.params,
+            self.max_tokens,
+            self._stop,
+            self.attention,
+            form=self._form,
         )
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)
