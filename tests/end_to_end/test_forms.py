@@ -131,7 +131,7 @@ def test_without_the_library_it_is_said_how_to_install_it(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "llguidance", None)
-    with SplitClient(server.url) as client, pytest.raises(GrammarMissing, match="gatelink.grammar"):
+    with SplitClient(server.url) as client, pytest.raises(GrammarMissing, match="pip install"):
         client.chat(QUESTION, form=PERSON)
 
 

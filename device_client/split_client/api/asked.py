@@ -39,7 +39,10 @@ class SamplingWords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One reply that is wanted: the text to continue, or the messages to answer."""
+    """One reply that is wanted: the text to continue, or the messages to answer.
+
+    ``expected``: a text that it is thought to be, but for differences.
+    """
 
     prompt: str | tuple[Message, ...]
     params: SamplingParams | None
@@ -47,6 +50,7 @@ class Asked:
     max_tokens: int
     stop: tuple[str, ...]
     attention: AttentionRequest | None
+    expected: str | None
     form: Form | None
 
     @classmethod
@@ -58,11 +62,13 @@ class Asked:
         max_tokens: int,
         stop: str | Iterable[str],
         attention: AttentionRequest | None,
+        expected: str | None = None,
         form: Any = None,
     ) -> Asked:
         """Raises InvalidSamplingParameter, GrammarInvalid; TypeError for a word that is none."""
         given = given_words(words)
-        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention, form_of(form))
+        texts, wanted = stop_texts(stop), form_of(form)
+        return cls(prompt, params, given, max_tokens, texts, attention, expected, wanted)
 
     def sampling(self, defaults: SamplingParams) -> SamplingParams:
         """The words over the params over the model's ``defaults``."""

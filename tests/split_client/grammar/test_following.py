@@ -1,4 +1,4 @@
-"""What is forced has a mask of one bit at every token, and leaves a reply as it would be without."""
+"""What is forced has masks of one bit at every token, and leaves a reply as it is without."""
 
 from __future__ import annotations
 

@@ -65,11 +65,13 @@ def test_a_tokenizer_that_the_library_cannot_read_is_told(source: str) -> None:
         Forms(lambda: "{}", ROWS, EOS).constraint(JsonObject())
 
 
-def test_a_form_that_costs_too_much_ends_its_process_and_not_this_one(source: str) -> None:
-    for limits in ({"seconds": 0.6}, {"memory": 420 << 20, "seconds": 20.0}):
-        tried = Trial((source, ROWS, EOS), JsonSchema.of(COSTLY), lambda: trial_process(**limits))
-        with pytest.raises(FormTooCostly, match="simpler"):
-            tried.require_passed()
+@pytest.mark.parametrize("limits", [(0.6, trial.MAX_MEMORY), (20.0, 420 << 20)], ids=str)
+def test_a_form_that_costs_too_much_ends_its_process_and_not_this_one(
+    source: str, limits: tuple[float, int]
+) -> None:
+    tried = Trial((source, ROWS, EOS), JsonSchema.of(COSTLY), lambda: trial_process(*limits))
+    with pytest.raises(FormTooCostly, match="simpler"):
+        tried.require_passed()
 
 
 def test_forms_ask_for_a_trial_of_what_is_written_and_none_of_a_choice(
