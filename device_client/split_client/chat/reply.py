@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from split_client.chat.formed import Formed
+from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.transport.base import Traffic
 
@@ -75,6 +78,7 @@ class Reply:
         self.finish_reason: FinishReason | None = None
         self.stats = ReplyStats(prompt_tokens)
         self.adapter: str | None = None
+        self.formed: Formed | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
@@ -82,6 +86,16 @@ class Reply:
     def text(self) -> str:
         """The text so far; of a reply that nobody has begun to read, all of it."""
         return self._text if self._begun else self.read()
+
+    @property
+    def value(self) -> Any:
+        """What a reply with a form says, which is read to its end: the parsed JSON of a JSON form,
+        else its text. Raises ReplyCut where the reply has no form, or is no whole text of it.
+        """
+        text = self.text if self.finish_reason is not None else self.read()
+        if self.formed is None:
+            raise ReplyCut("it was asked for without one; use text, or give form=")
+        return self.formed.value(text, self.finish_reason)
 
     @property
     def begun(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.conversation import Conversation, Message, Prompt
@@ -15,6 +16,7 @@ from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.speculation.wanted import Drafts, drafts_of
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
@@ -63,6 +65,7 @@ class ChatSession:
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self._stop: tuple[str, ...] = ()
+        self._form: Form | None = None
         self.attention: AttentionRequest | None = None
         self.expected: str | None = None
         self.adapter: str | None = None
@@ -97,6 +100,17 @@ class ChatSession:
     def most_drafts(self) -> int:
         """As many as a step of this server may guess; opens the session."""
         return self._sequence.interactive_rows - 1
+
+    @property
+    def form(self) -> Form | None:
+        """What replies are to be; None: any text. A dict, or a class with ``model_json_schema``,
+        that is set is a JSON schema. Setting it raises GrammarInvalid.
+        """
+        return self._form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self._form = form_of(form)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -144,6 +158,7 @@ class ChatSession:
             self._stop,
             self.attention,
             drafter=self._drafter(),
+            form=self._form,
         )
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)
