@@ -7,30 +7,33 @@ only new tokens travel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 from split_client.chat.bound import TextBound
-from split_client.errors import PromptEmpty
+from split_client.chat.message import Message, without_result
+from split_client.chat.writing import written
+from split_client.errors import PromptEmpty, TemplateFailed, TemplateTooCostly
+from split_client.tools.call import ToolCall
+from split_client.tools.families import CallForm
 
+__all__ = ["Conversation", "Encoder", "Message", "Prompt", "Renderer", "Spelling"]
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """``role``: system, user or assistant."""
-
-    role: str
-    content: str
-
-    def as_dict(self) -> dict[str, str]:
-        """As templates and files have it."""
-        return {"role": self.role, "content": self.content}
+NO_RESULT = "error: this call was not run"
 
 
 class Renderer(Protocol):
-    """A chat template."""
+    """A chat template; ``tools`` are given to it where there are any."""
 
-    def render(self, messages: list[dict[str, str]], *, add_generation_prompt: bool = True) -> str:
+    def render(
+        self,
+        messages: list[dict[str, Any]],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
+    ) -> str:
         """The prompt's text."""
 
 
@@ -43,8 +46,24 @@ class Encoder(Protocol):
     def encode_after(self, ids: list[int], text: str) -> list[int] | None:
         """Ids of ``text`` as it continues ``ids``, None where only the whole text can tell."""
 
+    def encode_marked(self, ids: list[int], text: str) -> list[int] | None:
+        """As :meth:`encode_after`, of a text with what :meth:`plain` made; no ids: of the whole."""
+
+    def plain(self, text: str) -> str:
+        """``text`` of a stranger, of which no control token comes."""
+
     def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
         """The text of ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a model spells tools: the ``form`` of its template's calls, None where that knows no
+    tools, and the texts of the tokens that end a turn.
+    """
+
+    form: CallForm | None = None
+    ends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +75,33 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True)
+class _AsWritten:
+    """What the template makes of a chat, and the same with calls as the model wrote them."""
+
+    rendered: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
-    """The prompt that a reply continues; ``revision`` tells whether the chat has moved on since."""
+    """The prompt that a reply continues; ``revision`` tells whether the chat has moved on since,
+    ``rendered`` is what the template made of it.
+    """
 
     text: str
     ids: list[int]
     revision: int
+    rendered: str = ""
 
 
 _KNOWN_TURNS = 16
 
 
 class Conversation:
-    """Messages in order; the last one is the user's while a reply is wanted.
+    """Messages in order; the last one is the user's, or a tool's, while a reply is wanted.
 
-    ``bound``: what refuses a chat that no context can hold, before it is rendered.
+    ``bound``: what refuses a chat that no context can hold, before it is rendered. ``tools``: those
+    that the model is told of, in the form of OpenAI's API.
     """
 
     def __init__(
@@ -79,12 +110,18 @@ class Conversation:
         tokenizer: Encoder,
         system: str | None = None,
         bound: TextBound | None = None,
+        spelling: Spelling | None = None,
     ) -> None:
         self._template = template
         self._tokenizer = tokenizer
         self._bound = bound
         self._messages: list[Message] = []
         self._known: list[_Known] = []
+        self._spelling = spelling or Spelling()
+        self._as_written: list[_AsWritten] = []
+        # The same definitions and results are part of every prompt.
+        self._plain = lru_cache(maxsize=1024)(lambda text: tokenizer.plain(text))
+        self.tools: tuple[dict[str, Any], ...] = ()
         self._revision = 0
         self.set_system(system)
 
@@ -114,7 +151,18 @@ class Conversation:
             raise PromptEmpty
         if self._messages and self._messages[-1].role == "user":
             del self._changed()[-1]
+        for call in self.waiting:
+            self.result(call, NO_RESULT)
         self._changed().append(Message("user", content))
+
+    @property
+    def waiting(self) -> list[ToolCall]:
+        """Calls of the last reply that have no result yet."""
+        return without_result(self.messages)
+
+    def result(self, call: ToolCall, content: str) -> None:
+        """Add the result of a call."""
+        self._changed().append(Message("tool", content, (), call.id, call.name))
 
     def prompt(self) -> Prompt:
         """The prompt of the next reply.
@@ -124,23 +172,29 @@ class Conversation:
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty
         if self._bound is not None:
-            self._bound.require(sum(len(message.content) for message in self._messages))
-        text = self._template.render([message.as_dict() for message in self._messages])
+            self._bound.require(sum(message.size for message in self._messages))
+        rendered = self._render(self._messages)
+        text = self._with_calls_as_written(rendered)
         ids = self._encode(text)
         if not ids:
             raise PromptEmpty
-        return Prompt(text, ids, self._revision)
+        return Prompt(text, ids, self._revision, rendered)
 
-    def reply(self, prompt: Prompt, content: str, ids: Iterable[int]) -> bool:
-        """Add the model's answer to ``prompt``: its text and the ids it came as.
+    def reply(
+        self, prompt: Prompt, content: str, ids: Iterable[int], calls: Sequence[ToolCall] = ()
+    ) -> bool:
+        """Add the model's answer to ``prompt``: its text, its calls, and the ids it came as.
 
         False, and nothing is added, when the chat has moved on since.
         """
         if prompt.revision != self._revision:
             return False
-        self._changed().append(Message("assistant", content))
+        self._changed().append(Message("assistant", content, tuple(calls)))
         reply = list(ids)
-        text = prompt.text + self._tokenizer.decode(reply, skip_special_tokens=False)
+        raw = self._tokenizer.decode(reply, skip_special_tokens=False)
+        text = prompt.text + raw
+        if calls:
+            self._note_written(prompt, raw)
         # Turns that were taken back stay useful for a while, but not without bound.
         del self._known[:-_KNOWN_TURNS]
         self._known.append(_Known(text, prompt.ids + reply))
@@ -159,17 +213,17 @@ class Conversation:
         """Take back the last answer so that the model answers again; False if there is none."""
         if self._messages and self._messages[-1].role == "assistant":
             del self._changed()[-1]
-        return bool(self._messages) and self._messages[-1].role == "user"
+        return bool(self._messages) and self._messages[-1].role in ("user", "tool")
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Continue from other messages, a saved chat for example."""
         self._changed()[:] = messages
-        self._known = []
+        self._known, self._as_written = [], []
 
     def clear(self) -> None:
         """Forget everything but the system message."""
         del self._changed()[1 if self._has_system() else 0 :]
-        self._known = []
+        self._known, self._as_written = [], []
 
     def _changed(self) -> list[Message]:
         """The messages, about to be changed."""
@@ -179,15 +233,52 @@ class Conversation:
     def _has_system(self) -> bool:
         return bool(self._messages) and self._messages[0].role == "system"
 
+    def _render(self, messages: Sequence[Message], *, begin: bool = True) -> str:
+        made = written(messages, self.tools, self._spelling.form, self._plain)
+        if made.tools is None:
+            return self._template.render(made.messages, add_generation_prompt=begin)
+        return self._template.render(made.messages, tools=made.tools, add_generation_prompt=begin)
+
+    def _with_calls_as_written(self, rendered: str) -> str:
+        """``rendered`` with the calls of earlier replies as the model wrote them, so that what is
+        known of them stays a beginning.
+        """
+        for known in reversed(self._as_written):
+            if rendered.startswith(known.rendered):
+                return known.text + rendered[len(known.rendered) :]
+        return rendered
+
+    def _note_written(self, prompt: Prompt, raw: str) -> None:
+        """Learn where the template ends the reply ``raw``, the newest message, whose calls it
+        writes in a way of its own.
+        """
+        try:
+            rendered = self._render(self._messages, begin=False)
+        except (TemplateFailed, TemplateTooCostly):
+            return
+        tail = rendered[len(prompt.rendered) :]
+        at = max((tail.rfind(end) for end in self._spelling.ends if end), default=-1)
+        if at < 0 or not rendered.startswith(prompt.rendered):
+            return
+        end = next((end for end in self._spelling.ends if end and raw.endswith(end)), "")
+        text = prompt.text + raw.removesuffix(end) + tail[at:]
+        del self._as_written[:-_KNOWN_TURNS]
+        self._as_written.append(_AsWritten(rendered, text))
+
     def _encode(self, text: str) -> list[int]:
         """Ids of ``text``, from the longest known beginning on."""
         for known in reversed(self._known):
             for start in self._beginnings(known):
                 if text.startswith(start.text):
-                    rest = self._tokenizer.encode_after(start.ids, text[len(start.text) :])
+                    rest = self._continued(start.ids, text[len(start.text) :])
                     if rest is not None:
                         return start.ids + rest
-        return self._tokenizer.encode(text)
+        return self._continued([], text) or []
+
+    def _continued(self, ids: list[int], text: str) -> list[int] | None:
+        if self.tools or any(message.role == "tool" for message in self._messages):
+            return self._tokenizer.encode_marked(ids, text)
+        return self._tokenizer.encode_after(ids, text) if ids else self._tokenizer.encode(text)
 
     def _beginnings(self, known: _Known) -> list[_Known]:
         """The known text, and the same without its last token.
