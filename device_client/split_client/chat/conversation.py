@@ -8,62 +8,22 @@ only new tokens travel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
+from split_client.chat.as_written import AsWritten
 from split_client.chat.bound import TextBound
 from split_client.chat.message import Message, without_result
+from split_client.chat.spelling import Encoder, Renderer, Spelling
 from split_client.chat.writing import written
 from split_client.errors import PromptEmpty, TemplateFailed, TemplateTooCostly
 from split_client.tools.call import ToolCall
-from split_client.tools.families import CallForm
 
 __all__ = ["Conversation", "Encoder", "Message", "Prompt", "Renderer", "Spelling"]
 
 NO_RESULT = "error: this call was not run"
-
-
-class Renderer(Protocol):
-    """A chat template; ``tools`` are given to it where there are any."""
-
-    def render(
-        self,
-        messages: list[dict[str, Any]],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        add_generation_prompt: bool = True,
-    ) -> str:
-        """The prompt's text."""
-
-
-class Encoder(Protocol):
-    """A tokenizer."""
-
-    def encode(self, text: str, *, add_special_tokens: bool = False) -> list[int]:
-        """Ids of a text."""
-
-    def encode_after(self, ids: list[int], text: str) -> list[int] | None:
-        """Ids of ``text`` as it continues ``ids``, None where only the whole text can tell."""
-
-    def encode_marked(self, ids: list[int], text: str) -> list[int] | None:
-        """As :meth:`encode_after`, of a text with what :meth:`plain` made; no ids: of the whole."""
-
-    def plain(self, text: str) -> str:
-        """``text`` of a stranger, of which no control token comes."""
-
-    def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
-        """The text of ids."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a model spells tools: the ``form`` of its template's calls, None where that knows no
-    tools, and the texts of the tokens that end a turn.
-    """
-
-    form: CallForm | None = None
-    ends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +32,6 @@ class _Known:
 
     text: str
     ids: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _AsWritten:
-    """What the template makes of a chat, and the same with calls as the model wrote them."""
-
-    rendered: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +70,7 @@ class Conversation:
         self._messages: list[Message] = []
         self._known: list[_Known] = []
         self._spelling = spelling or Spelling()
-        self._as_written: list[_AsWritten] = []
+        self._as_written = AsWritten(self._spelling.ends)
         # The same definitions and results are part of every prompt.
         self._plain = lru_cache(maxsize=1024)(lambda text: tokenizer.plain(text))
         self.tools: tuple[dict[str, Any], ...] = ()
@@ -174,7 +126,7 @@ class Conversation:
         if self._bound is not None:
             self._bound.require(sum(message.size for message in self._messages))
         rendered = self._render(self._messages)
-        text = self._with_calls_as_written(rendered)
+        text = self._as_written.text(rendered)
         ids = self._encode(text)
         if not ids:
             raise PromptEmpty
@@ -218,12 +170,14 @@ class Conversation:
     def replace(self, messages: Iterable[Message]) -> None:
         """Continue from other messages, a saved chat for example."""
         self._changed()[:] = messages
-        self._known, self._as_written = [], []
+        self._known = []
+        self._as_written.forget()
 
     def clear(self) -> None:
         """Forget everything but the system message."""
         del self._changed()[1 if self._has_system() else 0 :]
-        self._known, self._as_written = [], []
+        self._known = []
+        self._as_written.forget()
 
     def _changed(self) -> list[Message]:
         """The messages, about to be changed."""
@@ -239,31 +193,11 @@ class Conversation:
             return self._template.render(made.messages, add_generation_prompt=begin)
         return self._template.render(made.messages, tools=made.tools, add_generation_prompt=begin)
 
-    def _with_calls_as_written(self, rendered: str) -> str:
-        """``rendered`` with the calls of earlier replies as the model wrote them, so that what is
-        known of them stays a beginning.
-        """
-        for known in reversed(self._as_written):
-            if rendered.startswith(known.rendered):
-                return known.text + rendered[len(known.rendered) :]
-        return rendered
-
     def _note_written(self, prompt: Prompt, raw: str) -> None:
-        """Learn where the template ends the reply ``raw``, the newest message, whose calls it
-        writes in a way of its own.
-        """
-        try:
+        """Learn how the template closes the reply ``raw``, the newest message, with its calls."""
+        with suppress(TemplateFailed, TemplateTooCostly):
             rendered = self._render(self._messages, begin=False)
-        except (TemplateFailed, TemplateTooCostly):
-            return
-        tail = rendered[len(prompt.rendered) :]
-        at = max((tail.rfind(end) for end in self._spelling.ends if end), default=-1)
-        if at < 0 or not rendered.startswith(prompt.rendered):
-            return
-        end = next((end for end in self._spelling.ends if end and raw.endswith(end)), "")
-        text = prompt.text + raw.removesuffix(end) + tail[at:]
-        del self._as_written[:-_KNOWN_TURNS]
-        self._as_written.append(_AsWritten(rendered, text))
+            self._as_written.note((prompt.rendered, prompt.text), rendered, raw)
 
     def _encode(self, text: str) -> list[int]:
         """Ids of ``text``, from the longest known beginning on."""

@@ -40,8 +40,8 @@ class Tool:
         if not NAME.fullmatch(self.name):
             reason = "the name of a tool is 1 to 64 letters, digits, _, - and ."
             raise ToolsInvalid(repr(self.name[:80]), reason)
-        if reason := _why_no_schema(self.parameters):
-            raise ToolsInvalid(self.name, reason)
+        if unfit := _why_no_schema(self.parameters):
+            raise ToolsInvalid(self.name, unfit)
         object.__setattr__(self, "description", sanitise(self.description)[:MAX_DESCRIPTION])
 
     @classmethod
