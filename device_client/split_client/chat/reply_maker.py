@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
+from split_client.generation.constraint import Constraint
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
@@ -41,10 +42,13 @@ class ReplyMaker:
         max_tokens: int,
         stop: tuple[str, ...],
         attention: AttentionRequest | None = None,
+        *,
+        constraint: Constraint | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
-        ``attention``: which attention the events of its tokens bring.
+        ``attention``: which attention the events of its tokens bring. ``constraint``: that of this
+        reply.
 
         Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
         it is read the errors of the decode loop.
@@ -67,6 +71,7 @@ class ReplyMaker:
             prompt,
             limits,
             attention=attention,
+            constraint=constraint,
             cancelled=self._cancel.is_set,
         )
         return Reply(_until_cancelled(events), len(prompt), self._traffic)

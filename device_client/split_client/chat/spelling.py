@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from split_client.model.ends import DeviceEnds
 from split_client.tools.families import CallForm
 
 
@@ -48,3 +49,9 @@ class Spelling:
 
     form: CallForm | None = None
     ends: tuple[str, ...] = ()
+
+
+def ends_of_turns(ends: DeviceEnds) -> tuple[str, ...]:
+    """Texts of the tokens that end a turn of the model."""
+    ids = sorted(ends.manifest.eos_token_ids)
+    return tuple(ends.tokenizer.decode([token], skip_special_tokens=False) for token in ids)
