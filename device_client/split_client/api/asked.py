@@ -38,7 +38,10 @@ class SamplingWords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One reply that is wanted: the text to continue, or the messages to answer."""
+    """One reply that is wanted: the text to continue, or the messages to answer.
+
+    ``expected``: a text that it is thought to be, but for differences.
+    """
 
     prompt: str | tuple[Message, ...]
     params: SamplingParams | None
@@ -46,6 +49,7 @@ class Asked:
     max_tokens: int
     stop: tuple[str, ...]
     attention: AttentionRequest | None
+    expected: str | None
 
     @classmethod
     def of(
@@ -56,10 +60,11 @@ class Asked:
         max_tokens: int,
         stop: str | Iterable[str],
         attention: AttentionRequest | None,
+        expected: str | None = None,
     ) -> Asked:
         """Raises InvalidSamplingParameter, and TypeError for a word that is none."""
         given = given_words(words)
-        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention)
+        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention, expected)
 
     def sampling(self, defaults: SamplingParams) -> SamplingParams:
         """The words over the params over the model's ``defaults``."""

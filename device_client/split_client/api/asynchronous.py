@@ -27,6 +27,7 @@ from split_client.generation.head.head import HeadKind
 from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.wanted import DraftMemory, Drafts
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
@@ -59,6 +60,8 @@ class ClientOptions(TypedDict, total=False):
     server_cache: Cache
     cache_group: str | None
     share_until: int
+    drafts: Drafts
+    draft_memory: DraftMemory
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]
@@ -105,11 +108,12 @@ class AsyncSplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.chat`."""
         said = messages_of(messages)
-        return self._reply(Asked.of(said, params, words, max_tokens, stop, attention))
+        return self._reply(Asked.of(said, params, words, max_tokens, stop, attention, expected))
 
     def generate(
         self,
@@ -119,10 +123,11 @@ class AsyncSplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.generate`."""
-        return self._reply(Asked.of(prompt, params, words, max_tokens, stop, attention))
+        return self._reply(Asked.of(prompt, params, words, max_tokens, stop, attention, expected))
 
     async def conversation(
         self,
@@ -161,6 +166,10 @@ class AsyncSplitClient:
     async def server_keeps(self) -> ServerCache | None:
         """As :meth:`SplitClient.server_keeps`."""
         return await self._worker.run(self._client.server_keeps)
+
+    async def forget_drafts(self) -> None:
+        """As :meth:`SplitClient.forget_drafts`."""
+        await self._worker.run(self._client.forget_drafts)
 
     async def adapters(self) -> tuple[AdapterInfo, ...]:
         """As :attr:`SplitClient.adapters`."""

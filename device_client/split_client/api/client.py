@@ -23,6 +23,7 @@ from split_client.api.tool_run import ToolRun, tool_run
 from split_client.chat.bound import TextBound
 from split_client.chat.calling import CallMaker
 from split_client.chat.conversation import Conversation, Message
+from split_client.chat.drafting import Drafting
 from split_client.chat.ends import ends_of
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
@@ -33,12 +34,19 @@ from split_client.errors import Cancelled
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.generation.speculation.drafter import Drafter
+from split_client.generation.speculation.wanted import (
+    DraftMemory,
+    Drafts,
+    draft_memory_of,
+    drafts_of,
+)
 from split_client.generation.stops import stop_texts
 from split_client.model.connected import ConnectedModel, Hooks, Wanted
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
-from split_client.noise.rules import require_blind_adapter
+from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.noise.settings import NoiseSettings
 from split_client.tools.families import form_of
 from split_client.tools.tool import Tool
@@ -91,6 +99,11 @@ class SplitClient:
     find the first positions of every chat; not with noise.
 
     ``noise``: rows are sent with noise, counted and bounded as the settings say; None: as they are.
+
+    ``drafts``: how many tokens a step guesses, so that it brings several where they are right:
+    "auto" (as many as pay), "off", or a number in 1..31. No token of a reply depends on it.
+    ``draft_memory``: guesses are made of what the "chat" has sent or received, or of earlier
+    replies of all chats of this client ("server"). With noise there are none.
     """
 
     def __init__(
@@ -109,6 +122,8 @@ class SplitClient:
         server_cache: Cache = "exact",
         cache_group: str | None = None,
         share_until: int = 0,
+        drafts: Drafts = "auto",
+        draft_memory: DraftMemory = "chat",
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -133,6 +148,12 @@ class SplitClient:
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
         self._chooser = AdapterChooser(self._load_adapters)
+        wanted_drafts = drafts_of(drafts)
+        if noise is not None:
+            if isinstance(wanted_drafts, int):
+                require_no_drafts(f"drafts = {wanted_drafts}")
+            wanted_drafts = "off"
+        self._drafting = Drafting(wanted_drafts, draft_memory_of(draft_memory))
         self._cancel = threading.Event()
         self._model: ConnectedModel | None = None
         self._shared: TokenSequence | None = None
@@ -181,16 +202,20 @@ class SplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The answer to ``messages`` (maps of role and content), the last of them the user's.
+
+        ``expected``: a text that it is thought to be, but for differences, such as the file that
+        it changes; where that is right, one step brings many tokens.
 
         ``words`` (``temperature=0``, ``seed=1``) change single settings of ``params``, or of the
         model's own. With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what
         each token attends to; a server without that capability refuses with ``unsupported``.
         """
         said = messages_of(messages)
-        return self.begin(Asked.of(said, params, words, max_tokens, stop, attention))
+        return self.begin(Asked.of(said, params, words, max_tokens, stop, attention, expected))
 
     def generate(
         self,
@@ -200,13 +225,14 @@ class SplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The continuation of ``prompt`` as plain text, without a chat template.
 
-        ``words`` and ``attention`` as in :meth:`chat`.
+        ``words``, ``attention`` and ``expected`` as in :meth:`chat`.
         """
-        return self.begin(Asked.of(prompt, params, words, max_tokens, stop, attention))
+        return self.begin(Asked.of(prompt, params, words, max_tokens, stop, attention, expected))
 
     def begin(self, asked: Asked, sequence: TokenSequence | None = None) -> Reply:
         """The reply to ``asked``, over ``sequence`` in place of the session that replies share."""
@@ -215,7 +241,13 @@ class SplitClient:
         sequence = self._session() if sequence is None else sequence
         adapter = self._chooser.choice(self._adapter, text)
         reply = self._maker().reply(
-            sequence, ids, params, asked.max_tokens, asked.stop, asked.attention
+            sequence,
+            ids,
+            params,
+            asked.max_tokens,
+            asked.stop,
+            asked.attention,
+            drafter=self._drafter(asked.expected),
         )
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)
@@ -249,6 +281,7 @@ class SplitClient:
             self._chooser,
             self._last_noised,
             self._forget,
+            self._drafting.chat(),
             CallMaker(self.ends),
         )
         chat.adapter = self._adapter
@@ -302,6 +335,7 @@ class SplitClient:
         """
         wanted, model = self._wanted, self._connected()
         self.resume()
+        self.forget_drafts()
         model.forget_open()
         salt = model.salt
         return purge_server_cache(wanted.endpoint, wanted.token, salt, wanted.patience.connect)
@@ -314,6 +348,10 @@ class SplitClient:
         wanted = self._wanted
         return fetch_server_cache(wanted.endpoint, wanted.token, wanted.patience.connect)
 
+    def forget_drafts(self) -> None:
+        """Nothing of earlier replies is remembered for drafts of other chats."""
+        self._drafting.forget()
+
     def cancel(self) -> None:
         """End the reply that is being made after its next token, and any wait for the server."""
         self._cancel.set()
@@ -321,6 +359,16 @@ class SplitClient:
     def resume(self) -> None:
         """Take back a :meth:`cancel` that nothing has heeded yet."""
         self._cancel.clear()
+
+    @property
+    def drafts(self) -> Drafts:
+        """How many tokens a step of replies guesses."""
+        return self._drafting.drafts
+
+    @property
+    def most_drafts(self) -> int:
+        """As many as a step of this server may guess."""
+        return self._session().interactive_rows - 1
 
     @property
     def server_cache(self) -> Cache:
@@ -386,6 +434,7 @@ class SplitClient:
 
     def _forget(self, sequence: TokenSequence, messages: tuple[Message, ...]) -> Forgotten:
         self.resume()
+        self.forget_drafts()
         model = self._connected()
         # Rows with noise are not asked for by name, so nobody needs to know which they were.
         blind = model.noise is not None or self.server_cache == "off"
@@ -397,6 +446,14 @@ class SplitClient:
         model = self._connected()
         noised = model.noise is not None
         return ReplyMaker(model.ends, model.channel.traffic, self._cancel, noised=noised)
+
+    def _drafter(self, expected: str | None) -> Drafter | None:
+        """That of a reply outside of any chat."""
+        if expected is not None and self._wanted.noise is not None:
+            require_no_drafts("an expected text")
+        if self._drafting.drafts == "off":
+            return None
+        return self._drafting.chat().drafter(self._maker().expected(expected))
 
     def _prompt(self, prompt: str | tuple[Message, ...]) -> tuple[list[int], str]:
         """Token ids, and the text that chooses an adapter."""

@@ -12,6 +12,7 @@ from split_client.chat.session import ChatSession
 from split_client.generation.loop import Event, FinishReason
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.wanted import Drafts
 from split_client.model.forgetting import Forgotten
 
 _T = TypeVar("_T")
@@ -152,6 +153,22 @@ class AsyncChatSession:
     @stop.setter
     def stop(self, stop: str | Iterable[str]) -> None:
         self.session.stop = stop
+
+    @property
+    def drafts(self) -> Drafts:
+        return self.session.drafts
+
+    @drafts.setter
+    def drafts(self, drafts: Drafts) -> None:
+        self.session.drafts = drafts
+
+    @property
+    def expected(self) -> str | None:
+        return self.session.expected
+
+    @expected.setter
+    def expected(self, text: str | None) -> None:
+        self.session.expected = text
 
     @property
     def adapter(self) -> str | None:

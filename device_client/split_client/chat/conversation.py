@@ -7,7 +7,7 @@ only new tokens travel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -53,7 +53,8 @@ class Conversation:
     """Messages in order; the last one is the user's, or a tool's, while a reply is wanted.
 
     ``bound``: what refuses a chat that no context can hold, before it is rendered. ``tools``: those
-    that the model is told of, in the form of OpenAI's API.
+    that the model is told of, in the form of OpenAI's API. ``on_anew`` is called when other
+    messages take the place of all.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Conversation:
         self._plain = lru_cache(maxsize=1024)(lambda text: tokenizer.plain(text))
         self.tools: tuple[dict[str, Any], ...] = ()
         self._revision = 0
+        self.on_anew: Callable[[], None] = lambda: None
         self.set_system(system)
 
     @property
@@ -172,12 +174,14 @@ class Conversation:
         self._changed()[:] = messages
         self._known = []
         self._as_written.forget()
+        self.on_anew()
 
     def clear(self) -> None:
         """Forget everything but the system message."""
         del self._changed()[1 if self._has_system() else 0 :]
         self._known = []
         self._as_written.forget()
+        self.on_anew()
 
     def _changed(self) -> list[Message]:
         """The messages, about to be changed."""

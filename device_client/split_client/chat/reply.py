@@ -19,6 +19,10 @@ class ReplyStats:
     by the chat's own session. ``prompt_restored`` the server had kept from an earlier one, and of
     these ``prompt_reused`` were sent in vain. ``bytes_saved``: of rows that did not travel for it;
     ``seconds_saved``: about as many, None as long as no prompt that was sent tells.
+
+    ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
+    Of these ``drafted`` were guesses, of which ``accepted`` is how many the sampler chose.
+    ``forced``: tokens that the form of the reply allowed no other for.
     """
 
     prompt_tokens: int
@@ -31,12 +35,22 @@ class ReplyStats:
     ttft: float = 0.0
     bytes_up: int = 0
     bytes_down: int = 0
+    round_trips: int = 0
+    rows_sent: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    forced: int = 0
     timings: list[TokenTiming] = field(default_factory=list)
 
     @property
     def tokens(self) -> int:
         """Tokens of the reply."""
         return len(self.timings)
+
+    @property
+    def tokens_per_round_trip(self) -> float:
+        """0 where there was none."""
+        return self.tokens / self.round_trips if self.round_trips else 0.0
 
     @property
     def tokens_per_second(self) -> float:
@@ -58,6 +72,7 @@ class Reply:
         self._events = events
         self._traffic = traffic
         self._sent, self._received = traffic.sent, traffic.received
+        self._exchanges = traffic.exchanges
         self._text, self._begun = "", False
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
@@ -106,19 +121,32 @@ class Reply:
         self._text += event.text
         self.stats.bytes_up = self._traffic.sent - self._sent
         self.stats.bytes_down = self._traffic.received - self._received
+        self.stats.round_trips = self._traffic.exchanges - self._exchanges
         match event:
             case Finished(reason=reason):
                 self.finish_reason = reason
                 self.on_finish()
-            case TokenEvent(token=token, timing=timing, rows=rows):
+            case TokenEvent(token=token, timing=timing):
                 if not self.token_ids:
-                    self.stats.ttft, self.stats.prompt_sent = timing.total, rows
-                    self._spared(event)
+                    self.stats.ttft = timing.total
+                self._count(event)
                 self.token_ids.append(token)
                 self.stats.timings.append(timing)
 
+    def _count(self, event: TokenEvent) -> None:
+        stats = self.stats
+        if event.rows and not stats.rows_sent:
+            self._spared(event)
+        stats.rows_sent += event.rows
+        stats.drafted += event.drafted
+        stats.accepted += event.guessed
+        stats.forced += event.forced
+
     def _spared(self, first: TokenEvent) -> None:
+        """What became of the prompt, from the first token that a step was taken for."""
         stats, spared = self.stats, first.spared
-        stats.prompt_held, stats.prompt_restored = spared.held, first.restored
+        stats.prompt_sent = first.prompt_rows
+        stats.prompt_held = min(spared.held, stats.prompt_tokens)
+        stats.prompt_restored = first.restored
         stats.prompt_reused = spared.reused
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

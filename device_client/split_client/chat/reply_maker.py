@@ -12,12 +12,15 @@ from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.drafter import Drafter
 from split_client.model.ends import DeviceEnds
 from split_client.noise.rules import require_blind_sampling
 from split_client.transport.base import Traffic
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 DEFAULT_MAX_TOKENS = 1024
+# Characters of a text that a reply is thought to be; what lies behind them is not looked at.
+MOST_EXPECTED = 1 << 20
 
 
 class ReplyMaker:
@@ -43,12 +46,13 @@ class ReplyMaker:
         stop: tuple[str, ...],
         attention: AttentionRequest | None = None,
         *,
+        drafter: Drafter | None = None,
         constraint: Constraint | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
-        ``attention``: which attention the events of its tokens bring. ``constraint``: that of this
-        reply.
+        ``attention``: which attention the events of its tokens bring. ``drafter``: guesses what
+        follows; a prompt with noise goes without. ``constraint``: that of this reply.
 
         Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
         it is read the errors of the decode loop.
@@ -71,10 +75,20 @@ class ReplyMaker:
             prompt,
             limits,
             attention=attention,
+            drafter=None if self._noised else drafter,
             constraint=constraint,
             cancelled=self._cancel.is_set,
         )
         return Reply(_until_cancelled(events), len(prompt), self._traffic)
+
+    def expected(self, text: str | None) -> list[int] | None:
+        """Ids of a text that a reply is thought to be; None of one that is not known."""
+        if not text:
+            return None
+        head, tokenizer = self.ends.head, self.ends.tokenizer
+        # A tokenizer may know more ids than there are rows.
+        ids = [i for i in tokenizer.encode(text[:MOST_EXPECTED]) if i < head.rows.rows]
+        return ids[: self.ends.manifest.max_context]
 
     def attention(
         self, sequence: Sequence, ids: list[int], request: AttentionRequest

@@ -11,6 +11,7 @@ from typing import Final
 import llguidance
 import numpy as np
 
+from split_client.generation.constraint import NothingAhead
 from split_client.grammar.closing import closing_path
 from split_client.grammar.place import Place
 from split_client.grammar.sizes import Jumps
@@ -21,7 +22,7 @@ _PAUSE: Final = 16
 _STRUCTURE: Final = b'{}[],:"'
 
 
-class JsonConstraint:
+class JsonConstraint(NothingAhead):
     """A ``split_client.generation.constraint.Constraint``."""
 
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary: Vocabulary, jumps: Jumps) -> None:

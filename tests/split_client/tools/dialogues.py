@@ -101,7 +101,12 @@ class ScriptedMaker:
     held: int = 0
 
     def reply(
-        self, _sequence: object, prompt: list[int], *_: object, constraint: Constraint | None = None
+        self,
+        _sequence: object,
+        prompt: list[int],
+        *_: object,
+        constraint: Constraint | None = None,
+        **_others: object,
     ) -> Reply:
         self.prompts.append(prompt)
         events = self._events(self.texts.pop(0), constraint)

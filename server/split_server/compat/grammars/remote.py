@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from split_client.generation.constraint import NothingAhead
 from split_client.grammar.json import GrammarInvalid
 from split_client.grammar.vocabulary import Mask
 from split_server.compat.grammars.limits import GrammarLimits
@@ -20,7 +21,7 @@ _BUSY = "the grammar of this reply got no answer in time"
 _MARGIN_SECONDS = 5.0
 
 
-class RemoteConstraint:
+class RemoteConstraint(NothingAhead):
     """A ``split_client.generation.constraint.Constraint``; leaving its context ends the process."""
 
     def __init__(
