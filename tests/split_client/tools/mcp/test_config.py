@@ -29,11 +29,8 @@ def test_a_file_has_the_usual_form(tmp_path: Path) -> None:
     }
     path.write_text(json.dumps({"mcpServers": servers}))
     local, web = servers_in(path)
-    assert (local.name, local.words, local.environ) == (
-        "local",
-        (sys.executable, "-V"),
-        {"KEY": "v"},
-    )
+    assert (local.name, local.words) == ("local", (sys.executable, "-V"))
+    assert local.environ == {"KEY": "v"}
     assert (web.url, web.headers) == ("https://x.example/mcp", {"Authorization": "Bearer secret"})
     assert "secret" not in web.told
 
