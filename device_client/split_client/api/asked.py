@@ -13,6 +13,7 @@ from split_client.chat.reading import message_in
 from split_client.errors import MessageInvalid
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_wire.attention import AttentionRequest
 
 _NAMES = tuple(field.name for field in dataclasses.fields(SamplingParams))
@@ -50,6 +51,7 @@ class Asked:
     stop: tuple[str, ...]
     attention: AttentionRequest | None
     expected: str | None
+    form: Form | None
 
     @classmethod
     def of(
@@ -61,10 +63,12 @@ class Asked:
         stop: str | Iterable[str],
         attention: AttentionRequest | None,
         expected: str | None = None,
+        form: Any = None,
     ) -> Asked:
-        """Raises InvalidSamplingParameter, and TypeError for a word that is none."""
+        """Raises InvalidSamplingParameter, GrammarInvalid; TypeError for a word that is none."""
         given = given_words(words)
-        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention, expected)
+        texts, wanted = stop_texts(stop), form_of(form)
+        return cls(prompt, params, given, max_tokens, texts, attention, expected, wanted)
 
     def sampling(self, defaults: SamplingParams) -> SamplingParams:
         """The words over the params over the model's ``defaults``."""

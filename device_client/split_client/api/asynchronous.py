@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo
@@ -109,11 +109,14 @@ class AsyncSplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.chat`."""
         said = messages_of(messages)
-        return self._reply(Asked.of(said, params, words, max_tokens, stop, attention, expected))
+        return self._reply(
+            Asked.of(said, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def generate(
         self,
@@ -124,10 +127,13 @@ class AsyncSplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.generate`."""
-        return self._reply(Asked.of(prompt, params, words, max_tokens, stop, attention, expected))
+        return self._reply(
+            Asked.of(prompt, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     async def conversation(
         self,
@@ -136,12 +142,13 @@ class AsyncSplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncChatSession:
         """As :meth:`SplitClient.conversation`."""
         session = await self._worker.run(
             lambda: self._client.conversation(
-                system, params, max_tokens=max_tokens, stop=stop, **words
+                system, params, max_tokens=max_tokens, stop=stop, form=form, **words
             )
         )
         return AsyncChatSession(self, session)
@@ -184,6 +191,15 @@ class AsyncSplitClient:
     def ends(self) -> DeviceEnds:
         """The opened ends, once :meth:`connect` was awaited."""
         return self._client.ends
+
+    async def most_drafts(self) -> int:
+        """As :attr:`SplitClient.most_drafts`."""
+        return await self._worker.run(lambda: self._client.most_drafts)
+
+    @property
+    def drafts(self) -> Drafts:
+        """How many tokens a step of replies guesses."""
+        return self._client.drafts
 
     @property
     def server_cache(self) -> Cache:

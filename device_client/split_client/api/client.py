@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
@@ -42,13 +42,14 @@ from split_client.generation.speculation.wanted import (
     drafts_of,
 )
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import form_of
 from split_client.model.connected import ConnectedModel, Hooks, Wanted
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.noise.settings import NoiseSettings
-from split_client.tools.families import form_of
+from split_client.tools.families import call_form_of
 from split_client.tools.tool import Tool
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Mode, Patience, Reconnecting
@@ -203,6 +204,7 @@ class SplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The answer to ``messages`` (maps of role and content), the last of them the user's.
@@ -213,9 +215,15 @@ class SplitClient:
         ``words`` (``temperature=0``, ``seed=1``) change single settings of ``params``, or of the
         model's own. With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what
         each token attends to; a server without that capability refuses with ``unsupported``.
+
+        ``form``: what the reply is to be: a JSON schema as a dict, a class with
+        ``model_json_schema``, or a form of ``split_client.grammar.forms``; :attr:`Reply.value` then
+        is the parsed JSON. Raises GrammarInvalid and its kinds.
         """
         said = messages_of(messages)
-        return self.begin(Asked.of(said, params, words, max_tokens, stop, attention, expected))
+        return self.begin(
+            Asked.of(said, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def generate(
         self,
@@ -226,13 +234,16 @@ class SplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The continuation of ``prompt`` as plain text, without a chat template.
 
-        ``words``, ``attention`` and ``expected`` as in :meth:`chat`.
+        ``words``, ``attention``, ``expected`` and ``form`` as in :meth:`chat`.
         """
-        return self.begin(Asked.of(prompt, params, words, max_tokens, stop, attention, expected))
+        return self.begin(
+            Asked.of(prompt, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def begin(self, asked: Asked, sequence: TokenSequence | None = None) -> Reply:
         """The reply to ``asked``, over ``sequence`` in place of the session that replies share."""
@@ -248,6 +259,7 @@ class SplitClient:
             asked.stop,
             asked.attention,
             drafter=self._drafter(asked.expected),
+            form=asked.form,
         )
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)
@@ -266,13 +278,14 @@ class SplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens.
 
         The settings are those of its replies, as in :meth:`chat`; the chat can change them.
         """
-        given, stops = given_words(words), stop_texts(stop)
+        given, stops, wanted = given_words(words), stop_texts(stop), form_of(form)
         sequence, self._last_noised = self._connected().sequence()
         chat = ChatSession(
             self._maker(),
@@ -285,7 +298,7 @@ class SplitClient:
             CallMaker(self.ends),
         )
         chat.adapter = self._adapter
-        chat.max_tokens, chat.stop = max_tokens, stops
+        chat.max_tokens, chat.stop, chat.form = max_tokens, stops, wanted
         chat.params = sampling_of(params, given, self.default_params) if given else params
         return chat
 
@@ -309,7 +322,7 @@ class SplitClient:
         "required", "none" or a tool's name, for the first reply. ``allow`` may decline a call.
         What does not fit a tool's schema, and exceptions of tools, are told to the model.
 
-        Raises ToolsInvalid, ToolChoiceInvalid, GrammarMissing and what :meth:`chat` raises.
+        Raises ToolsInvalid, ToolChoiceInvalid, GrammarInvalid and what :meth:`chat` raises.
         """
         chat = self.conversation(None, params, max_tokens=max_tokens, stop=stop, **words)
         try:
@@ -482,7 +495,7 @@ class SplitClient:
         ends = self.ends
         bound = TextBound(ends.manifest.max_context, ends.tokenizer.longest_token)
         template = ends.template()
-        spelling = Spelling(form_of(template.source), ends_of_turns(ends))
+        spelling = Spelling(call_form_of(template.source), ends_of_turns(ends))
         return Conversation(template, ends.tokenizer, system, bound, spelling)
 
     def _session(self) -> TokenSequence:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from split_client.generation.constraint import Constraint
 from split_client.generation.loop import Event, Finished
-from split_client.grammar.schema import GrammarInvalid
+from split_client.grammar.errors import GrammarInvalid
+from split_client.grammar.form import JsonSchema
 from split_client.model.ends import DeviceEnds
-from split_client.model.tokenizer import ModelTokenizer
 from split_client.tools.call import ToolCall, new_call_id
 from split_client.tools.constraint import CallConstraint
-from split_client.tools.errors import GrammarMissing
-from split_client.tools.families import HERMES, CallForm, form_of
+from split_client.tools.families import HERMES, CallForm, call_form_of
 from split_client.tools.grammars import call_tokens, calling
 from split_client.tools.reading import FreeReader, Piece
 from split_client.tools.tool import CHOICES, Tool, checked_choice, checked_tools
@@ -59,7 +57,7 @@ class CallMaker:
     def __init__(self, ends: DeviceEnds) -> None:
         self._ends = ends
         template = ends.chat_template
-        self._form = HERMES if template is None else form_of(template.source) or HERMES
+        self._form = HERMES if template is None else call_form_of(template.source) or HERMES
         self._tools: tuple[Tool, ...] = ()
         self._choice = "auto"
 
@@ -100,7 +98,7 @@ class CallMaker:
     def constraint(self) -> CallConstraint | None:
         """Of one reply; None where anything may be written.
 
-        Raises GrammarMissing where a call is required that cannot be.
+        Raises GrammarInvalid and its kinds where a call is required that cannot be.
         """
         if not self._tools or self._choice == "none":
             return None
@@ -108,21 +106,9 @@ class CallMaker:
         chosen = [tool for tool in self._tools if self._choice in ("auto", "required", tool.name)]
         ends = self._ends
         tokens = call_tokens(ends.tokenizer, ends.manifest.vocab_size, self._form)
-        return calling(tokens, chosen, self._form, self._compiled, _REFUSED, required=required)
+        return calling(
+            tokens, chosen, self._form, self._compiled, GrammarInvalid, required=required
+        )
 
     def _compiled(self, schema: dict[str, Any]) -> Callable[[], Constraint]:
-        try:
-            from split_client.grammar.json import JsonGrammars
-        except ImportError:
-            raise GrammarMissing from None
-        tokenizer, manifest = self._ends.tokenizer, self._ends.manifest
-        grammars = _GRAMMARS.get(tokenizer)
-        if grammars is None:
-            made = JsonGrammars(tokenizer.to_json(), manifest.vocab_size, manifest.eos_token_ids)
-            grammars = _GRAMMARS[tokenizer] = made
-        return grammars.schema(schema)
-
-
-_REFUSED: Final = (GrammarInvalid, GrammarMissing)
-# The vocabulary is taken in once for a model.
-_GRAMMARS: WeakKeyDictionary[ModelTokenizer, Any] = WeakKeyDictionary()
+        return self._ends.forms.constraint(JsonSchema.of(schema))

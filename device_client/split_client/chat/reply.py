@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from split_client.chat.calling import CallListener
+from split_client.chat.formed import Formed
+from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.tools.call import ToolCall
 from split_client.transport.base import Traffic
@@ -79,6 +82,7 @@ class Reply:
         self.stats = ReplyStats(prompt_tokens)
         self.adapter: str | None = None
         self.listener: CallListener | None = None
+        self.formed: Formed | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
@@ -91,6 +95,16 @@ class Reply:
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls of tools so far, which are no part of its text."""
         return () if self.listener is None else tuple(self.listener.calls)
+
+    @property
+    def value(self) -> Any:
+        """What a reply with a form says, which is read to its end: the parsed JSON of a JSON form,
+        else its text. Raises ReplyCut where the reply has no form, or is no whole text of it.
+        """
+        text = self.text if self.finish_reason is not None else self.read()
+        if self.formed is None:
+            raise ReplyCut("it was asked for without one; use text, or give form=")
+        return self.formed.value(text, self.finish_reason)
 
     @property
     def begun(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.calling import CallMaker
@@ -16,6 +17,7 @@ from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.speculation.wanted import Drafts, drafts_of
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
@@ -42,7 +44,7 @@ class ChatSession:
     ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
     ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
     server delete what it keeps of a session and of messages. ``calls`` has the tools, which
-    ``tools`` and ``tool_choice`` change.
+    ``tools`` and ``tool_choice`` change; a reply with a form calls none.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class ChatSession:
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self._stop: tuple[str, ...] = ()
+        self._form: Form | None = None
         self.attention: AttentionRequest | None = None
         self.expected: str | None = None
         self.adapter: str | None = None
@@ -132,6 +135,17 @@ class ChatSession:
         return self._sequence.interactive_rows - 1
 
     @property
+    def form(self) -> Form | None:
+        """What replies are to be; None: any text. A dict, or a class with ``model_json_schema``,
+        that is set is a JSON schema. Setting it raises GrammarInvalid.
+        """
+        return self._form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self._form = form_of(form)
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The chat so far."""
         return self.conversation.messages
@@ -181,9 +195,11 @@ class ChatSession:
             self._stop,
             self.attention,
             drafter=self._drafter(),
-            constraint=None if calls is None else calls.constraint(),
+            form=self._form,
+            calls=calls.constraint() if calls is not None and self._form is None else None,
         )
-        reply.listener = None if calls is None else calls.listener()
+        if calls is not None and self._form is None:
+            reply.listener = calls.listener()
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)
         reply.on_finish = lambda: self._join(prompt, reply)

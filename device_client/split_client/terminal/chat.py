@@ -11,6 +11,7 @@ from split_client.chat.reply import Reply
 from split_client.config import ChatConfig
 from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong
 from split_client.generation.loop import TokenEvent
+from split_client.generation.speculation.wanted import Drafts
 from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
 from split_client.saved_chats.names import is_path
@@ -27,8 +28,8 @@ from split_client.terminal.input.reader import PromptReader, Reader, reader_for
 from split_client.terminal.input.unseen import keys_unseen
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
-from split_client.terminal.output.words import status_line
-from split_client.terminal.sampling import sampling_from
+from split_client.terminal.output.words import fewer_drafts_line, status_line
+from split_client.terminal.sampling import expected_from, sampling_from
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
@@ -46,10 +47,12 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     folders = Folders(ChatFolder(config.chats), PresetFolder(config.presets))
     system = folders.presets.text(config.system) if config.system else None
     saved = _wanted(request, folders.chats)
+    expected = expected_from(config)
     with bound_tools(request.tools, screen) as (tools, runs), connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
         chat.max_tokens, chat.stop = config.max_tokens, config.stop
+        chat.expected = expected
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
         reader = reader_for(screen, HistoryFile() if config.history else None)
@@ -103,6 +106,7 @@ class ChatLoop:
         self.autosave = False
         self.tools: ChatTools | None = None
         self._leaving = False
+        self._drafts_told: Drafts = "auto"
 
     def load(self, name: str) -> None:
         """Go on with a saved chat, system message included. Raises SavedChatError."""
@@ -194,11 +198,23 @@ class ChatLoop:
         if screen.interactive:
             screen.note(status_line(reply, self._chat.max_tokens))
             self._adapter.note_used()
+        self._tell_fewer_drafts()
         if self.autosave and reply.token_ids:
             self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":
             self._attention.show()
         return reply
+
+    def _tell_fewer_drafts(self) -> None:
+        """Once for each number that is asked for, when a session says how many there may be."""
+        wanted = self._chat.drafts
+        if wanted == self._drafts_told:
+            return
+        self._drafts_told = wanted
+        most = self._chat.most_drafts if isinstance(wanted, int) else 0
+        line = fewer_drafts_line(wanted, most)
+        if line is not None:
+            self._screen.note(line)
 
 
 def _said(error: ClientError | SplitError) -> str:

@@ -10,6 +10,7 @@ from split_client.chat.reply import Reply
 from split_client.config import ReplyConfig
 from split_client.errors import PromptEmpty
 from split_client.generation.loop import TokenEvent
+from split_client.generation.speculation.wanted import Drafts
 from split_client.presets.folder import PresetFolder
 from split_client.terminal.arguments import GenerateRequest
 from split_client.terminal.connect import connected
@@ -17,8 +18,8 @@ from split_client.terminal.input.interrupt import stops_reply
 from split_client.terminal.input.piped import is_piped, joined, read_piped
 from split_client.terminal.input.unseen import keys_unseen
 from split_client.terminal.output.screen import Screen
-from split_client.terminal.output.words import cut_line, status_line
-from split_client.terminal.sampling import SettingInvalid, sampling_from
+from split_client.terminal.output.words import cut_line, fewer_drafts_line, status_line
+from split_client.terminal.sampling import SettingInvalid, expected_from, sampling_from
 
 
 def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) -> bool:
@@ -30,12 +31,15 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
     screen.markdown = config.markdown
     screen.use_theme(config.theme)
     system = PresetFolder(config.presets).text(config.system) if config.system else None
+    expected = expected_from(config)
     with connected(config, screen) as client, stops_reply(client.cancel), keys_unseen():
-        reply = _begin(client, config, prompt, system, raw=request.raw)
+        reply = _begin(client, config, prompt, system, expected, raw=request.raw)
         if request.as_json:
             print_json(client, reply, screen)
         else:
             print_text(reply, config.max_tokens, screen, verbatim=request.raw)
+        if reply.stats.rows_sent and isinstance(config.drafts, int):
+            _tell_fewer(config.drafts, client.most_drafts, screen)
         return reply.finish_reason != "cancelled"
 
 
@@ -66,15 +70,21 @@ def _tell_waiting(screen: Screen, *, alone: bool) -> None:
 
 
 def _begin(
-    client: SplitClient, config: ReplyConfig, prompt: str, system: str | None, *, raw: bool
+    client: SplitClient,
+    config: ReplyConfig,
+    prompt: str,
+    system: str | None,
+    expected: str | None,
+    *,
+    raw: bool,
 ) -> Reply:
-    params = sampling_from(config, client.default_params)
+    params, most = sampling_from(config, client.default_params), config.max_tokens
     if raw:
-        return client.generate(prompt, params, max_tokens=config.max_tokens, stop=config.stop)
+        return client.generate(prompt, params, max_tokens=most, stop=config.stop, expected=expected)
     messages = [{"role": "user", "content": prompt}]
     if system:
         messages.insert(0, {"role": "system", "content": system})
-    return client.chat(messages, params, max_tokens=config.max_tokens, stop=config.stop)
+    return client.chat(messages, params, max_tokens=most, stop=config.stop, expected=expected)
 
 
 def print_text(reply: Reply, max_tokens: int, screen: Screen, *, verbatim: bool = False) -> None:
@@ -89,6 +99,12 @@ def print_text(reply: Reply, max_tokens: int, screen: Screen, *, verbatim: bool 
         screen.note(status_line(reply, max_tokens))
     elif reply.finish_reason == "length" and screen.err.isatty():
         screen.note(cut_line(max_tokens))
+
+
+def _tell_fewer(wanted: Drafts, most: int, screen: Screen) -> None:
+    line = fewer_drafts_line(wanted, most)
+    if line is not None:
+        screen.note(line)
 
 
 def print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
@@ -106,6 +122,8 @@ def print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
                 "device_seconds": round(timing.device, 6),
                 "wire_seconds": round(timing.wire, 6),
                 "queue_seconds": round(timing.queue, 6),
+                "forced": event.forced,
+                "drafted": event.guessed,
             }
             screen.line(json.dumps(line))
     screen.line(json.dumps(_summary(client, reply)))
@@ -130,6 +148,11 @@ def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
         "tokens_per_second": round(stats.tokens_per_second, 3),
         "bytes_up": stats.bytes_up,
         "bytes_down": stats.bytes_down,
+        "round_trips": stats.round_trips,
+        "rows_sent": stats.rows_sent,
+        "drafted": stats.drafted,
+        "accepted": stats.accepted,
+        "forced": stats.forced,
         "transport": client.stats.transport,
     }
 

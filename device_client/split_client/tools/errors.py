@@ -43,16 +43,6 @@ class ToolResultInvalid(ToolError):
         super().__init__(reason)
 
 
-class GrammarMissing(ToolError):
-    code = "grammar_missing"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "a call can be required only with the library llguidance; install it with "
-            "pip install 'gatelink[grammar]', or leave the choice at auto"
-        )
-
-
 class McpError(ToolError):
     """``server``: its name here."""
 

@@ -75,7 +75,7 @@ RESULT_MARKS: Final = (
 )
 
 
-def form_of(template: str) -> CallForm | None:
+def call_form_of(template: str) -> CallForm | None:
     """The form that ``template`` (its source) asks for; None where it knows no tools."""
     if "<|START_ACTION|>" in template:
         return COHERE_ACTION

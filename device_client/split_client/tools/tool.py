@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self, TypeAlias
 
-from split_client.grammar.schema import MAX_SCHEMA_BYTES, depth
+from split_client.grammar.keywords import MOST_BYTES
+from split_client.grammar.schema import depth
 from split_client.harmless import sanitise
 from split_client.tools.errors import ToolChoiceInvalid, ToolsInvalid
 from split_client.tools.parsing import MAX_DEPTH
@@ -106,4 +107,4 @@ def _why_no_schema(parameters: object) -> str | None:
         size = len(json.dumps(dict(parameters), allow_nan=False))
     except (TypeError, ValueError):
         return "its parameters are not JSON"
-    return f"its parameters have {size} bytes" if size > MAX_SCHEMA_BYTES else None
+    return f"its parameters have {size} bytes" if size > MOST_BYTES else None

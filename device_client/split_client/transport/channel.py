@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from split_client.errors import (
     TlsMismatch,
     UpgradeRefused,
 )
-from split_client.transport.base import Traffic, Transport
+from split_client.transport.base import Stream, Traffic, Transport
 
 Mode: TypeAlias = Literal["auto", "websocket", "http"]
 # A WebSocket that opens and then loses every frame is as good as none.
@@ -74,6 +75,9 @@ class Channel:
         self.patience = patience or Patience()
         self._clock, self._pause, self._chance, self._notify = clock, pause, chance, notify
         self._transport: Transport | None = None
+        self._stream: Stream | None = None
+        # Sent on this connection and not answered, in their order.
+        self._sent: deque[bytes] = deque()
         self._proven = False
         self._fruitless = 0
         self._lost = False
@@ -87,8 +91,28 @@ class Channel:
         """The name of the transport that carries frames at present."""
         return None if self._transport is None else self._transport.name
 
-    def exchange(self, frame: bytes) -> bytes:
-        """Send ``frame``, again if need be, and return the answer.
+    @property
+    def streams(self) -> bool:
+        """Whether the present connection takes a frame before the one before it is answered."""
+        return self._stream is not None
+
+    def post(self, *frames: bytes) -> None:
+        """Send those of ``frames`` that are not on their way, over the connection there is; where
+        that does not work, :meth:`exchange` of them finds out.
+        """
+        try:
+            if self._stream is not None:
+                self._send(self._stream, frames)
+        except ClientError:
+            self._drop()
+            self._lost = True
+        except BaseException:
+            self._drop()
+            raise
+
+    def exchange(self, *frames: bytes) -> bytes:
+        """Send those of ``frames`` that are not on their way, again if need be, and return the next
+        answer: to the first of them.
 
         Raises ServerUnreachable or ConnectionLost after ``patience.total``, TlsMismatch and
         ServerRefused at once.
@@ -96,7 +120,7 @@ class Channel:
         deadline: float | None = None
         for attempt in range(_MAX_ATTEMPTS):
             try:
-                return self._try(frame)
+                return self._try(frames)
             except TlsMismatch:
                 # It would be the same in a minute.
                 self._drop()
@@ -132,19 +156,41 @@ class Channel:
         """Close the connection."""
         if self._transport is not None:
             self._transport.close()
-        self._transport = None
+        self._transport, self._stream = None, None
+        self._sent.clear()
 
-    def _try(self, frame: bytes) -> bytes:
+    def _try(self, frames: tuple[bytes, ...]) -> bytes:
         if self._transport is None:
             self._transport = self._open()
+            self._stream = self._transport if isinstance(self._transport, Stream) else None
             self._proven = False
             if self._longest:
                 self._transport.accept(self._longest)
-        answer = self._transport.exchange(frame, self.patience.exchange)
+        answer = self._answer(self._transport, frames)
         self.reconnects += self._lost
         self._proven, self._fruitless, self._lost = True, 0, False
-        self.traffic.count(len(frame), len(answer))
         return answer
+
+    def _answer(self, transport: Transport, frames: tuple[bytes, ...]) -> bytes:
+        stream = self._stream
+        if stream is None:
+            answer = transport.exchange(frames[0], self.patience.exchange)
+            self.traffic.count(len(frames[0]), len(answer))
+            return answer
+        while True:
+            self._send(stream, frames)
+            answer = stream.receive(self.patience.exchange)
+            answered = self._sent.popleft()
+            self.traffic.count(len(answered), len(answer))
+            # Else nobody waits for it any more: a frame before it was refused.
+            if _is_among(answered, frames):
+                return answer
+
+    def _send(self, stream: Stream, frames: tuple[bytes, ...]) -> None:
+        for frame in frames:
+            if not _is_among(frame, self._sent):
+                stream.send(frame, self.patience.exchange)
+                self._sent.append(frame)
 
     def _open(self) -> Transport:
         if self._mode != "auto":
@@ -170,6 +216,11 @@ class Channel:
         if attempt > 0:
             self._notify(Reconnecting(error.reason, attempt, delay))
         self._pause(delay)
+
+
+def _is_among(frame: bytes, frames: Iterable[bytes]) -> bool:
+    """Whether it is one of these very objects: equal bytes may be sent twice on purpose."""
+    return any(frame is one for one in frames)
 
 
 # Far above what the delays allow within any sensible total; a bound for clocks that stand still.

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 
 from websockets.client import ClientProtocol
@@ -56,6 +57,8 @@ class WebSocketTransport:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
+        self._parts: list[bytes] = []
+        self._arrived: deque[bytes] = deque()
         self._socket = _connect(endpoint, connect_timeout)
         self._protocol = ClientProtocol(
             parse_uri("ws" + endpoint.url.removeprefix("http") + PATH),
@@ -74,21 +77,35 @@ class WebSocketTransport:
 
         Raises ConnectionLost, ServerRefused.
         """
-        self._require_open()
         deadline = self._clock() + timeout
+        self.send(frame, timeout)
+        return self.receive(deadline - self._clock())
+
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Send ``frame`` and wait for nothing. Raises ConnectionLost, ServerRefused."""
+        self._require_open()
         self._protocol.send_binary(frame)
         # Sending as a whole is timed, and a long prefill over a slow uplink takes its time.
         self._socket.settimeout(timeout)
         self._flush()
-        parts: list[bytes] = []
+
+    def receive(self, timeout: float) -> bytes:
+        """The next binary message. Raises ConnectionLost, ServerRefused."""
+        deadline = self._clock() + timeout
         while True:
-            for event in self._protocol.events_received():
-                if isinstance(event, Frame) and _carries_data(event):
-                    parts.append(bytes(event.data))
-                    if event.fin:
-                        return parts[0] if len(parts) == 1 else b"".join(parts)
+            self._take_in()
+            if self._arrived:
+                return self._arrived.popleft()
             self._require_open()
             self._receive_or_ping(deadline)
+
+    def _take_in(self) -> None:
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame) and _carries_data(event):
+                self._parts.append(bytes(event.data))
+                if event.fin:
+                    parts, self._parts = self._parts, []
+                    self._arrived.append(parts[0] if len(parts) == 1 else b"".join(parts))
 
     def accept(self, max_frame: int) -> None:
         """Answers may have ``max_frame`` bytes from here on."""

@@ -151,13 +151,15 @@ class Reuse:
         await asyncio.gather(*self.parking, return_exceptions=True)
         await self.disk.flush()
 
-    def publish(self, session: Session, start: int, digests: list[bytes]) -> None:
-        """A step has appended rows behind ``start`` that are named by ``digests``.
+    def publish(self, session: Session, start: int, digests: list[bytes], guessed: int = 0) -> None:
+        """A step has appended rows behind ``start`` that are named by ``digests``, the last of them
+        perhaps ``guessed``: they are kept once a later step goes on from them.
 
         On the model thread, before the answer is told; raises nothing.
         """
         names, end = self._names(session), start + len(digests)
-        whole = end - end % BLOCK
+        session.guessed_at = end - guessed if guessed else None
+        whole = (end - guessed) - (end - guessed) % BLOCK
         session.traces.grain = 1
         if self.disk is not None:
             self.disk.used(id(session))
@@ -181,9 +183,9 @@ class Reuse:
         if session.erased_as is not None:
             self._begin(self._erased(session, session.erased_as))
             return False
-        end = len(session.chain)
+        end = session.sure
         worth = end > session.published and end >= WORTH_LOOKING
-        if not worth or end != session.cache.length or self._names(session) is None:
+        if not worth or len(session.chain) != session.cache.length or self._names(session) is None:
             return False
         return self._begin(self._parked(session, end, done))
 
@@ -315,6 +317,7 @@ class Reuse:
         if held > start:
             chained = b"".join(span.digests for span in spans)
             session.advance(0, _split(chained))
+            session.guessed_at = None
         else:
             session.fall_back()
         return held
@@ -364,10 +367,11 @@ class Reuse:
 
     def _keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
-        end, kept, names = len(session.chain), session.published, self._names(session)
+        end, kept, names = session.sure, session.published, self._names(session)
         if names is None:
             return
-        if end - start >= WORTH_LOOKING and kept < end == session.cache.length:
+        whole = len(session.chain) == session.cache.length
+        if end - start >= WORTH_LOOKING and kept < end and whole:
             kept = self._kept(session, names, kept, end, session.chain.at)
         if start < kept <= end:
             ends = block_ends(start, kept)

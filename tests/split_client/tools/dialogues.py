@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from split_client.chat.spelling import Spelling
 from split_client.generation.constraint import Constraint
 from split_client.generation.detokenizer import Detokenizer
 from split_client.generation.loop import Event, Finished, TokenEvent, TokenTiming
+from split_client.grammar.forms import Forms
 from split_client.model.tokenizer import ModelTokenizer
 from split_client.template.template import ChatTemplate
-from split_client.tools.families import FAMILIES, HERMES, CallForm, form_of
+from split_client.tools.families import FAMILIES, HERMES, CallForm, call_form_of
 from split_client.transport.base import Traffic
 from split_server.checkpoint.folder import EMBEDDED
 from tests.web.text.template_zoo import CHATML, LLAMA3, MISTRAL, QWEN25
@@ -63,6 +65,7 @@ _CONTROL = [
     *("[TOOL_CALLS]", "<|tool_call|>", "<|START_ACTION|>", "<|END_ACTION|>"),
 ]
 _ADDED = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+_ENDS = {end for _, end in TEMPLATES.values()}
 _TIMING = TokenTiming(0.0, 0.0, 0.0, 0.0)
 
 
@@ -105,11 +108,11 @@ class ScriptedMaker:
         _sequence: object,
         prompt: list[int],
         *_: object,
-        constraint: Constraint | None = None,
+        calls: Constraint | None = None,
         **_others: object,
     ) -> Reply:
         self.prompts.append(prompt)
-        events = self._events(self.texts.pop(0), constraint)
+        events = self._events(self.texts.pop(0), calls)
         return Reply(events, len(prompt), Traffic())
 
     def _events(self, text: str, constraint: Constraint | None) -> Iterator[Event]:
@@ -159,6 +162,13 @@ def _after(text: str, said: str) -> str:
     return text
 
 
+@cache
+def forms_of(tokenizer: ModelTokenizer) -> Forms:
+    """Forms of a model with that tokenizer; families differ in what ends a turn alone."""
+    ends = frozenset(token for token, text in tokenizer.control.items() if text in _ENDS)
+    return Forms(tokenizer.to_json, 1 + max(tokenizer.control) + len(_ADDED), ends)
+
+
 @dataclass
 class Manifest:
     vocab_size: int
@@ -170,6 +180,7 @@ class Ends:
     tokenizer: ModelTokenizer
     manifest: Manifest
     chat_template: ChatTemplate
+    forms: Forms
 
 
 def chat_of(
@@ -182,9 +193,9 @@ def chat_of(
     template = ChatTemplate(source, {"bos_token": "", "eos_token": end})
     [eos] = tokenizer.encode(end)
     manifest = Manifest(1 + max(tokenizer.control) + len(_ADDED), frozenset({eos}))
-    ends: Any = Ends(tokenizer, manifest, template)
-    maker = ScriptedMaker(tokenizer, end, script(form_of(source) or HERMES))
-    spelling = Spelling(form_of(source), (end,))
+    ends: Any = Ends(tokenizer, manifest, template, forms_of(tokenizer))
+    maker = ScriptedMaker(tokenizer, end, script(call_form_of(source) or HERMES))
+    spelling = Spelling(call_form_of(source), (end,))
     conversation = Conversation(template, tokenizer, spelling=spelling)
     parts: Any = (maker, conversation, None)
     return ChatSession(*parts, calls=CallMaker(ends)), maker, template

@@ -18,7 +18,7 @@ from split_client.tools.families import (
     LLAMA,
     MISTRAL,
     CallForm,
-    form_of,
+    call_form_of,
 )
 from split_client.tools.reading import FreeReader
 from tests.split_client.tools.dialogues import TEMPLATES
@@ -30,7 +30,7 @@ CALL = json.dumps(ARGUMENTS, ensure_ascii=False)
 
 @pytest.mark.parametrize("name", [*TEMPLATES])
 def test_the_template_tells_the_form(name: str) -> None:
-    form = form_of(TEMPLATES[name][0])
+    form = call_form_of(TEMPLATES[name][0])
     assert (None if form is None else form.name) == (None if name == "none" else name)
 
 

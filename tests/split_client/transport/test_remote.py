@@ -347,13 +347,15 @@ class Interrupted:
         self._error: BaseException | None = error
         self._answered = answered
         rig.channel.exchange = self  # type: ignore[method-assign, assignment]
+        if not answered:
+            rig.channel.post = lambda *_: None  # type: ignore[method-assign]
 
-    def __call__(self, frame: bytes) -> bytes:
+    def __call__(self, *frames: bytes) -> bytes:
         error, self._error = self._error, None
         if error is None:
-            return self._exchange(frame)
+            return self._exchange(*frames)
         if self._answered:
-            self._exchange(frame)
+            self._exchange(*frames)
         raise error
 
 

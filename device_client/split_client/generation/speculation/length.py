@@ -11,7 +11,7 @@ from split_client.generation.speculation.drafts import Draft, StepCost
 from split_client.generation.speculation.silence import Silence
 
 # Of a token's time a draft must be expected to save that part.
-_WORTH = 1.0 / 32.0
+_WORTH = 1.0 / 16.0
 # Below, a draft pays in bytes what it saves in time.
 _LEAST_ACCEPTED = 0.1875
 # Rows for each expected token.
@@ -94,7 +94,7 @@ class AdaptiveLength:
         """As :meth:`DraftLength.choose`."""
         accepted = self.acceptance.of(draft.source, draft.match)
         plain = self.costs.step
-        if accepted < _LEAST_ACCEPTED:
+        if accepted < _LEAST_ACCEPTED or not self.costs.known:
             return Choice(0, plain)
         best, sized = Choice(0, plain), Choice(0, plain)
         expected = chance = 1.0
