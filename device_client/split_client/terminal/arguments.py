@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from split_client.terminal.tool_arguments import ToolRequest, add_chat_tools, add_generate_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +15,11 @@ class ChatRequest:
     message: str | None = None
     load: str | None = None
     newest: bool = False
+    tools: ToolRequest = field(default_factory=ToolRequest)
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> ChatRequest:
-        return cls(options.message, options.load, options.newest)
+        return cls(options.message, options.load, options.newest, ToolRequest.of(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,11 @@ class GenerateRequest:
     prompt: str | None
     raw: bool
     as_json: bool
+    tools: ToolRequest = field(default_factory=ToolRequest)
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> GenerateRequest:
-        return cls(options.prompt, options.raw, options.json)
+        return cls(options.prompt, options.raw, options.json, ToolRequest.of(options))
 
 
 def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +48,7 @@ def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on with the chat that was saved last",
     )
     which.add_argument("-l", "--load", metavar="CHAT", help="go on with a saved chat, or a FILE")
+    add_chat_tools(parser)
 
 
 def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,3 +68,4 @@ def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(raw=False)
     parser.add_argument("--json", action="store_true", help="one JSON object per token and line")
+    add_generate_tools(parser)

@@ -27,7 +27,7 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
 
     Raises PresetError and what connecting raises.
     """
-    prompt = _prompt(request, screen)
+    prompt = prompt_of(request, screen)
     screen.markdown = config.markdown
     screen.use_theme(config.theme)
     system = PresetFolder(config.presets).text(config.system) if config.system else None
@@ -35,7 +35,7 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
     with connected(config, screen) as client, stops_reply(client.cancel), keys_unseen():
         reply = _begin(client, config, prompt, system, expected, raw=request.raw)
         if request.as_json:
-            _print_json(client, reply, screen)
+            print_json(client, reply, screen)
         else:
             print_text(reply, config.max_tokens, screen, verbatim=request.raw)
         if reply.stats.rows_sent and isinstance(config.drafts, int):
@@ -43,7 +43,8 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
         return reply.finish_reason != "cancelled"
 
 
-def _prompt(request: GenerateRequest, screen: Screen) -> str:
+def prompt_of(request: GenerateRequest, screen: Screen) -> str:
+    """What is given as an argument, on standard input, or both. Raises PromptEmpty."""
     prompt = _given(request, screen)
     # Without a template white space is text to continue.
     if not (prompt if request.raw else prompt.strip()):
@@ -106,7 +107,7 @@ def _tell_fewer(wanted: Drafts, most: int, screen: Screen) -> None:
         screen.note(line)
 
 
-def _print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
+def print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
     """One line per token and one at the end; escaped to ASCII, which no terminal interprets."""
     for event in reply.events():
         if isinstance(event, TokenEvent):
