@@ -9,6 +9,8 @@ const GAIN = 0.125;
 const FIRST_GUESS = 0.125;
 const GUESSED_ROWS = 2;
 const FADING = 0.875;
+// Steps of several rows that tell as much as one of one row.
+const ENOUGH = 8;
 // One step tells at most so many times the usual cost of a row's share: a hiccup is none of a row.
 const MOST_STEPS = 4;
 
@@ -21,9 +23,15 @@ export class StepCosts {
     this.head = 0;
     this._queue = 0;
     this._steps = 0;
+    this._single = 0;
     this._heads = 0;
     this._extra = 0;
     this._rows = 0;
+  }
+
+  /** Whether a step of one row, or many of several, have told what a step costs. */
+  get known() {
+    return this._single > 0 || this._steps >= ENOUGH;
   }
 
   /** Of each row beyond the first. */
@@ -45,8 +53,11 @@ export class StepCosts {
     this._queue += gain * (queue - this._queue);
     const seconds = cost.seconds - queue;
     const more = cost.rows - 1;
-    if (this.fixed === null) this.fixed = seconds / (1 + FIRST_GUESS * more);
-    else if (more === 0 || seconds < this.fixed) this.fixed += gain * (seconds - this.fixed);
+    this.fixed ??= seconds / (1 + FIRST_GUESS * more);
+    if (more === 0) {
+      this._single += 1;
+      this.fixed += Math.max(GAIN, 1 / this._single) * (seconds - this.fixed);
+    } else if (seconds < this.fixed) this.fixed += GAIN * (seconds - this.fixed);
     if (more <= 0) return;
     const extra = Math.min(Math.max(0, seconds - this.fixed), MOST_STEPS * this.step);
     this._extra = this._extra * FADING + extra;

@@ -8,7 +8,7 @@ import { Silence } from './silence.js';
 /** A draft of so many tokens, and the seconds that each token is then expected to take. @typedef {{count: number, seconds: number}} Length */
 
 // Of a token's time a draft must be expected to save that part.
-const WORTH = 1 / 32;
+const WORTH = 1 / 16;
 // Below, a draft pays in bytes what it saves in time.
 const LEAST_ACCEPTED = 0.1875;
 // Rows for each expected token.
@@ -35,7 +35,7 @@ export class AdaptiveLength {
     const plain = this.costs.step;
     const accepted = this.acceptance.of(draft.source, draft.match);
     const none = { count: 0, seconds: plain };
-    if (accepted < LEAST_ACCEPTED) return none;
+    if (accepted < LEAST_ACCEPTED || !this.costs.known) return none;
     const best = this._best(draft.tokens.length, accepted, none);
     return plain - best.seconds > WORTH * (plain + this.costs.head) ? best : none;
   }
