@@ -74,9 +74,13 @@ export class Lookahead {
     this._judge(tokens);
     const draft = sure.length ? null : await this._draft(tokens, most, permitted, signal);
     const ahead = draft?.tokens ?? sure;
-    const extended = await this._sequence.cache([...tokens, ...ahead], { signal, rows: ahead.length + 1 });
+    const all = ahead.length ? tokens.concat(ahead) : tokens;
+    const extended = await this._sequence.cache(all, { signal, rows: ahead.length + 1 });
     this._stepped(extended, ahead.length + 1);
-    return this._kept(tokens, ahead, draft, extended);
+    if (ahead.length) this._keep(all, tokens.length, draft, extended);
+    const { hidden, rows, compute, queue, wire } = extended;
+    const drafted = draft?.tokens.length ?? 0;
+    return { hidden: this._held ? stateAt(this._held, 0) : hidden, rows, drafted, compute, queue, wire };
   }
 
   /** @param {number} seconds that one choice took */
@@ -139,18 +143,11 @@ export class Lookahead {
     }
   }
 
-  /**
-   * @param {number[]} tokens @param {readonly number[]} ahead @param {Draft | null} draft
-   * @param {Extended & {states: Float32Array}} extended
-   * @returns {Extended}
-   */
-  _kept(tokens, ahead, draft, { states, rows, compute, queue, wire }) {
-    const width = states.length / (ahead.length + 1);
-    const { adapter } = this._sequence;
-    this._held = { tokens: [...tokens, ...ahead], first: tokens.length, states, width, used: 0, draft, adapter };
-    const drafted = draft?.tokens.length ?? 0;
-    this.figures.drafted += drafted;
-    return { hidden: stateAt(this._held, 0), rows, drafted, compute, queue, wire };
+  /** @param {number[]} tokens @param {number} first @param {Draft | null} draft @param {{states: Float32Array}} extended */
+  _keep(tokens, first, draft, { states }) {
+    const width = states.length / (tokens.length - first + 1);
+    this._held = { tokens, first, states, width, used: 0, draft, adapter: this._sequence.adapter };
+    this.figures.drafted += draft?.tokens.length ?? 0;
   }
 }
 

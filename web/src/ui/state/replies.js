@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
-import { reply, turns } from '../../chats/tree.js';
+import { earlierReply, reply, turns } from '../../chats/tree.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
@@ -88,6 +88,7 @@ export class Replies {
       adapter: chat.adapter,
       attention: chat.attention === true,
       noise: noiseWish(chat.noise),
+      expected: earlierReply(chat),
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };
     try {
