@@ -162,7 +162,7 @@ test('a failure ends the step that it names, or that the server could not read',
     const device = session();
     device.step(0, ROW);
     assert.equal(device.receive(failure(about)).type, 'failed');
-    assert.deepEqual([device.outstanding, device.stepping], [null, false]);
+    assert.deepEqual([device.outstanding, device.stepping], [null, 0]);
   }
 });
 
