@@ -6,9 +6,9 @@ import { ConnectionLost } from '../../src/transport/errors.js';
 import { MANIFEST, Peer, WIDTH, rowsOf } from './peer.js';
 
 /**
- * What happens to a frame. `before`: lost on its way there; `after`: its answer is lost; a function
- * changes the answer.
- * @typedef {'works' | 'before' | 'after' | ((answer: Uint8Array, frame: Uint8Array) => Uint8Array)} Fate
+ * What happens to a frame. `before`: lost on its way there; `after`: its answer is lost; `late`: it arrives when its
+ * connection is gone; a function changes the answer.
+ * @typedef {'works' | 'before' | 'after' | 'late' | ((answer: Uint8Array, frame: Uint8Array) => Uint8Array)} Fate
  */
 
 export class Rig {
@@ -28,6 +28,9 @@ export class Rig {
     this.fate = () => 'works';
     /** Called with each frame once it is on its way. @type {(frame: Uint8Array) => void} */
     this.onSent = () => {};
+    /** Frames of lost connections that are still to arrive. @type {Uint8Array[]} */
+    this.late = [];
+    this.lateComes = () => false;
     const pause = async (/** @type {number} */ seconds) => {
       this.waits.push(seconds);
       this.now += seconds;
@@ -74,6 +77,11 @@ export class Rig {
   /** @param {Uint8Array} frame @param {Fate} fate @param {AbortSignal} [signal] */
   async carry(frame, fate, signal) {
     if (fate === 'before') throw new ConnectionLost('lost there');
+    if (fate === 'late') {
+      this.late.push(frame);
+      throw new ConnectionLost('late');
+    }
+    while (this.late.length && this.lateComes()) this.peer.answer(/** @type {Uint8Array} */ (this.late.shift()));
     const answer = this.peer.answer(frame);
     this.onSent(frame);
     await Promise.resolve();
