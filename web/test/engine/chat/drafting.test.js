@@ -13,7 +13,7 @@ function chatOf(noised = null) {
   /** @type {[number[], number][]} */
   const steps = [];
   const sequence = {
-    cached: 1, adapter: null,
+    cached: 1, adapter: null, counters: { steps: 0, resends: 0 },
     shared: (/** @type {number[]} */ tokens) => tokens.length - 1,
     maxContext: async () => 1000,
     interactiveRows: async () => 16,

@@ -7,6 +7,7 @@ import { Lookahead } from '../../../src/generation/speculation/lookahead.js';
 class TellingSequence {
   constructor() {
     this.cached = 1;
+    this.counters = { steps: 0, resends: 0 };
     /** @type {string | null} */
     this.adapter = null;
     this.context = 100;
@@ -15,6 +16,8 @@ class TellingSequence {
     this.steps = [];
     /** Set to fail the next step. @type {Error | null} */
     this.failure = null;
+    /** How often the cache is lost on the way. */
+    this.lost = 0;
     /** @type {number[]} */
     this._held = [];
   }
@@ -39,6 +42,8 @@ class TellingSequence {
     this.failure = null;
     if (failure) throw failure;
     this.steps.push([[...tokens], rows]);
+    this.counters.steps += 1;
+    this.counters.resends += this.lost;
     const sent = tokens.length - Math.min(this.shared(tokens), tokens.length - rows);
     this._held = [...tokens];
     const ends = Array.from({ length: rows }, (_, i) => tokens.length - rows + 1 + i);
@@ -153,10 +158,24 @@ test('the drafter is told what steps took and what became of its drafts', async 
   ]);
 });
 
-test('a prefill tells nothing of what a step costs', async () => {
+test('a cache that was left, or used by somebody else, answers nothing any more', async () => {
+  const sequence = new TellingSequence();
+  const ahead = new Lookahead(sequence, drafting([7, 8], [8, 9], [9]));
+  await after(ahead, [1]);
+  sequence.counters.steps += 1;
+  await after(ahead, [1, 7]);
+  sequence.cached = 0;
+  assert.deepEqual(await after(ahead, [1, 7, 8]), [8, 3]);
+  assert.equal(sequence.steps.length, 3);
+});
+
+test('a prefill tells nothing of what a step costs, nor does one whose cache was lost', async () => {
   const drafter = drafting();
-  const ahead = new Lookahead(new TellingSequence(), drafter);
+  const sequence = new TellingSequence();
+  const ahead = new Lookahead(sequence, drafter);
   await after(ahead, Array(65).fill(1));
+  sequence.lost = 1;
+  await after(ahead, [...Array(65).fill(1), 2]);
   assert.ok(drafter.told.every(([what]) => what === 'draft'));
 });
 
