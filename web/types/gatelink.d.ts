@@ -50,6 +50,12 @@ export interface Message {
  * How a chat's rows are noised before they leave, by `epsilon` or by `sigma` (docs/privacy.md); while it is
  * not on it keeps its numbers. `clip` null: the norm of 99% of the table's rows, `budget` null: no bound.
  */
+/** What a reply has to be; `text` of a schema is JSON. */
+export type Form =
+  | { kind: 'json_object' }
+  | { kind: 'json_schema' | 'regex'; text: string }
+  | { kind: 'choice'; texts: string[] };
+
 export interface NoiseChoice {
   on: boolean;
   epsilon: number | null;
