@@ -19,6 +19,8 @@ export class FormFollower {
     this._eos = eos.filter((token) => token < tree.rows);
     this._masks = new Masks(tree, language);
     this._forced = new Forced(tree, language.expressions, encode);
+    /** The latest mask, which is asked for more than once. @type {{of: Expression, remaining: number, mask: Uint8Array} | null} */
+    this._latest = null;
     this.start = strips ? language.expressions.stripped(language.start) : language.start;
   }
 
@@ -34,17 +36,22 @@ export class FormFollower {
    * @returns {Promise<Uint8Array>} mask [rows] throws FormUnwritable
    */
   async allowed(of, remaining) {
-    const mask = new Uint8Array(this._tree.rows);
     const forced = await this._must(of, remaining);
-    if (forced !== null) {
-      mask[forced] = 1;
-      return mask;
-    }
+    const latest = this._latest;
+    if (latest?.of === of && latest.remaining === remaining) return latest.mask;
+    const mask = new Uint8Array(this._tree.rows);
+    if (forced !== null) mask[forced] = 1;
+    else this._choices(of, remaining, mask);
+    this._latest = { of, remaining, mask };
+    return mask;
+  }
+
+  /** @param {Expression} of @param {number} remaining @param {Uint8Array} mask */
+  _choices(of, remaining, mask) {
     this._masks.allow(of, remaining - 1, mask);
     if (of.nullable) for (const token of this._eos) mask[token] = 1;
     if (!mask.includes(1)) this._masks.allow(of, Infinity, mask);
     if (!mask.includes(1)) throw new FormUnwritable();
-    return mask;
   }
 
   /** What follows a token that was allowed. @param {Expression} of @param {number} token */
