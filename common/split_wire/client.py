@@ -39,11 +39,12 @@ from split_wire.messages import (
     Restore,
     Restored,
     Result,
-    Rows,
     Step,
 )
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.probe import Probe
+from split_wire.returned import CAPABILITY as ROWS
+from split_wire.returned import Rows, counted
 from split_wire.tensor import Tensor, WireDtype
 
 # Between two places at which a session is asked for what goes on from all that it holds.
@@ -71,7 +72,7 @@ class SessionOpened:
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """``hidden`` float32 [n or 1, H], read-only; the server holds ``cached`` positions.
+    """``hidden`` float32 [rows asked for, H], read-only; the server holds ``cached`` positions.
 
     Times in microseconds. ``attention``: that of the step's last row, where it was asked for;
     ``reused``: rows that the server says it knew already.
@@ -242,8 +243,9 @@ class ClientProtocol:
     ) -> bytes:
         """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H].
 
-        ``adapter``: the name of one that the server shall apply to the rows that it returns.
-        Raises ProtocolStateError, and before anything is sent what the server would answer:
+        ``rows``: which states come back; a number counts the last ones, 1..n. ``adapter``: the name
+        of one that the server shall apply to the rows that it returns. Raises ProtocolStateError,
+        and before anything is sent what the server would answer:
         WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite, Unsupported and
         AttentionTooLarge.
         """
@@ -252,6 +254,7 @@ class ClientProtocol:
         if not 0 <= start <= self.cached:
             raise ProtocolStateError(f"start {start} is beyond the {self.cached} cached positions")
         self._check_rows(self._opened, start, embeddings)
+        self._check_returned(rows, len(embeddings))
         if attention is not None:
             self.attention_room(attention, start + embeddings.shape[0])
         tensor = Tensor.from_f32(embeddings, self._opened.dtype)
@@ -268,6 +271,23 @@ class ClientProtocol:
         self._pending = (message, self._chain.following(start, tensor))
         self._outstanding = encode_message(message)
         return self._outstanding
+
+    def answer_room(self, rows: int) -> int:
+        """Bytes of the longest answer that brings the states of ``rows``."""
+        return frame_limit(self._hidden_size, rows)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether a step of the open session may ask for the last so many states."""
+        return self._opened is not None and ROWS in self._opened.capabilities
+
+    def _check_returned(self, rows: Rows, sent: int) -> None:
+        if rows in ("last", "all"):
+            return
+        if not counted(rows, sent):
+            raise ProtocolStateError(f"of {sent} rows {rows!r} cannot be asked for")
+        if not self.counts_rows:
+            raise Unsupported(ROWS)
 
     def attention_room(self, request: AttentionRequest, positions: int) -> int:
         """Bytes of the longest answer that brings the attention over ``positions`` cached ones.
@@ -384,7 +404,7 @@ class ClientProtocol:
         )
 
     def _checked(self, message: Result, step: Step) -> NDArray[np.float32]:
-        wanted = step.embeddings.rows if step.rows == "all" else 1
+        wanted = step.returned
         if message.hidden.width != self._hidden_size:
             raise WrongHiddenSize(message.hidden.width, self._hidden_size)
         if message.hidden.rows != wanted:

@@ -43,11 +43,11 @@ from split_wire.messages import (
     Restore,
     Restored,
     Result,
-    Rows,
     ServerMessage,
     Step,
 )
 from split_wire.probe import probe_field, probe_value
+from split_wire.returned import INTERACTIVE_ROWS, rows_asked
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 
 _Parsed = TypeVar("_Parsed")
@@ -127,14 +127,6 @@ def _one_tensor(frame: Frame, name: str) -> Tensor:
     return tensor
 
 
-def _rows(value: str | None) -> Rows:
-    if value is None or value == "last":
-        return "last"
-    if value == "all":
-        return "all"
-    raise MalformedMessage("'rows' must be 'last' or 'all'")
-
-
 def _cache(value: str | None) -> Cache:
     if value is None or value == "exact":
         return "exact"
@@ -187,6 +179,13 @@ def _parse_restored(fields: Fields, _: Frame) -> Restored:
     )
 
 
+def _interactive(fields: Fields) -> int:
+    rows = fields.optional_count("interactive_rows", LARGEST_MAX_ROWS, INTERACTIVE_ROWS)
+    if rows < 1:
+        raise MalformedMessage("'interactive_rows' must be at least 1")
+    return rows
+
+
 def _parse_opened(fields: Fields, _: Frame) -> Opened:
     return Opened(
         version=_version(fields),
@@ -200,17 +199,19 @@ def _parse_opened(fields: Fields, _: Frame) -> Opened:
         heads=fields.optional_count("heads", LARGEST_HEADS),
         cached=fields.optional_count("cached"),
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
+        interactive_rows=_interactive(fields),
     )
 
 
 def _parse_step(fields: Fields, frame: Frame) -> Step:
+    embeddings = _one_tensor(frame, "embeddings")
     return Step(
         session=fields.text("session"),
         step=fields.count("step"),
         start=fields.count("start"),
         prefix=fields.digest("prefix", DIGEST_BYTES),
-        embeddings=_one_tensor(frame, "embeddings"),
-        rows=_rows(fields.optional_text("rows")),
+        embeddings=embeddings,
+        rows=rows_asked(frame.header.get("rows"), embeddings.rows),
         adapter=fields.optional_text("adapter"),
         attention=request_field(frame.header.get("attention")),
     )

@@ -44,9 +44,9 @@ class Fields:
             raise MalformedMessage(f"{name!r} must be a whole number from 0 to {limit}")
         return value
 
-    def optional_count(self, name: str, limit: int = MAX_STEP) -> int:
-        """0 when the field is missing."""
-        return 0 if self._values.get(name) is None else self.count(name, limit)
+    def optional_count(self, name: str, limit: int = MAX_STEP, missing: int = 0) -> int:
+        """``missing`` when the field is."""
+        return missing if self._values.get(name) is None else self.count(name, limit)
 
     def flag(self, name: str, default: bool) -> bool:
         value = self._values.get(name)

@@ -18,6 +18,7 @@ from split_wire.errors import (
     SplitError,
 )
 from split_wire.probe import Probe
+from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
 from split_wire.tensor import Tensor, WireDtype
 
 VERSION = 1
@@ -29,7 +30,6 @@ LARGEST_MAX_ROWS = 1 << 16
 LARGEST_MAX_CONTEXT = 1 << 31
 MAX_MESSAGE_TEXT = 1000
 
-Rows: TypeAlias = Literal["last", "all"]
 Cache: TypeAlias = Literal["exact", "off"]
 
 
@@ -60,7 +60,8 @@ class Opened:
 
     ``layers`` and ``heads`` (of one layer) are those of the model's attention, 0 when the server
     does not say; they come with the capability ``attention``. ``cached`` positions of the probe are
-    held already, and ``prefix`` is their chained digest.
+    held already, and ``prefix`` is their chained digest. ``interactive_rows``: with so many rows a
+    step is served as one of a single row is.
     """
 
     session: str
@@ -74,6 +75,7 @@ class Opened:
     heads: int = 0
     cached: int = 0
     prefix: bytes = b""
+    interactive_rows: int = INTERACTIVE_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ class Step:
     """Keep ``start`` cached positions, append ``embeddings`` [n, H].
 
     ``prefix`` is the chained digest of the positions kept (:class:`split_wire.digest.PrefixChain`).
-    ``attention`` asks for the attention of the last row as well.
+    ``rows``: which states come back; a number counts the last ones, 1..n. ``attention`` asks for
+    the attention of the last row as well.
     """
 
     session: str
@@ -120,10 +123,15 @@ class Step:
     adapter: str | None = None
     attention: AttentionRequest | None = None
 
+    @property
+    def returned(self) -> int:
+        """How many states come back."""
+        return returned(self.rows, self.embeddings.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Final-norm hidden states [n or 1, H] of a step; times in microseconds.
+    """Final-norm hidden states [returned, H] of a step; times in microseconds.
 
     ``cached`` positions are held; ``prefix`` is their chained digest, empty when the server does
     not say. With it the device never takes the answer of one step for that of another.

@@ -74,7 +74,8 @@ class Held:
 
 
 class Peer:
-    """``runs`` counts how often each (session, step) was appended; ``attention``: is offered.
+    """``runs`` counts how often each (session, step) was appended; ``attention``, ``counts_rows``:
+    are offered.
 
     ``kept``: rows of every prefix that was ever cached by its digest, None where nothing is kept.
     """
@@ -89,7 +90,7 @@ class Peer:
         self._name, self._manifest, self._dtype, self._limits = name, manifest, dtype, limits
         self._opened = 0
         self.kept: dict[bytes, list[bytes]] | None = None
-        self.attention = True
+        self.attention = self.counts_rows = True
         self.sessions: dict[str, Held] = {}
         self.runs: dict[tuple[str, int], int] = {}
 
@@ -146,6 +147,8 @@ class Peer:
         opened = Opened(session, self._manifest, self._dtype, *self._limits)
         if self.attention:
             opened = replace(opened, capabilities=("attention",), layers=LAYERS, heads=HEADS)
+        if self.counts_rows:
+            opened = replace(opened, capabilities=(*opened.capabilities, "rows"))
         if self.kept is None:
             return opened
         opened = replace(opened, capabilities=(*opened.capabilities, "restore"))
@@ -195,8 +198,9 @@ class Peer:
         held.rows[step.start :] = stored_rows(step.embeddings)
         key = (session, step.step)
         self.runs[key] = self.runs.get(key, 0) + 1
-        count = step.embeddings.rows if step.rows == "all" else 1
-        hidden = Tensor.from_f32(np.repeat(answer_of(held.rows), count, axis=0), "f32")
+        ends = range(len(held.rows) - step.returned + 1, len(held.rows) + 1)
+        states = [answer_of(held.rows[:end]) for end in ends]
+        hidden = Tensor.from_f32(np.concatenate(states), "f32")
         cached = len(held.rows)
         asked = step.attention
         attention = None if asked is None else attention_of(held.rows, asked)

@@ -84,6 +84,23 @@ def probes(draw: st.DrawFn) -> Probe:
     return Probe(known, stride, draw(st.binary(min_size=size, max_size=size)))
 
 
+@st.composite
+def steps(draw: st.DrawFn) -> Step:
+    """Any step; of the states it asks for as many as it has at most."""
+    sent = draw(tensors())
+    number = st.integers(1, sent.rows) if sent.rows else st.nothing()
+    return Step(
+        draw(texts),
+        draw(counts),
+        draw(counts),
+        draw(digests),
+        sent,
+        draw(st.sampled_from(("last", "all")) | number),
+        draw(st.none() | texts),
+        draw(st.none() | requests),
+    )
+
+
 client_messages = st.one_of(
     st.builds(
         Open,
@@ -97,17 +114,7 @@ client_messages = st.one_of(
         share_until=counts,
     ),
     st.builds(Restore, texts, counts, digests, probes()),
-    st.builds(
-        Step,
-        texts,
-        counts,
-        counts,
-        digests,
-        tensors(),
-        st.sampled_from(("last", "all")),
-        st.none() | texts,
-        st.none() | requests,
-    ),
+    steps(),
     st.builds(Close, texts, st.booleans()),
     st.just(Ping()),
 )
@@ -125,6 +132,7 @@ server_messages = st.one_of(
         heads=st.integers(0, LARGEST_HEADS),
         cached=counts,
         prefix=st.just(b"") | digests,
+        interactive_rows=st.integers(1, LARGEST_MAX_ROWS),
     ),
     st.builds(Restored, texts, counts, counts, counts, digests),
     st.builds(

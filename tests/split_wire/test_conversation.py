@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_wire.client import ClientProtocol, Event, SessionOpened, StepCompleted, StepFailed
-from split_wire.messages import Rows
+from split_wire.returned import Rows
 from split_wire.tensor import Tensor
 from tests.split_wire.peer import WIDTH, Peer, answer_of, stored_rows
 

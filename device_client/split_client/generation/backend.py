@@ -16,9 +16,13 @@ class CacheLost(Exception):
     """The backend no longer holds the prefix: send every row again, from start 0."""
 
 
+class OnlyAllRows(Exception):
+    """The backend returns the state of one row or those of all; nothing was sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepOutput:
-    """``hidden`` float32 [H], the final-norm state of the last row; times in microseconds.
+    """``hidden`` float32 [rows, H], the final-norm states of the last rows; times in microseconds.
 
     ``exchange_us`` is the whole wait for the server, compute and queue included; 0 without one.
     ``attention``: that of the last row, where it was asked for; ``reused``: rows of the step that
@@ -55,6 +59,10 @@ class Backend(Protocol):
         """Positions that the session may hold."""
 
     @property
+    def interactive_rows(self) -> int:
+        """Rows with which a step still is interactive."""
+
+    @property
     def dtype(self) -> WireDtype:
         """The dtype to which rows are rounded on their way."""
 
@@ -77,13 +85,15 @@ class Backend(Protocol):
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
         adapter: str | None = None,
+        rows: int = 1,
     ) -> StepOutput:
         """Keep ``start`` cached positions and append ``embeddings`` float32 [n, H].
 
-        ``adapter``: the name of one that is applied to the hidden state; the cache does not depend
-        on it. Raises CacheLost; afterwards a step with start 0 may follow at once. A backend that
-        cannot tell the ``attention`` that is asked for, or has no such adapter, raises, and has
-        then appended nothing.
+        ``adapter``: the name of one that is applied to the hidden states; the cache does not depend
+        on it. ``rows``: of how many of the last rows the states come back, 1..n. Raises CacheLost;
+        afterwards a step with start 0 may follow at once; and OnlyAllRows. A backend that cannot
+        tell the ``attention`` that is asked for, or has no such adapter, raises, and has then
+        appended nothing.
         """
 
     def close(self) -> object:

@@ -24,15 +24,17 @@ class SequenceCounters:
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """``hidden`` float32 [H] after the last token.
+    """``states`` float32 [rows asked for, H] after each of the last tokens, ``hidden`` float32 [H]
+    after the last one.
 
-    Times in seconds; ``exchange`` is the wait for the server, compute and queue included.
-    ``attention``: what the last token attends to, where it was asked for; ``restored``: rows that
-    were not sent because the backend had kept them, or not computed because it knew them;
+    ``rows`` were sent. Times in seconds; ``exchange`` is the wait for the server, compute and queue
+    included. ``attention``: what the last token attends to, where it was asked for; ``restored``:
+    rows that were not sent because the backend had kept them, or not computed because it knew them;
     ``spared``: these and those that the session held, and what that saved.
     """
 
     hidden: NDArray[np.float32]
+    states: NDArray[np.float32]
     rows: int
     exchange: float
     compute: float

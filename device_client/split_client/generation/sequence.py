@@ -7,14 +7,14 @@ lost cache are all "make the cache hold exactly these tokens".
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
-from split_client.generation.backend import Backend, CacheLost, StepOutput
+from split_client.generation.backend import Backend, CacheLost, OnlyAllRows, StepOutput
 from split_client.generation.extended import Extended, SequenceCounters
 from split_client.generation.spared import Pace, Spared, row_bytes
 from split_client.generation.trail import Trail
@@ -69,6 +69,9 @@ class Sequence:
         self._embed = embed if rows is None else None
         self._rows: Rows = rows or (lambda tokens, start, stop: embed(tokens[start:stop]))
         self._cached: list[int] = []
+        # The last tokens of these that are a guess; the server takes them for one as well when they
+        # are given up by the very next step.
+        self._guessed = 0
         # What is cached at least if the step that was broken off did not go through, and if it did.
         self._broken_off: tuple[list[int], list[int]] | None = None
         self.adapter: str | None = None
@@ -91,6 +94,12 @@ class Sequence:
         self._open()
         return self._backend.max_context
 
+    @property
+    def interactive_rows(self) -> int:
+        """Rows with which a step still is interactive; opens the session."""
+        self._open()
+        return self._backend.interactive_rows
+
     def extend(self, tokens: list[int], attention: AttentionRequest | None = None) -> Extended:
         """Make the cache hold ``tokens`` and return the hidden state after the last one.
 
@@ -103,10 +112,17 @@ class Sequence:
             return extended
         return replace(extended, hidden=self.correct(extended.hidden))
 
-    def cache(self, tokens: list[int], attention: AttentionRequest | None = None) -> Extended:
-        """:meth:`extend` without ``correct``, for whoever does not need the hidden state."""
+    def cache(
+        self, tokens: list[int], attention: AttentionRequest | None = None, rows: int = 1
+    ) -> Extended:
+        """:meth:`extend` without ``correct``, with the states after each of the last ``rows``
+        tokens, of which all but the first are a draft: where a later call takes some of them back,
+        nothing remembers that they were there. Raises ValueError for more rows than tokens.
+        """
         if not tokens:
             raise PromptEmpty
+        if not 1 <= rows <= len(tokens):
+            raise ValueError(f"{rows} rows of {len(tokens)} tokens")
         stood = None
         for _ in range(1 + MAX_RESENDS):
             known = self._known(tokens, stood)
@@ -119,7 +135,7 @@ class Sequence:
                 restored = self._restore(known)
                 took = self._clock() - began
                 stands = self.cached if restored else stands
-                sent = self._send_rest(tokens, attention)
+                sent = self._send_rest(tokens, attention, rows)
             except CacheLost:
                 self.counters.resends += 1
                 stood = stood or stands
@@ -138,7 +154,7 @@ class Sequence:
         left = self._cached
         for cached in self._broken_off or (left,):
             self.trail.note(cached)
-        self._cached, self._broken_off = [], None
+        self._cached, self._broken_off, self._guessed = [], None, 0
         return left
 
     def _told(self, sent: Extended, count: int, restored: int, took: float) -> Extended:
@@ -192,49 +208,83 @@ class Sequence:
         if broken_off is not None and went_through is not None:
             self._cached = broken_off[went_through]
 
-    def _send_rest(self, tokens: list[int], attention: AttentionRequest | None) -> Extended:
-        # The last token is always sent, because the backend returns states only for rows it is
+    def _send_rest(
+        self, tokens: list[int], attention: AttentionRequest | None, wanted: int
+    ) -> Extended:
+        # The last tokens are always sent, because the backend returns states only for rows it is
         # given.
-        start = min(_common_prefix(self._cached, tokens), len(tokens) - 1)
+        start = min(_common_prefix(self._cached, tokens), len(tokens) - wanted)
         self._cut_back(start)
         self.counters.rows_reused += start
-        rows, exchange, compute, queue, reused = len(tokens) - start, 0, 0, 0, 0
-        while True:
-            chunk = tokens[start : start + self._backend.max_rows]
-            wanted = attention if start + len(chunk) == len(tokens) else None
-            output = self._step(start, chunk, self._rows(tokens, start, start + len(chunk)), wanted)
-            exchange += output.exchange_us
-            compute, queue = compute + output.compute_us, queue + output.queue_us
-            reused += output.reused
-            start += len(chunk)
-            if start == len(tokens):
-                seconds = (exchange / 1e6, compute / 1e6, queue / 1e6)
-                return Extended(output.hidden, rows, *seconds, output.attention, reused)
+        outputs = [*self._steps(tokens, start, attention, len(tokens) - wanted)]
+        self._guessed = wanted - 1
+        return _joined(outputs, len(tokens) - start, wanted)
+
+    def _steps(
+        self, tokens: list[int], start: int, attention: AttentionRequest | None, first: int
+    ) -> Iterator[StepOutput]:
+        """Send ``tokens`` from ``start`` on; the states of those from ``first`` on come back."""
+        while start < len(tokens):
+            end = min(len(tokens), start + self._backend.max_rows)
+            asked = attention if end == len(tokens) else None
+            rows = max(1, end - max(start, first))
+            try:
+                output = self._step(start, tokens[start:end], tokens, asked, rows)
+            except OnlyAllRows:
+                end -= rows
+                output = self._step(start, tokens[start:end], tokens, None, 1)
+            yield output
+            start = end
 
     def _cut_back(self, start: int) -> None:
         """What is cached behind ``start`` is about to be given up."""
-        if start < len(self._cached):
+        if start < len(self._cached) - self._guessed:
             self.trail.note(self._cached)
 
     def _step(
         self,
         start: int,
         chunk: list[int],
-        embeddings: NDArray[np.float32],
+        tokens: list[int],
         attention: AttentionRequest | None,
+        rows: int,
     ) -> StepOutput:
+        embeddings = self._rows(tokens, start, start + len(chunk))
         kept = self._cached
         # Until the answer is here it is unknown what the backend holds; an interruption must not
         # leave a belief.
         self._cached, self._broken_off = [], (kept[:start], kept[:start] + chunk)
-        output = self._backend.step(start, embeddings, attention, self.adapter)
-        self._broken_off = None
+        try:
+            output = self._backend.step(start, embeddings, attention, self.adapter, rows)
+        except OnlyAllRows:
+            self._cached, self._broken_off = kept, None
+            raise
+        self._broken_off, self._guessed = None, 0
         del kept[start:]
         kept.extend(chunk)
         self._cached = kept
         self.counters.steps += 1
         self.counters.rows_sent += len(chunk)
         return output
+
+
+def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:
+    """What the steps that sent ``rows`` gave, of whose states the last ``wanted`` matter."""
+    last = outputs[-1]
+    if len(last.hidden) >= wanted:
+        states = last.hidden[-wanted:]
+    else:
+        states = np.concatenate([output.hidden for output in outputs])[-wanted:]
+    return Extended(
+        states[-1],
+        states,
+        rows,
+        sum(output.exchange_us for output in outputs) / 1e6,
+        sum(output.compute_us for output in outputs) / 1e6,
+        sum(output.queue_us for output in outputs) / 1e6,
+        last.attention,
+        sum(output.reused for output in outputs),
+    )
 
 
 def _common_prefix(left: list[int], right: list[int]) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import AnswerInvalid, ClientError, ModelChanged, ServerRefused
-from split_client.generation.backend import CacheLost, Rows, StepOutput
+from split_client.generation.backend import CacheLost, OnlyAllRows, Rows, StepOutput
 from split_client.transport.channel import Channel
 from split_wire.attention import AttentionRequest
 from split_wire.client import (
@@ -29,6 +29,7 @@ from split_wire.digest import PrefixChain
 from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
 from split_wire.errors import ModelChanged as WireModelChanged
 from split_wire.messages import DEFAULT_MAX_ROWS, Cache, Closed, Opened
+from split_wire.returned import Rows as Returned
 from split_wire.tensor import Tensor, WireDtype
 
 # The server holds another cache than the device believes, or none: a new session repairs it.
@@ -103,6 +104,11 @@ class RemoteBackend:
     def max_context(self) -> int:
         """Positions that the session may hold."""
         return min(self._opened().max_context, self._manifest_context)
+
+    @property
+    def interactive_rows(self) -> int:
+        """Rows with which a step still is interactive, as the server says."""
+        return min(self._opened().interactive_rows, self.max_rows)
 
     @property
     def dtype(self) -> WireDtype:
@@ -184,34 +190,48 @@ class RemoteBackend:
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
         adapter: str | None = None,
+        rows: int = 1,
     ) -> StepOutput:
         """Append ``embeddings`` [n, H] after ``start`` cached positions.
 
         ``attention``: which attention of the last row to return as well; a server that does not
         offer it is not asked (ServerRefused, ``unsupported`` or ``attention_too_large``).
         ``adapter``: the name of one that the server applies (ServerRefused, ``unknown_adapter``).
-        Raises CacheLost, ServerRefused, AnswerInvalid and the channel's errors.
+        ``rows``: states of how many of the last rows come back. Raises CacheLost, OnlyAllRows where
+        the server does not count them and there are more than a few, ServerRefused, AnswerInvalid
+        and the channel's errors.
         """
         self.open()
         if start > self._protocol.cached:
             raise CacheLost
+        returned = self._returned(rows, len(embeddings))
         if attention is not None:
             self._make_room(attention, start + len(embeddings))
         self._waited = 0.0
         event = self._ask(
-            lambda: self._protocol.step(start, embeddings, attention=attention, adapter=adapter)
+            lambda: self._protocol.step(start, embeddings, returned, attention, adapter)
         )
         if not isinstance(event, StepCompleted):
             raise self._untrue("the answer to a step is not its result")
         waited = round(1e6 * self._waited)
         return StepOutput(
-            event.hidden[-1],
+            event.hidden[-rows:],
             event.compute_us,
             event.queue_us,
             waited,
             event.attention,
             event.reused,
         )
+
+    def _returned(self, rows: int, sent: int) -> Returned:
+        """How the last ``rows`` of ``sent`` are asked for; makes room for the answer."""
+        if rows == 1:
+            return "last"
+        counts = self._protocol.counts_rows
+        if not counts and rows < sent > self.interactive_rows:
+            raise OnlyAllRows
+        self._channel.accept(self._protocol.answer_room(rows if counts else sent))
+        return rows if counts and rows < sent else "all"
 
     def _resumed(self) -> bool:
         """Whether the step that was broken off goes through: a server answers the same bytes once,

@@ -80,6 +80,10 @@ def _every_step() -> Step:
     return _step("bf16", 2, 4, rows="all", adapter="bank", attention=AttentionRequest())
 
 
+def _interactive() -> Opened:
+    return Opened(SESSION, MANIFEST, "f32", 64, 99, capabilities=("rows",), interactive_rows=4)
+
+
 def _opened_with_attention() -> Opened:
     return Opened(SESSION, MANIFEST, "bf16", 512, 4096, 1, ("attention",), 2, 2)
 
@@ -122,6 +126,9 @@ def _messages() -> list[tuple[str, str, Message]]:
         *[(f"step of one {dtype} row", _step(dtype, 1, 3)) for dtype in WIRE_DTYPES],
         *[(f"step of three {dtype} rows", _step(dtype, 3, 5)) for dtype in WIRE_DTYPES],
         ("step with every field", _every_step()),
+        ("step for the last state by number", _step("bf16", 2, 4, rows=1)),
+        ("step for some states", _step("f32", 3, 5, rows=2)),
+        ("step for all states by number", _step("f32", 3, 5, rows=3)),
         *[(f"step for {name}", _step("f32", 1, 2, attention=r)) for name, r in _REQUESTS],
         ("close", Close(SESSION)),
         ("close that keeps nothing", Close(SESSION, keep=False)),
@@ -132,6 +139,7 @@ def _messages() -> list[tuple[str, str, Message]]:
     server: list[tuple[str, Message]] = [
         ("opened", Opened(SESSION, MANIFEST, "bf16", 512, 4096)),
         ("opened with capabilities", Opened(SESSION, MANIFEST, "f32", 64, 99, capabilities=("a",))),
+        ("opened with rows that are interactive", _interactive()),
         ("result", Result(SESSION, 1, 1, hidden)),
         ("result with every field", Result(SESSION, 7, 1, hidden, 25000, 310, after)),
         ("opened with attention", _opened_with_attention()),

@@ -24,6 +24,7 @@ from split_server.sessions.session import Session
 from split_server.sessions.step import StepRequest
 from split_wire.attention import AttentionRequest, weights_of
 from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
+from split_wire.returned import INTERACTIVE_ROWS
 from split_wire.tensor import Tensor, WireDtype
 
 # How soon it is noticed that nobody waits any more for a session.
@@ -68,6 +69,11 @@ class EngineBackend:
         return self._sessions.info.max_context
 
     @property
+    def interactive_rows(self) -> int:
+        """Rows with which a step still is interactive."""
+        return INTERACTIVE_ROWS
+
+    @property
     def dtype(self) -> WireDtype:
         """The engine's compute dtype."""
         return self._sessions.info.dtype
@@ -88,8 +94,9 @@ class EngineBackend:
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
         adapter: str | None = None,
+        rows: int = 1,
     ) -> StepOutput:
-        """Keep ``start`` positions, append ``embeddings`` [n, H].
+        """Keep ``start`` positions, append ``embeddings`` [n, H]; states of the last ``rows``.
 
         Raises CacheLost when the session was given up for another one, Cancelled, ContextOverflow,
         AttentionTooLarge, CacheFull, Overloaded, ShuttingDown, NonFinite and HiddenOverflow;
@@ -98,9 +105,9 @@ class EngineBackend:
         if adapter is not None:
             raise UnknownAdapter(adapter)
         session = self._opened()
-        rows = Tensor.from_f32(embeddings, self.dtype)
+        sent = Tensor.from_f32(embeddings, self.dtype)
         try:
-            request = self._sessions.request(session, start, rows, attention, BUFFERED)
+            request = self._sessions.request(session, start, sent, attention, BUFFERED, rows)
             result = self._result(session, request)
         except (UnknownSession, StartBeyondCache):
             self._session = None
@@ -108,7 +115,7 @@ class EngineBackend:
         except Abandoned:
             raise Cancelled from None
         return StepOutput(
-            result.hidden.to_f32()[0],
+            result.hidden.to_f32(),
             result.compute_us,
             result.queue_us,
             attention=None if result.attention is None else weights_of(result.attention),

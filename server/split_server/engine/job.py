@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from split_server.engine.model.delta import Delta
 from split_server.kv.cache import KVCache
 from split_wire.attention import AttentionRequest, AttentionRows
-from split_wire.messages import Rows
+from split_wire.returned import Rows, returned
 from split_wire.tensor import Tensor, WireDtype
 
 
@@ -43,10 +43,10 @@ class SharedRows(Protocol):
 class StepJob:
     """Keep ``start`` positions of ``cache``, append ``embeddings``; hidden states in ``dtype``.
 
-    ``principal``: whose step it is; principals share the model fairly. ``attention``: the rows of
-    the last position that are asked for as well. ``adapter``: applied to every row that is
-    returned; the cache does not depend on it. ``shared``: what others may have computed of
-    it, None where nothing is kept or found.
+    ``rows``: which states; a number counts the last ones. ``principal``: whose step it is;
+    principals share the model fairly. ``attention``: the rows of the last position that are asked
+    for as well. ``adapter``: applied to every row that is returned; the cache does not depend on
+    it. ``shared``: what others may have computed of it, None where nothing is kept or found.
     """
 
     cache: KVCache
@@ -59,10 +59,15 @@ class StepJob:
     adapter: Delta | None = None
     shared: SharedRows | None = None
 
+    @property
+    def returned(self) -> int:
+        """How many states are handed over."""
+        return returned(self.rows, self.embeddings.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """``hidden`` [n or 1, H]; times in microseconds.
+    """``hidden`` [returned, H]; times in microseconds.
 
     ``compute_us``: of the passes that the step took part in; ``queue_us``: what it waited besides;
     ``reused``: rows that were taken in and not computed.

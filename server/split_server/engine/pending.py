@@ -12,13 +12,10 @@ from split_server.engine.model.convert import to_wire
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.tap import AttentionResult, AttentionTap
 from split_wire.attention import AttentionRows
+from split_wire.returned import INTERACTIVE_ROWS
 
 if TYPE_CHECKING:
     from split_server.engine.model.runner import ModelRunner
-
-# A decode token, forced tokens, a draft to verify, a short remark: somebody waits for the reply of
-# a step of so few rows, and a pass takes hardly longer with them.
-INTERACTIVE_ROWS = 16
 
 
 class PendingStep:
@@ -59,7 +56,9 @@ class PendingStep:
 
     @property
     def interactive(self) -> bool:
-        """Whether the whole step has only a few rows to compute."""
+        """Whether the whole step has only a few rows to compute: a decode token, forced tokens, a
+        draft to verify, a short remark. Somebody waits for it, and a pass takes hardly longer.
+        """
         return self.job.embeddings.rows - self._reused <= INTERACTIVE_ROWS
 
     @property
@@ -95,12 +94,12 @@ class PendingStep:
 
     def advance(self, hidden: torch.Tensor, seconds: float) -> None:
         """A pass of ``seconds`` gave the hidden states [n, H] of the next n rows."""
+        begun = self._served
         self._served += hidden.shape[0]
         self._compute += seconds
-        if self.job.rows == "all":
-            self._hidden.append(hidden)
-        elif not self.remaining:
-            self._hidden = [hidden[-1:]]
+        first = self.job.embeddings.rows - self.job.returned
+        if self._served > first:
+            self._hidden.append(hidden[max(0, first - begun) :])
 
     def finish(self, now: Callable[[], float]) -> None:
         """Hand over the hidden states; what adapter or conversion raise is the outcome then."""

@@ -13,8 +13,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
 
-from split_server.engine.pending import INTERACTIVE_ROWS, PendingStep
+from split_server.engine.pending import PendingStep
 from split_server.engine.shares import Shares
+from split_wire.returned import INTERACTIVE_ROWS
 
 Plan: TypeAlias = list[tuple[PendingStep, int]]
 # Of the rows of a pass: what a principal's short steps may take where others wait, and what is

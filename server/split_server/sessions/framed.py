@@ -37,13 +37,15 @@ from split_wire.messages import (
     Step,
 )
 from split_wire.probe import CAPABILITY as RESTORE
+from split_wire.returned import CAPABILITY as ROWS
+from split_wire.returned import INTERACTIVE_ROWS
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
 
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
 _LARGE_FRAME = 256 * 1024
 _THREADS = 2
-# The rows of attention, and the frame that holds them until the next step.
-_ATTENTION_COPIES = 2
+# Of what is answered: the rows, and the frame that holds them until the next step.
+_COPIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +149,12 @@ class FramedSessions:
             session.dtype,
             self._steps.max_rows,
             info.max_context,
-            capabilities=(CAPABILITY, *([] if self._steps.reuse is None else [RESTORE])),
+            capabilities=(CAPABILITY, ROWS, *([] if self._steps.reuse is None else [RESTORE])),
             layers=info.num_layers,
             heads=info.num_heads,
             cached=cached,
             prefix=session.chain.at(cached) if cached else b"",
+            interactive_rows=INTERACTIVE_ROWS,
         )
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
@@ -279,7 +282,7 @@ def _request(run: Run) -> StepRequest:
         step.embeddings,
         rows=step.rows,
         attention=step.attention,
-        attention_copies=_ATTENTION_COPIES,
+        copies=_COPIES,
         adapter=step.adapter,
         names=run.digests,
     )

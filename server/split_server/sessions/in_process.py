@@ -101,19 +101,25 @@ class InProcessSessions:
         rows: Tensor,
         attention: AttentionRequest | None = None,
         buffered: int = 0,
+        returned: int = 1,
     ) -> StepRequest:
         """The step that keeps ``start`` positions and appends ``rows`` [n, H] in the session's
         dtype, hashed here: on the thread of whoever makes the session's steps, one at a time.
 
-        ``buffered``: answers with attention that may wait for their reader beside this one. Raises
-        StartBeyondCache.
+        ``buffered``: answers with attention that may wait for their reader beside this one;
+        ``returned``: states of how many of the last rows are answered. Raises StartBeyondCache.
         """
         if start > len(session.chain):
             raise StartBeyondCache(start, len(session.chain))
         digests = session.chain.following(start, rows)
-        copies = 1 + buffered
         return StepRequest(
-            start, rows, digests, attention=attention, attention_copies=copies, names=digests
+            start,
+            rows,
+            digests,
+            "last" if returned == 1 else returned,
+            attention=attention,
+            copies=1 + buffered,
+            names=digests,
         )
 
     def begin(

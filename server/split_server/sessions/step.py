@@ -39,12 +39,15 @@ from split_wire.errors import (
     SplitError,
     UnknownAdapter,
 )
-from split_wire.messages import DEFAULT_MAX_ROWS, Rows
+from split_wire.messages import DEFAULT_MAX_ROWS
 from split_wire.probe import Probe
-from split_wire.tensor import Tensor, WireDtype
+from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
+from split_wire.tensor import Tensor, WireDtype, item_size
 
 # Seconds after the end of a step within which those who wait for memory are looked at.
 _BEAT = 0.05
+# Of each row that travels in i8.
+_SCALE_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class StepRequest:
 
     ``digests``: the chain after each row, None where the session's protocol state keeps the chain;
     ``names``: the same, for whatever keeps it, None where nothing is kept or found by them;
-    ``attention_copies``: how often the attention asked for may be held at once.
+    ``copies``: how often the attention asked for, or many states, may be held at once.
     """
 
     start: int
@@ -61,7 +64,7 @@ class StepRequest:
     digests: list[bytes] | None = None
     rows: Rows = "last"
     attention: AttentionRequest | None = None
-    attention_copies: int = 1
+    copies: int = 1
     adapter: str | None = None
     names: list[bytes] | None = None
 
@@ -69,6 +72,11 @@ class StepRequest:
     def end(self) -> int:
         """Positions that the cache holds afterwards."""
         return self.start + self.embeddings.rows
+
+    @property
+    def returned(self) -> int:
+        """How many hidden states are answered."""
+        return returned(self.rows, self.embeddings.rows)
 
 
 def _nobody(_: Outcome) -> None:
@@ -312,7 +320,7 @@ class StepAdmission:
 
     def waits(self, session: Session, request: StepRequest) -> bool:
         """Whether the step needs memory that it may have to wait for. Raises AttentionTooLarge."""
-        return self.store.grows(session, request.end, self._attention_room(request))
+        return self.store.grows(session, request.end, self._reply_room(session, request))
 
     async def entered(
         self,
@@ -346,7 +354,7 @@ class StepAdmission:
         reuse, names = self.reuse, request.names
         if reuse is None or reuse.disk is None or names is None or session.names is None:
             return False
-        return request.rows != "all" and len(names) > WORTH_LOOKING
+        return len(names) - request.returned >= WORTH_LOOKING
 
     async def fetch(self, session: Session, request: StepRequest) -> None:
         """Have in memory what the disk has of the rows of a step that was counted in."""
@@ -363,7 +371,7 @@ class StepAdmission:
         """
         self.adapter(request.adapter)
         self.require_context(request.end)
-        self._gate.enter(session, request.end, self._attention_room(request))
+        self._gate.enter(session, request.end, self._reply_room(session, request))
 
     def leave(self, session: Session) -> None:
         """Count out what :meth:`enter` counted in."""
@@ -436,8 +444,7 @@ class StepAdmission:
         reuse, names = self.reuse, request.names
         if reuse is None or names is None or not session.finds:
             return None
-        # Of rows that are all answered, all are computed.
-        return StepRows(reuse, session, request.start, names, finds=request.rows != "all")
+        return StepRows(reuse, session, request.start, names, request.returned)
 
     def _audited(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
         if self.reuse is not None and self.reuse.audit is not None:
@@ -453,13 +460,16 @@ class StepAdmission:
             return
         self.reuse.publish(session, request.start, request.names)
 
-    def _attention_room(self, request: StepRequest) -> int:
-        """Bytes of the attention that is asked for. Raises AttentionTooLarge."""
-        if request.attention is None:
-            return 0
-        info = self.info
-        size = attention_bytes(request.attention, info.num_layers, info.num_heads, request.end)
-        return request.attention_copies * size
+    def _reply_room(self, session: Session, request: StepRequest) -> int:
+        """Bytes of a large reply: of the attention that is asked for, and of the states of more
+        rows than are decoded at a time. Raises AttentionTooLarge.
+        """
+        info, size = self.info, 0
+        if request.returned > INTERACTIVE_ROWS:
+            size = request.returned * (info.hidden_size * item_size(session.dtype) + _SCALE_BYTES)
+        if request.attention is not None:
+            size += attention_bytes(request.attention, info.num_layers, info.num_heads, request.end)
+        return request.copies * size
 
 
 def _chain(session: Session, request: StepRequest, outcome: Outcome) -> None:

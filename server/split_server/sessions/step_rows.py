@@ -10,14 +10,17 @@ from split_server.sessions.session import Session
 
 
 class StepRows:
-    """``digests``: the chain after each of the rows behind ``start``; ``finds``: whether those that
-    are known may be taken in. On the model thread alone.
+    """``digests``: the chain after each of the rows behind ``start``; ``returned``: the states of
+    how many of the last of them are answered, so that these are computed whatever is known. On the
+    model thread alone.
     """
 
     def __init__(
-        self, reuse: Reuse, session: Session, start: int, digests: list[bytes], *, finds: bool
+        self, reuse: Reuse, session: Session, start: int, digests: list[bytes], returned: int = 1
     ) -> None:
-        self.finds = finds
+        # All but the last of these may be taken in.
+        self._findable = digests[: len(digests) - returned + 1]
+        self.finds = len(self._findable) > 1
         self._reuse, self._session = reuse, session
         self._start, self._digests = start, digests
 
@@ -38,7 +41,7 @@ class StepRows:
 
     def take_in(self, waited_from: int | None) -> int:
         """Positions that the cache holds after the known ones were taken in."""
-        digests = self._digests if self.finds else []
+        digests = self._findable if self.finds else []
         return self._reuse.taken_in(self._session, self._start, digests, waited_from)
 
     def give(self, end: int) -> None:

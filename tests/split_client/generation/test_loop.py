@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from split_client.generation.constraint import Constraint
 from split_client.generation.errors import InvalidSamplingParameter
@@ -36,9 +37,15 @@ class CountingBackend(ListBackend):
 
     def step(self, *args: Any, **options: Any) -> Any:
         output = super().step(*args, **options)
-        hidden = np.zeros(VOCAB, np.float32)
-        hidden[(self.cached[-1] + 1) % VOCAB] = 1
-        return replace(output, hidden=hidden)
+        return replace(output, hidden=counted(self.cached, len(output.hidden)))
+
+
+def counted(cached: list[int], rows: int) -> NDArray[np.float32]:
+    """The states after each of the last ``rows`` tokens."""
+    hidden = np.zeros((rows, VOCAB), np.float32)
+    for state, token in zip(hidden, cached[-rows:], strict=True):
+        state[(token + 1) % VOCAB] = 1
+    return hidden
 
 
 @pytest.fixture
@@ -150,10 +157,8 @@ class AttentiveCounting(AttentiveBackend):
     """Counts like CountingBackend."""
 
     def step(self, *args: Any, **options: Any) -> Any:
-        hidden = np.zeros(VOCAB, np.float32)
         output = super().step(*args, **options)
-        hidden[(self.cached[-1] + 1) % VOCAB] = 1
-        return replace(output, hidden=hidden)
+        return replace(output, hidden=counted(self.cached, len(output.hidden)))
 
 
 def test_a_token_brings_the_attention_that_it_was_chosen_from(head: ExactLMHead) -> None:

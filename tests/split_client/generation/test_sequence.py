@@ -23,6 +23,7 @@ class ListBackend:
 
     max_rows: int = 4
     max_context: int = 20
+    interactive_rows: int = 16
     dtype: str = "f32"
     cached: list[int] = field(default_factory=list)
     steps: list[tuple[int, int]] = field(default_factory=list)
@@ -38,6 +39,7 @@ class ListBackend:
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
         adapter: str | None = None,
+        rows: int = 1,
     ) -> StepOutput:
         if len(self.steps) in self.losses:
             self.losses.remove(len(self.steps))
@@ -46,9 +48,10 @@ class ListBackend:
         if start > len(self.cached):
             raise CacheLost
         assert 0 < len(embeddings) <= self.max_rows
+        assert 0 < rows <= len(embeddings)
         self.cached[start:] = [int(row[0]) for row in embeddings]
         self.steps.append((start, len(embeddings)))
-        return StepOutput(truth(self.cached), 30, 10, 1_000_000)
+        return StepOutput(truths(self.cached, rows), 30, 10, 1_000_000)
 
     def close(self) -> None:
         self.closed = True
@@ -56,6 +59,11 @@ class ListBackend:
 
 def truth(tokens: list[int]) -> NDArray[np.float32]:
     return np.asarray([sum(t * (i + 1) for i, t in enumerate(tokens))], np.float32)
+
+
+def truths(tokens: list[int], rows: int) -> NDArray[np.float32]:
+    ends = range(len(tokens) - rows + 1, len(tokens) + 1)
+    return np.stack([truth(tokens[:end]) for end in ends])
 
 
 def embed(tokens: list[int]) -> NDArray[np.float32]:
@@ -123,6 +131,7 @@ def test_a_cache_that_is_lost_every_time_is_given_up() -> None:
             embeddings: NDArray[np.float32],
             attention: AttentionRequest | None = None,
             adapter: str | None = None,
+            rows: int = 1,
         ) -> StepOutput:
             raise CacheLost
 
@@ -140,11 +149,12 @@ def test_an_interrupted_step_leaves_no_belief_about_the_cache() -> None:
             embeddings: NDArray[np.float32],
             attention: AttentionRequest | None = None,
             adapter: str | None = None,
+            rows: int = 1,
         ) -> StepOutput:
             if len(self.steps) == 1:
-                super().step(start, embeddings)
+                super().step(start, embeddings, rows=rows)
                 raise KeyboardInterrupt
-            return super().step(start, embeddings)
+            return super().step(start, embeddings, rows=rows)
 
     backend = Interrupted()
     sequence = sequence_over(backend)
@@ -195,8 +205,9 @@ class AttentiveBackend(ListBackend):
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
         adapter: str | None = None,
+        rows: int = 1,
     ) -> StepOutput:
-        output = super().step(start, embeddings)
+        output = super().step(start, embeddings, rows=rows)
         self.asked.append(attention)
         if attention is None:
             return output
@@ -239,9 +250,10 @@ class AdaptedBackend(ListBackend):
         embeddings: NDArray[np.float32],
         attention: AttentionRequest | None = None,
         adapter: str | None = None,
+        rows: int = 1,
     ) -> StepOutput:
         self.named.append(adapter)
-        return super().step(start, embeddings)
+        return super().step(start, embeddings, rows=rows)
 
 
 def test_every_step_names_the_adapter_of_the_moment_and_the_cache_stays() -> None:

@@ -37,6 +37,7 @@ class ScriptedBackend:
     max_rows: int
     max_context: int
     lost: list[int]
+    interactive_rows: int = 16
     dtype: str = "f32"
     attempts: list[list[int]] = field(default_factory=list)
     rows: list[NDArray[np.float32]] = field(default_factory=list)
@@ -46,7 +47,14 @@ class ScriptedBackend:
     def open(self, _: object = None) -> None:
         pass
 
-    def step(self, start: int, embeddings: NDArray[np.float32], *_: Any) -> StepOutput:
+    def step(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: Any = None,
+        adapter: str | None = None,
+        rows: int = 1,
+    ) -> StepOutput:
         assert 0 < len(embeddings) <= self.max_rows
         assert start <= len(self.rows)
         self.attempts.append([start, len(embeddings)])
@@ -55,9 +63,13 @@ class ScriptedBackend:
             raise CacheLost
         self.rows[start:] = embeddings
         self.stopped |= len(self.rows) == self.stop_at
-        recent = zip(reversed(self.rows), MODEL["memory"], strict=False)
+        ends = range(len(self.rows) - rows + 1, len(self.rows) + 1)
+        return StepOutput(np.stack([self._state(end) for end in ends]), 0, 0)
+
+    def _state(self, end: int) -> NDArray[np.float32]:
+        recent = zip(reversed(self.rows[:end]), MODEL["memory"], strict=False)
         hidden = sum((row * np.float32(part) for row, part in recent), np.zeros(VOCABULARY))
-        return StepOutput(hidden.astype(np.float32), 0, 0)
+        return hidden.astype(np.float32)
 
     def close(self) -> None:
         pass

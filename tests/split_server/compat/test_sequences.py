@@ -12,7 +12,7 @@ from split_server.compat.sequences import LocalSequence, SequencePool
 class Positions:
     """A backend that only counts."""
 
-    max_rows, max_context, dtype = 64, 512, "f32"
+    max_rows, max_context, interactive_rows, dtype = 64, 512, 16, "f32"
 
     def __init__(self) -> None:
         self.closed = False
@@ -24,7 +24,7 @@ class Positions:
         return start
 
     def step(self, start: int, embeddings: np.ndarray, *_: object) -> StepOutput:
-        return StepOutput(np.zeros(1, np.float32), 0, 0)
+        return StepOutput(np.zeros((1, 1), np.float32), 0, 0)
 
     def rest(self) -> None:
         """Nobody else wants its place."""

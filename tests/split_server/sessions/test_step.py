@@ -205,9 +205,7 @@ def test_the_queue_counts_steps_of_every_kind(tiny_path: Path) -> None:
         (lambda tensor: StepRequest(1 << 20, tensor), ContextOverflow),
         (lambda tensor: StepRequest(100, tensor), CacheFull),
         (
-            lambda tensor: StepRequest(
-                0, tensor, attention=AttentionRequest(), attention_copies=1 << 20
-            ),
+            lambda tensor: StepRequest(0, tensor, attention=AttentionRequest(), copies=1 << 20),
             CacheFull,
         ),
     ],

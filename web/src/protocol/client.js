@@ -7,11 +7,12 @@
 import { checkOpened, checkedHidden } from './answer_check.js';
 import { MEAN_ROWS, checkedMeanRows, meanRowsBytes } from './attention.js';
 import { PrefixChain } from './digest.js';
-import { ContextOverflow, ProtocolStateError, TooManyRows, WrongShape } from './errors.js';
+import { ContextOverflow, ProtocolStateError, TooManyRows, Unsupported, WrongShape } from './errors.js';
 import { frameLimit } from './limits.js';
 import { VERSION, encodeMessage } from './messages.js';
 import { decodeServerMessage } from './parsing.js';
 import { RESTORE, probeOf } from './probe.js';
+import { ROWS, counted, returned } from './returned.js';
 import { Tensor } from './tensor.js';
 
 // Between two places at which a session is asked for what goes on from all that it holds.
@@ -24,7 +25,7 @@ const BLOCKS_BEHIND = 4;
 /** @typedef {import('./messages.js').Failure} Failure */
 /** @typedef {import('./messages.js').Step} Step */
 /**
- * What a received frame meant. `completed`: float32 `hidden` [n or 1, H], times in microseconds;
+ * What a received frame meant. `completed`: float32 `hidden` [rows asked for, H], times in microseconds;
  * `attention` float32 [layers, cached], where it was asked for.
  * `restored`: the server holds the first `cached` positions of what it was asked for.
  * `failed`: the server refused the outstanding message, nothing is outstanding any more; the server
@@ -102,6 +103,11 @@ export class ClientProtocol {
     return this._opened?.capabilities.includes(RESTORE) ?? false;
   }
 
+  /** Whether a step of the open session may ask for the last so many states. */
+  get countsRows() {
+    return this._opened?.capabilities.includes(ROWS) ?? false;
+  }
+
   /** An empty chain of this model's rows. */
   newChain() {
     return new PrefixChain(this._manifest);
@@ -175,9 +181,9 @@ export class ClientProtocol {
    * The frame that keeps `start` positions and appends rows.
    * @param {number} start
    * @param {Float32Array} embeddings n * H
-   * @param {{rows?: 'last' | 'all', adapter?: string | null, attention?: boolean}} [options]
-   *   adapter: the name of one that the server applies to the rows that it returns; attention: what the
-   *   last row attends to is wanted, too
+   * @param {{rows?: import('./returned.js').Rows, adapter?: string | null, attention?: boolean}} [options]
+   *   rows: whose states are wanted, a number only where the server `countsRows`; adapter: the name of one that the
+   *   server applies to the rows that it returns; attention: what the last row attends to is wanted, too
    * @returns {Uint8Array}
    * @throws {ProtocolStateError}
    * @throws {import('./errors.js').WireError} before anything is sent, what the server would answer
@@ -191,6 +197,7 @@ export class ClientProtocol {
       throw new ProtocolStateError(`start ${start} is beyond the ${this.cached} cached positions`);
     }
     this._checkRows(opened, start, embeddings);
+    this._checkReturned(rows, embeddings.length / this._hiddenSize);
     if (attention) this.attentionRoom(start + embeddings.length / this._hiddenSize);
     /** @type {Step} */
     const message = {
@@ -261,7 +268,7 @@ export class ClientProtocol {
   _limit() {
     const step = this._pending;
     if (step?.attention) return this.attentionRoom(step.start + step.embeddings.rows);
-    return frameLimit(this._hiddenSize, this._opened?.maxRows ?? 1);
+    return frameLimit(this._hiddenSize, step ? returned(step.rows, step.embeddings.rows) : 1);
   }
 
   /** @param {Opened} opened @param {number} start @param {Float32Array} embeddings */
@@ -272,6 +279,13 @@ export class ClientProtocol {
     }
     if (rows > opened.maxRows) throw new TooManyRows(rows, opened.maxRows);
     if (start + rows > opened.maxContext) throw new ContextOverflow(start + rows, opened.maxContext);
+  }
+
+  /** @param {import('./returned.js').Rows} rows @param {number} count of the step */
+  _checkReturned(rows, count) {
+    if (rows === 'last' || rows === 'all') return;
+    if (!counted(rows, count)) throw new ProtocolStateError(`of ${count} rows ${rows} cannot be asked for`);
+    if (!this.countsRows) throw new Unsupported(ROWS);
   }
 
   /** @param {Opened} message @returns {Event} */

@@ -3,6 +3,7 @@ import { ClientProtocol } from '../protocol/client.js';
 import { MalformedMessage, ProtocolStateError, WireError, WireModelChanged } from '../protocol/errors.js';
 import { DEFAULT_MAX_ROWS, frameLimit } from '../protocol/limits.js';
 import { decodeServerMessage } from '../protocol/parsing.js';
+import { rowsFor } from '../protocol/returned.js';
 import { Tensor } from '../protocol/tensor.js';
 import { Cancelled, ModelChanged, ServerRefused } from '../transport/errors.js';
 import { delayOf } from '../transport/patience.js';
@@ -18,7 +19,7 @@ import { Waiting } from './waiting.js';
 /** @typedef {import('../protocol/digest.js').PrefixChain} PrefixChain */
 /** @typedef {import('./sequence.js').Rows} Rows */
 /**
- * `hidden`: the final-norm state of the last row, float32 [H]. Times in microseconds;
+ * `hidden`: the final-norm states of the rows asked for, float32 [rows * H]. Times in microseconds;
  * `exchangeUs` is the whole wait for the server, compute and queue included. `attention`: what the last
  * row attends to, float32 [layers, positions], where it was asked for.
  * @typedef {{hidden: Float32Array, computeUs: number, queueUs: number, exchangeUs: number,
@@ -87,7 +88,7 @@ export class RemoteBackend {
     /** Sessions in a row that were lost so soon. */
     this._lostSoon = 0;
     this.sessionsOpened = 0;
-    channel.accept(frameLimit(hiddenSize, DEFAULT_MAX_ROWS));
+    channel.accept(frameLimit(hiddenSize, 1));
   }
 
   /** Rows that one step may carry; valid once it is open. */
@@ -98,6 +99,16 @@ export class RemoteBackend {
   /** Positions that the session may hold; valid once it is open. */
   get maxContext() {
     return Math.min(this._opened().maxContext, this._manifestContext);
+  }
+
+  /** Rows with which a step still is interactive; valid once it is open. */
+  get interactiveRows() {
+    return this._opened().interactiveRows;
+  }
+
+  /** Whether the open session returns the states of any number of a step's last rows, or else of one or of all. */
+  get returnsRows() {
+    return this._protocol.countsRows;
   }
 
   /** What hidden states travel in; valid once it is open, null before. @returns {DType} */
@@ -193,17 +204,20 @@ export class RemoteBackend {
    * Appends rows after `start` cached positions.
    * @param {number} start
    * @param {Float32Array} embeddings n * H
-   * @param {{adapter?: string | null, attention?: boolean, signal?: AbortSignal}} [options] the name of
-   *   an adapter that the server applies to what it returns; whether attention is wanted (see `attend`)
+   * @param {{adapter?: string | null, attention?: boolean, signal?: AbortSignal, rows?: number}} [options] the name
+   *   of an adapter that the server applies to what it returns; whether attention is wanted (see `attend`); the
+   *   states of how many of the last rows are: one or all, or any number where the session `returnsRows`
    * @returns {Promise<StepOutput>}
    * @throws {CacheLost} afterwards a step with start 0 may follow at once
    * @throws {import('../common/errors.js').AppError} as `open`
    */
-  async step(start, embeddings, { adapter = null, attention = false, signal = NEVER } = {}) {
+  async step(start, embeddings, { adapter = null, attention = false, signal = NEVER, rows = 1 } = {}) {
     await this.open({ signal });
     if (start > this._protocol.cached) throw new CacheLost();
     this._waited = 0;
-    const encode = () => this._protocol.step(start, embeddings, { adapter, attention });
+    this._channel.accept(frameLimit(this._hiddenSize, rows));
+    const wanted = rowsFor(rows, embeddings.length / this._hiddenSize);
+    const encode = () => this._protocol.step(start, embeddings, { rows: wanted, adapter, attention });
     const event = await this._ask(encode, signal);
     if (event.type !== 'completed') throw this._untrue('the answer to a step is not its result');
     const { hidden, computeUs, queueUs } = event;

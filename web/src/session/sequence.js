@@ -3,8 +3,11 @@
 // Extending is the only way to move: prefill, the next token, a later turn, an edit, a retry and a
 // lost cache are all "make the cache hold exactly these tokens".
 import { PromptEmpty } from '../common/errors.js';
+import { ProtocolStateError } from '../protocol/errors.js';
+import { INTERACTIVE_ROWS } from '../protocol/returned.js';
 import { Cancelled } from '../transport/errors.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
+import { lastStates, slicesOf } from './slices.js';
 import { Trail } from './trail.js';
 
 const MAX_RESENDS = 3;
@@ -22,8 +25,11 @@ const WORTH_ASKING = 32;
  * @property {number} [cached] positions held
  * @property {boolean} [unfinished] whether `open` will first send a step again that was broken off; without it
  *   such a step is taken for lost
- * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
- *   attention?: boolean, signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {number} [interactiveRows] rows with which a step still is interactive; 16 without it
+ * @property {boolean} [returnsRows] false: of a step's rows the states of the last or of all come back, and not of any
+ *   number
+ * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null, attention?: boolean,
+ *   signal?: AbortSignal, rows?: number}) => Promise<import('./remote.js').StepOutput>} step
  * @property {(wanted: Rows, start: number, options: {signal?: AbortSignal}) => Promise<number>} [held] how many of
  *   those rows the open session holds, `start` of them for certain; a backend that kept more takes them in
  * @property {(positions: number) => void} [attend] throws where no attention can be asked for
@@ -35,11 +41,16 @@ const WORTH_ASKING = 32;
  * @typedef {{length: number, part: (start: number, stop: number, dtype: DType) => Promise<Float32Array>}} Rows
  */
 /**
- * `hidden`: float32 [H] after the last token; `rows` sent. Times in seconds: `exchange` is the wait
+ * `hidden`: float32 [H] after the last token; `states`: float32 [k * H] after each of the last k tokens, where so many
+ * were asked for; `rows` sent. Times in seconds: `exchange` is the wait
  * for the server with `compute` and `queue`, `wire` the rest of it. `attention`: what the last token
  * attends to, float32 [layers, tokens], where it was asked for.
- * @typedef {{hidden: Float32Array, rows: number, exchange: number, compute: number, queue: number,
+ * @typedef {{hidden: Float32Array, states: Float32Array, rows: number, exchange: number, compute: number, queue: number,
  *   wire: number, attention: Float32Array | null}} Extended
+ */
+/**
+ * What is cached before and after a step, and how many of the last tokens of `next` are a draft.
+ * @typedef {{kept: number[], next: number[], drafted: number}} Change
  */
 
 export class Sequence {
@@ -57,9 +68,11 @@ export class Sequence {
     this._nameable = nameable;
     /** @type {number[]} */
     this._cached = [];
+    /** So many of the last of them are a draft, of which a reply may take none. */
+    this._drafted = 0;
     /**
      * What is cached at least if the step that was broken off did not go through, and if it did.
-     * @type {{kept: number[], next: number[]} | null}
+     * @type {Change | null}
      */
     this._brokenOff = null;
     /**
@@ -102,6 +115,15 @@ export class Sequence {
   }
 
   /**
+   * Rows with which a step still is interactive; opens the session.
+   * @param {{signal?: AbortSignal}} [options]
+   */
+  async interactiveRows({ signal } = {}) {
+    await this._open(signal);
+    return this._backend.interactiveRows ?? INTERACTIVE_ROWS;
+  }
+
+  /**
    * Makes the cache hold `tokens` and returns the hidden state after the last one. Sends only what
    * differs from the cache.
    * @param {number[]} tokens
@@ -110,21 +132,37 @@ export class Sequence {
    * @throws {PromptEmpty | PromptTooLong | SessionUnstable | import('../common/errors.js').AppError}
    *   the latter: what the backend throws
    */
-  async extend(tokens, { signal, attention = false } = {}) {
+  extend(tokens, { signal, attention } = {}) {
+    return this.cache(tokens, { signal, attention });
+  }
+
+  /**
+   * As `extend`, with the states after each of the last `rows` tokens. All of those but the first are a draft: what a
+   * later call takes back of them was never a part of the conversation.
+   * @param {number[]} tokens
+   * @param {{signal?: AbortSignal, attention?: boolean, rows?: number}} [options] rows: 1 to tokens.length
+   * @returns {Promise<Extended>}
+   * @throws {PromptEmpty | PromptTooLong | SessionUnstable | ProtocolStateError
+   *   | import('../common/errors.js').AppError} as `extend`; protocol_state for `rows` beyond `tokens`
+   */
+  async cache(tokens, { signal, attention = false, rows = 1 } = {}) {
     if (tokens.length === 0) throw new PromptEmpty();
+    if (!(Number.isInteger(rows) && rows >= 1 && rows <= tokens.length)) {
+      throw new ProtocolStateError(`${tokens.length} tokens have not the states of ${rows}`);
+    }
     /** @type {number | null} */
     let stood = null;
     for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
       /** @type {number | null} */
       let stands = null;
       try {
-        const wanted = this._wanted(tokens, stood);
+        const wanted = this._wanted(tokens, stood || tokens.length - rows);
         await this._open(signal, wanted);
         const limit = this._backend.maxContext;
         if (tokens.length > limit) throw new PromptTooLong(tokens.length, limit);
         stands = this._stands(tokens);
         if (wanted && (await this._restore(tokens, wanted, signal))) stands = this.cached;
-        return await this._sendRest(tokens, attention, signal);
+        return await this._sendRest(tokens, rows, attention, signal);
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;
         this.counters.resends += 1;
@@ -144,15 +182,30 @@ export class Sequence {
   /** Believes in no cache any more. @returns {number[]} the tokens of the one that was believed in */
   leave() {
     const left = this._cached;
-    for (const cached of this._brokenOff ? [this._brokenOff.kept, this._brokenOff.next] : [left]) this.trail.note(cached);
-    this._cached = [];
+    if (this._brokenOff) this.trail.note(this._brokenOff.kept);
+    const { next, drafted } = this._brokenOff ?? { next: left, drafted: this._drafted };
+    this._noteEnd(next, drafted);
+    this._believe([]);
     this._brokenOff = null;
     return left;
   }
 
+  /** @param {number[]} cached @param {number} [drafted] */
+  _believe(cached, drafted = 0) {
+    this._cached = cached;
+    this._drafted = drafted;
+  }
+
   /** What is cached behind `start` is about to be given up. @param {number} start */
   _cutBack(start) {
-    if (start < this._cached.length) this.trail.note(this._cached);
+    // A draft that is taken back was never a part of the conversation, and no server keeps it.
+    if (start < this._cached.length - this._drafted) this._noteEnd(this._cached, this._drafted);
+  }
+
+  /** A server may have kept `cached` with its draft, or without. @param {number[]} cached @param {number} drafted */
+  _noteEnd(cached, drafted) {
+    if (drafted) this.trail.note(cached.slice(0, cached.length - drafted));
+    this.trail.note(cached);
   }
 
   /**
@@ -165,15 +218,15 @@ export class Sequence {
   }
 
   /**
-   * What the backend is asked for before it is sent: all tokens but the last, which is always sent.
+   * What the backend is asked for before it is sent.
    * @param {number[]} tokens
-   * @param {number | null} stood where a lost cache ended: its last, partial block is found by that end alone
+   * @param {number} length of the first of them: all but those that are always sent, or up to where a lost cache
+   *   ended, whose last, partial block is found by that end alone
    * @returns {Rows | null} null: that is not worth it, or must not be
    */
-  _wanted(tokens, stood) {
+  _wanted(tokens, length) {
     const worth = this._backend.held && this._nameable && tokens.length - this.shared(tokens) > WORTH_ASKING;
-    if (!worth) return null;
-    return { length: stood || tokens.length - 1, part: (...range) => this._rows(tokens, ...range) };
+    return worth && length > 0 ? { length, part: (...range) => this._rows(tokens, ...range) } : null;
   }
 
   /**
@@ -194,10 +247,10 @@ export class Sequence {
     if (tokens.length - start <= WORTH_ASKING) return 0;
     this._cutBack(start);
     // Of what lies behind, nobody knows once the question is on its way.
-    this._cached = tokens.slice(0, start);
+    this._believe(tokens.slice(0, start));
     const held = (await this._backend.held?.(wanted, start, { signal })) ?? start;
     if (held <= start) return 0;
-    this._cached = tokens.slice(0, held);
+    this._believe(tokens.slice(0, held));
     this.counters.rowsRestored += held - start;
     return held - start;
   }
@@ -207,52 +260,50 @@ export class Sequence {
     const wentThrough = (await this._backend.open({ signal, wanted })) ?? null;
     const brokenOff = this._brokenOff;
     this._brokenOff = null;
-    if (brokenOff !== null && wentThrough !== null) this._cached = wentThrough ? brokenOff.next : brokenOff.kept;
+    if (brokenOff === null || wentThrough === null) return;
+    if (wentThrough) this._believe(brokenOff.next, brokenOff.drafted);
+    else this._believe(brokenOff.kept);
   }
 
   /**
-   * @param {number[]} tokens @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @param {number[]} tokens @param {number} rows @param {boolean} attention @param {AbortSignal | undefined} signal
    * @returns {Promise<Extended>}
    */
-  async _sendRest(tokens, attention, signal) {
+  async _sendRest(tokens, rows, attention, signal) {
     if (attention) this._backend.attend?.(tokens.length);
-    // The last token is always sent, because states are returned only for rows that are given.
-    let start = Math.min(this.shared(tokens), tokens.length - 1);
+    // Those tokens are always sent, because states are returned only for rows that are given.
+    const start = Math.min(this.shared(tokens), tokens.length - rows);
     this._cutBack(start);
     this.counters.rowsReused += start;
-    const rows = tokens.length - start;
-    const sum = { exchange: 0, compute: 0, queue: 0 };
-    for (;;) {
-      const stop = Math.min(start + this._backend.maxRows, tokens.length);
-      const wanted = attention && stop === tokens.length;
-      const output = await this._step(tokens, start, stop, wanted, signal);
-      sum.exchange += output.exchangeUs / 1e6;
-      sum.compute += output.computeUs / 1e6;
-      sum.queue += output.queueUs / 1e6;
-      start = stop;
-      if (stop === tokens.length) {
-        const wire = Math.max(0, sum.exchange - sum.compute - sum.queue);
-        return { hidden: output.hidden, rows, ...sum, wire, attention: output.attention ?? null };
-      }
+    const { maxRows, returnsRows = true } = this._backend;
+    const slices = slicesOf(start, tokens.length, rows, { maxRows, returnsRows });
+    const chosen = tokens.length - (rows - 1);
+    const outputs = [];
+    for (const slice of slices) {
+      const watched = attention && slice.stop === tokens.length;
+      outputs.push(await this._step(tokens, slice, Math.max(0, slice.stop - chosen), watched, signal));
     }
+    const states = lastStates(outputs.map(({ hidden }) => hidden), slices, rows);
+    return { ...states, ...timesOf(outputs), rows: tokens.length - start, attention: outputs.at(-1)?.attention ?? null };
   }
 
   /**
-   * @param {number[]} tokens @param {number} start @param {number} stop @param {boolean} attention
-   * @param {AbortSignal | undefined} signal
+   * @param {number[]} tokens @param {import('./slices.js').Slice} slice
+   * @param {number} drafted how many of its last tokens are a draft
+   * @param {boolean} attention @param {AbortSignal | undefined} signal
    */
-  async _step(tokens, start, stop, attention, signal) {
+  async _step(tokens, { start, stop, rows }, drafted, attention, signal) {
     const embeddings = await this._rows(tokens, start, stop);
     // Nothing was sent yet, so the belief stays.
     if (signal?.aborted) throw new Cancelled();
     const kept = this._cached.slice(0, start);
     const next = kept.concat(tokens.slice(start, stop));
     // Until the answer is here it is unknown what the backend holds.
-    this._cached = [];
-    const output = await this._settling({ kept, next }, () =>
-      this._backend.step(start, embeddings, { adapter: this.adapter, attention, signal }),
+    this._believe([]);
+    const output = await this._settling({ kept, next, drafted }, () =>
+      this._backend.step(start, embeddings, { adapter: this.adapter, attention, signal, rows }),
     );
-    this._cached = next;
+    this._believe(next, drafted);
     this.counters.steps += 1;
     this.counters.rowsSent += stop - start;
     return output;
@@ -260,7 +311,7 @@ export class Sequence {
 
   /**
    * @template T
-   * @param {{kept: number[], next: number[]}} step what is cached before and after `run` @param {() => Promise<T>} run
+   * @param {Change} step what `run` changes @param {() => Promise<T>} run
    * @returns {Promise<T>}
    */
   async _settling(step, run) {
@@ -272,6 +323,14 @@ export class Sequence {
       throw error;
     }
   }
+}
+
+/** The seconds of all steps. @param {import('./remote.js').StepOutput[]} outputs */
+function timesOf(outputs) {
+  const seconds = (/** @type {'exchangeUs' | 'computeUs' | 'queueUs'} */ part) =>
+    outputs.reduce((sum, output) => sum + output[part] / 1e6, 0);
+  const [exchange, compute, queue] = [seconds('exchangeUs'), seconds('computeUs'), seconds('queueUs')];
+  return { exchange, compute, queue, wire: Math.max(0, exchange - compute - queue) };
 }
 
 /** @param {number[]} left @param {number[]} right */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClientProtocol } from '../../src/protocol/client.js';
+import { encodeMessage } from '../../src/protocol/messages.js';
 import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeClientMessage } from '../../src/protocol/parsing.js';
 import { Tensor } from '../../src/protocol/tensor.js';
@@ -13,7 +14,7 @@ const ROW = Float32Array.of(1, 2, 3);
 const opened = (fields) =>
   encodeServerMessage({
     type: 'opened', session: 's', manifest: MANIFEST, dtype: 'f32', maxRows: 2, maxContext: 4, version: 1,
-    capabilities: [], layers: 0, heads: 0, ...fields,
+    capabilities: [], layers: 0, heads: 0, interactiveRows: 16, ...fields,
   });
 
 /** @param {any} [fields] */
@@ -95,6 +96,50 @@ test('all rows come back when they are asked for', () => {
   const hidden = Tensor.fromF32(Float32Array.of(...ROW, ...ROW), WIDTH, 'f32');
   const event = device.receive(result({ hidden, cached: 2 }));
   assert.equal(event.type === 'completed' && event.hidden.length, 6);
+});
+
+test('so many of the last rows come back as are asked for, where the server announced it', () => {
+  const device = session({ capabilities: ['rows'], maxRows: 3 });
+  const rows = new Float32Array(3 * WIDTH);
+  assert.equal(read(device.step(0, rows, { rows: 2 })).rows, 2);
+  const hidden = Tensor.fromF32(Float32Array.of(...ROW, ...ROW), WIDTH, 'f32');
+  const event = device.receive(result({ hidden, cached: 3 }));
+  assert.equal(event.type === 'completed' && event.hidden.length, 6);
+});
+
+for (const rows of [1, 3]) {
+  test(`an answer of ${rows} rows where two were asked for is not used`, () => {
+    const device = session({ capabilities: ['rows'], maxRows: 3 });
+    device.step(0, new Float32Array(3 * WIDTH), { rows: 2 });
+    const hidden = Tensor.fromF32(new Float32Array(rows * WIDTH), WIDTH, 'f32');
+    assert.throws(() => device.receive(result({ hidden, cached: 3 })), { code: 'wrong_shape' });
+  });
+}
+
+test('a number of rows that the step has not, or the server cannot return, is not asked for', () => {
+  const rows = new Float32Array(2 * WIDTH);
+  for (const count of [0, -1, 3, 1.5, NaN]) {
+    const device = session({ capabilities: ['rows'] });
+    assert.throws(() => device.step(0, rows, { rows: count }), { code: 'protocol_state' }, `${count}`);
+    assert.equal(device.outstanding, null);
+  }
+  assert.throws(() => session().step(0, rows, { rows: 2 }), { code: 'unsupported' });
+});
+
+test('a step with a number of rows that it has not is malformed', () => {
+  for (const rows of [0, -1, 2, 1.5, true, '1', []]) {
+    const frame = encodeMessage({
+      type: 'step', session: 's', step: 1, start: 0, prefix: new Uint8Array(16), embeddings: Tensor.fromF32(ROW, WIDTH, 'f32'),
+      rows: /** @type {any} */ (rows), adapter: null, attention: null,
+    });
+    assert.throws(() => read(frame), { code: 'malformed_message' }, `${rows}`);
+  }
+});
+
+test('a server that takes no row for interactive is not believed', () => {
+  const device = new ClientProtocol(WIDTH, MANIFEST);
+  device.open();
+  assert.throws(() => device.receive(opened({ interactiveRows: 0 })), { code: 'malformed_message' });
 });
 
 test('an answer to something else leaves the step outstanding', () => {

@@ -16,7 +16,8 @@ test('a session is opened once, and its limits are the smaller of all', async ()
   await rig.backend.open();
   await rig.backend.open();
   assert.deepEqual([rig.backend.maxRows, rig.backend.maxContext, rig.backend.dtype], [3, 7, 'f32']);
-  assert.deepEqual(rig.backend.capabilities, ['later', 'attention']);
+  assert.deepEqual(rig.backend.capabilities, ['later', 'rows', 'attention']);
+  assert.equal(rig.backend.interactiveRows, 16);
   assert.deepEqual(sent(rig, 'open').map(({ manifest, dtype }) => [manifest, dtype]), [[MANIFEST, null]]);
 });
 

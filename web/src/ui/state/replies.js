@@ -25,7 +25,8 @@ import { ALONE } from './tabs/writers.js';
  */
 /**
  * How replies are to be made.
- * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'off'}} Wishes
+ * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'off',
+ *   drafts?: 'auto' | 'off', draftMemory?: 'chat' | 'server'}} Wishes
  */
 
 const SNAPSHOT_MS = 3000;

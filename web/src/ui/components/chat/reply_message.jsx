@@ -1,4 +1,4 @@
-import { duration, rate, tokensThere } from '../../words/format.js';
+import { duration, rate, tokensThere, tripsTaken } from '../../words/format.js';
 import { ELSEWHERE, whyEnded } from '../../words/explain.js';
 import { useBlocks } from '../../view/blocks.js';
 import { Branches } from './branches.jsx';
@@ -63,6 +63,8 @@ function figuresOf(stats) {
   if (typeof ttft === 'number') parts.push(`TTFT ${duration(ttft)}`);
   const there = tokensThere(stats);
   if (there) parts.push(there);
+  const trips = tripsTaken(stats);
+  if (trips) parts.push(trips);
   if (typeof adapter === 'string') parts.push(`adapter ${adapter}`);
   return parts.join(' · ');
 }
