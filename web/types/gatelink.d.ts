@@ -56,6 +56,12 @@ export type Form =
   | { kind: 'json_schema' | 'regex'; text: string }
   | { kind: 'choice'; texts: string[] };
 
+/** How a person chose it; `text`: a schema, a regex, or texts to choose from, one a line. */
+export interface FormChoice {
+  kind: Form['kind'];
+  text: string;
+}
+
 export interface NoiseChoice {
   on: boolean;
   epsilon: number | null;

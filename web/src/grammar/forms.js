@@ -143,7 +143,7 @@ export class FormConstraint {
     return this._ask({ type: 'forced', remaining });
   }
 
-  /** @param {number[]} tokens @param {number} remaining @returns {Promise<number>} how many of the first */
+  /** @param {readonly number[]} tokens @param {number} remaining @returns {Promise<number>} how many of the first */
   permitted(tokens, remaining) {
     return this._ask({ type: 'permitted', tokens, remaining });
   }

@@ -4,7 +4,7 @@
 /**
  * About the reply that was begun last.
  * @typedef {{id: number} & ({type: 'allowed' | 'forced', remaining: number} | {type: 'accept', token: number}
- *   | {type: 'permitted', tokens: number[], remaining: number})} Question
+ *   | {type: 'permitted', tokens: readonly number[], remaining: number})} Question
  */
 /**
  * Each is answered by one Answer with its id; encoded answers the worker.

@@ -72,7 +72,7 @@ export class FormFollower {
     return tokens;
   }
 
-  /** How many of the first of `tokens` are allowed one after the other. @param {Expression} of @param {number[]} tokens @param {number} remaining */
+  /** How many of the first of `tokens` are allowed one after the other. @param {Expression} of @param {readonly number[]} tokens @param {number} remaining */
   async permitted(of, tokens, remaining) {
     let count = 0;
     for (const token of tokens.slice(0, remaining)) {
