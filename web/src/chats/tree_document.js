@@ -45,12 +45,13 @@ export function treeIn(tree, { id, model, now }, shown) {
   const system = shown[0]?.role === 'system' ? shown[0].content : '';
   const chat = newChat({ id, model, now, system });
   const { nodes, roots } = nodesIn(tree.nodes, now);
+  const form = formIn(tree.form);
   const read = {
     ...chat,
+    ...(form && { form }),
     title: typeof title === 'string' ? tidyTitle(title) : '',
     adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
     noise: noiseOf(tree.noise),
-    form: formIn(tree.form),
     params: params === undefined ? {} : recordIn(params, "'params'"),
     created: timeIn(tree.created, now),
     updated: timeIn(tree.updated, now),
