@@ -15,7 +15,7 @@ export class FormInvalid extends AppError {
 
 /** A JSON schema that cannot be enforced. */
 export class SchemaInvalid extends FormInvalid {
-  /** @param {string} reason @param {string} path */
+  /** @param {string} reason @param {string | null} path */
   constructor(reason, path) {
     super(reason, { code: 'invalid_schema', path });
   }

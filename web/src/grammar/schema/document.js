@@ -1,5 +1,6 @@
 // A JSON schema as a text, before anything is made of it: JSON, small, not nested deeply, with keywords that are known.
 import { SchemaInvalid } from '../errors.js';
+import { brokenAt } from './json_place.js';
 import { KEYWORDS, checkKeywords, isSchemaObject, schemasIn } from './keywords.js';
 
 /** @typedef {import('./keywords.js').Schema} Schema */
@@ -24,10 +25,10 @@ export const TYPES = ['null', 'boolean', 'integer', 'number', 'string', 'array',
 /** @param {string} text JSON @returns {Schema} throws SchemaInvalid */
 export function readSchema(text) {
   const size = new TextEncoder().encode(text).length;
-  if (size > KEYWORDS.most_bytes) throw new SchemaInvalid(`it has ${size} bytes, more than ${KEYWORDS.most_bytes}`, '#');
+  if (size > KEYWORDS.most_bytes) throw new SchemaInvalid(`it has ${size} bytes, more than ${KEYWORDS.most_bytes}`, null);
   const schema = parsed(text);
-  if (!isSchemaObject(schema)) throw new SchemaInvalid('it is not an object', '#');
-  if (depth(schema) > KEYWORDS.most_depth) throw new SchemaInvalid(`it is nested deeper than ${KEYWORDS.most_depth}`, '#');
+  if (!isSchemaObject(schema)) throw new SchemaInvalid('it is not an object', null);
+  if (depth(schema) > KEYWORDS.most_depth) throw new SchemaInvalid(`it is nested deeper than ${KEYWORDS.most_depth}`, null);
   checkKeywords(schema);
   checkShapes(schema);
   return schema;
@@ -49,20 +50,11 @@ export function resolved(root, reference) {
 function parsed(text) {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const where = placeOf(text, error instanceof Error ? error.message : '');
-    throw new SchemaInvalid(`it is not JSON${where}`, '#');
+  } catch {
+    const { line, column } = brokenAt(text);
+    const what = text.trim() ? `not JSON: see line ${line}, column ${column}` : 'empty';
+    throw new SchemaInvalid(`it is ${what}`, null);
   }
-}
-
-/** Browsers say it in words of their own: by place, or by line and column. @param {string} text @param {string} said */
-function placeOf(text, said) {
-  const lines = /line (\d+) column (\d+)/.exec(said);
-  if (lines) return `: see line ${lines[1]}, column ${lines[2]}`;
-  const place = /position (\d+)/.exec(said);
-  if (!place) return text.trim() ? ': it ends too early' : ': it is empty';
-  const before = text.slice(0, Number(place[1])).split('\n');
-  return `: see line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 /** @param {unknown} value @returns {number} arrays and objects within each other; above the limit it is not counted on */
