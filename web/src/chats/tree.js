@@ -12,6 +12,7 @@ import { tidyTitle, titleOf } from './titles.js';
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
 /** @typedef {import('./types').Plain} Plain */
+/** @typedef {import('../../types/gatelink').FormChoice} FormChoice */
 /** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../types/gatelink').Message} Message */
 
@@ -184,7 +185,7 @@ export function rename(chat, title, now = Date.now()) {
  * Other circumstances of the next replies.
  * @param {Chat} chat
  * @param {{system?: string, adapter?: string|null, attention?: boolean, noise?: NoiseChoice|null,
- *   params?: Record<string, Plain>, model?: string}} about
+ *   form?: FormChoice|null, params?: Record<string, Plain>, model?: string}} about
  * @param {number} [now] @returns {Chat}
  */
 export function withSettings(chat, about, now = Date.now()) {

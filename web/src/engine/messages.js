@@ -47,6 +47,7 @@
  * @property {'chat' | 'server'} [draftMemory] what the guesses go by besides the chat itself; chat: its other replies;
  *   server: also those of other chats with this server that were made so
  * @property {'exact' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended
+ * @property {import('../../types/gatelink.d.ts').Form | null} [form] what the reply has to be; null: it is free
  * @property {NoiseWish | null} [noise] null: rows are sent as they are
  */
 

@@ -38,6 +38,7 @@ export async function makeReply(chat, model, adapters, request, onToken, signal,
   const adapter = adapterFor(request.adapter, messages.at(-1)?.content ?? '', adapters);
   const sampler = new Sampler(model.ends.head, params);
   const limits = { eosTokenIds: new Set(model.manifest.eosTokenIds), maxTokens, stops: stop };
+  const constraint = await model.forms.constraint(request.form);
   chat.sequence.adapter = adapter;
   const ahead = drafting.sequence(chat, request, (text) => chat.following(prompt, text));
   const attended = await attention.begin(request, model, chat.sequence, prompt);
@@ -49,7 +50,7 @@ export async function makeReply(chat, model, adapters, request, onToken, signal,
   try {
     // Attention is told of the last row of a step: each token has its own.
     const sequence = attended.sequence === chat.sequence ? ahead : attended.sequence;
-    const events = decode(sequence, sampler, detokenizer, prompt, limits, { signal });
+    const events = decode(sequence, sampler, detokenizer, prompt, limits, { signal, constraint });
     for await (const event of events) tally.take(event);
   } finally {
     attended.end();
