@@ -21,6 +21,7 @@ const GROUPS = [
   { app: 'src/ui/main.jsx' },
   { engine: 'src/engine/worker.js', ends: 'src/ends/worker.js' },
   { template: 'src/text/template/worker.js' },
+  { grammar: 'src/grammar/worker.js' },
   { rendering: 'src/markdown/rendering/worker.js' },
   { pair: 'src/pairing/page.js' },
 ];

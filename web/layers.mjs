@@ -9,7 +9,7 @@ const SOURCE = join(dirname(fileURLToPath(import.meta.url)), 'src');
 const LAYERS = [
   ['common'],
   ['protocol', 'weights', 'markdown', 'pwa', 'settings', 'presets'],
-  ['text', 'generation', 'ends', 'transport', 'chats', 'pairing'],
+  ['text', 'generation', 'grammar', 'ends', 'transport', 'chats', 'pairing'],
   ['adapters', 'session'],
   ['noise'],
   ['engine'],

@@ -50,6 +50,18 @@ export interface Message {
  * How a chat's rows are noised before they leave, by `epsilon` or by `sigma` (docs/privacy.md); while it is
  * not on it keeps its numbers. `clip` null: the norm of 99% of the table's rows, `budget` null: no bound.
  */
+/** What a reply has to be; `text` of a schema is JSON. */
+export type Form =
+  | { kind: 'json_object' }
+  | { kind: 'json_schema' | 'regex'; text: string }
+  | { kind: 'choice'; texts: string[] };
+
+/** How a person chose it; `text`: a schema, a regex, or texts to choose from, one a line. */
+export interface FormChoice {
+  kind: Form['kind'];
+  text: string;
+}
+
 export interface NoiseChoice {
   on: boolean;
   epsilon: number | null;

@@ -1,4 +1,5 @@
 /** What a page that went away could not save any more, put back into its chat. */
+import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
 import { isRecord, plainRecord } from './plain.js';
 import { wellFormed } from './text.js';
@@ -102,7 +103,7 @@ export function readUnsaved(kept) {
   // Without its noise what is said next would be sent plain.
   const noise = noiseIn(about.noise);
   if (!noise && about.noise) return null;
-  return { about: /** @type {Chat} */ ({ ...newChat({ id: about.id }), ...about, params, noise }), known: kept.known };
+  return { about: /** @type {Chat} */ ({ ...newChat({ id: about.id }), ...about, params, noise, form: formIn(about.form) }), known: kept.known };
 }
 
 /** @param {string} id @param {any} node */

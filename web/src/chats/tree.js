@@ -12,6 +12,7 @@ import { tidyTitle, titleOf } from './titles.js';
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
 /** @typedef {import('./types').Plain} Plain */
+/** @typedef {import('../../types/gatelink').FormChoice} FormChoice */
 /** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../types/gatelink').Message} Message */
 
@@ -126,6 +127,15 @@ export function regenerateFrom(chat) {
 }
 
 /**
+ * The newest reply to the message at the leaf, which another one will stand beside.
+ * @param {Chat} chat @returns {string} '': there is none
+ */
+export function earlierReply(chat) {
+  const below = chat.leaf === null ? [] : nodeOf(chat, chat.leaf).children.map((id) => nodeOf(chat, id));
+  return below.findLast(({ role }) => role === 'assistant')?.content ?? '';
+}
+
+/**
  * Takes the last message of the user and what followed off the path; `redo` shows it again.
  * @param {Chat} chat @returns {Chat} the same one where there is nothing to undo
  */
@@ -175,7 +185,7 @@ export function rename(chat, title, now = Date.now()) {
  * Other circumstances of the next replies.
  * @param {Chat} chat
  * @param {{system?: string, adapter?: string|null, attention?: boolean, noise?: NoiseChoice|null,
- *   params?: Record<string, Plain>, model?: string}} about
+ *   form?: FormChoice|null, params?: Record<string, Plain>, model?: string}} about
  * @param {number} [now] @returns {Chat}
  */
 export function withSettings(chat, about, now = Date.now()) {

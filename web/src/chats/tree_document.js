@@ -1,4 +1,5 @@
 /** The branches of a chat in its document: `tree`, whose nodes are a list in the order they grew. */
+import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
 import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
@@ -23,12 +24,12 @@ export function treeOf(chat) {
   const places = new Map(ids.map((id, index) => [id, index]));
   const place = (/** @type {string|null} */ id) => (id === null ? null : places.get(id));
   // Settings of noise, without which what was sent with noise would be sent plain; its key is nowhere in a chat.
-  const { title, adapter, params, created, updated, noise } = chat;
+  const { title, adapter, params, created, updated, noise, form } = chat;
   const nodes = ids.map((id) => {
     const { parent, role, content, reason, stats, created: at } = chat.nodes[id];
     return { parent: place(parent), role, content, created: at, reason, stats };
   });
-  return { title, adapter, noise: noise ?? undefined, params, created, updated, leaf: place(chat.leaf), nodes };
+  return { title, adapter, noise: noise ?? undefined, form: form ?? undefined, params, created, updated, leaf: place(chat.leaf), nodes };
 }
 
 /**
@@ -44,8 +45,10 @@ export function treeIn(tree, { id, model, now }, shown) {
   const system = shown[0]?.role === 'system' ? shown[0].content : '';
   const chat = newChat({ id, model, now, system });
   const { nodes, roots } = nodesIn(tree.nodes, now);
+  const form = formIn(tree.form);
   const read = {
     ...chat,
+    ...(form && { form }),
     title: typeof title === 'string' ? tidyTitle(title) : '',
     adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
     noise: noiseOf(tree.noise),

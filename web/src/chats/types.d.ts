@@ -1,5 +1,5 @@
 // Types of a chat and its parts.
-import type { NoiseChoice } from '../../types/gatelink';
+import type { FormChoice, NoiseChoice } from '../../types/gatelink';
 
 /** What may stand in a chat's `params` and a reply's `stats`: JSON of bounded size. */
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
@@ -28,6 +28,8 @@ export interface Chat {
   attention?: boolean;
   /** How its rows are noised; null or missing: they are sent as they are. The key is kept elsewhere. */
   noise?: NoiseChoice | null;
+  /** What its replies have to be; null or missing: they are free. */
+  form?: FormChoice | null;
   params: Record<string, Plain>;
   /** Milliseconds since 1970. */
   created: number;

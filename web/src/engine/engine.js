@@ -10,6 +10,7 @@ import { OpenModel } from './models/model.js';
 import { ModelSlot } from './models/slot.js';
 import { Models } from './models/store.js';
 import { Noise } from './noise.js';
+import { Drafting } from './chat/drafting.js';
 import { forgetChat } from './chat/forgotten.js';
 import { OneReply } from './chat/one_reply.js';
 import { OpenChats } from './chat/open_chats.js';
@@ -55,6 +56,7 @@ export class Engine {
     this._chats = new OpenChats();
     this._download = new Download();
     this._attention = new LatestAttention(notify);
+    this._drafting = new Drafting();
     this._noise = new Noise(notify);
     this._reply = new OneReply();
     /** @type {'auto' | 'websocket' | 'http'} */
@@ -143,7 +145,10 @@ export class Engine {
       const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
       const keeping = { cache: request.cache, cacheSalt: this._cacheSalt };
       const chat = await this._chats.take(request.chat, model, () => this._open(), mode, keeping);
-      return await makeReply(chat, model, this._adapters, request, event, signal, this._attention);
+      return await makeReply(chat, model, this._adapters, request, event, signal, {
+        attention: this._attention,
+        drafting: this._drafting,
+      });
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
       throw error;
@@ -204,6 +209,7 @@ export class Engine {
   async forgetChat(which) {
     this._connected();
     await this._reply.end(which.chat);
+    this._drafting.forget();
     const keeping = { cacheSalt: this._cacheSalt };
     return forgetChat(this._chats, which, this._slot.model, () => this._open(), keeping);
   }
@@ -212,9 +218,13 @@ export class Engine {
     this._channel?.wake();
   }
 
-  /** Ends the chat's reply, if one is being made. @param {{chat: string}} which */
+  /**
+   * Ends the chat's reply, if one is being made; no draft goes by what was said in it.
+   * @param {{chat: string}} which
+   */
   async closeChat({ chat }) {
     await this._reply.end(chat);
+    this._drafting.forget();
     this._attention.forget(chat);
     await this._chats.close(chat);
   }
@@ -266,6 +276,7 @@ export class Engine {
     this.pause();
     const channel = this._channel;
     Object.assign(this, next, { _channel: null });
+    this._drafting.forget();
     const letGo = this._slot.keepOnly(digest);
     await this._chats.closeAll();
     channel?.close();

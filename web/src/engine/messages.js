@@ -41,7 +41,13 @@
  * @property {string | null} adapter a name, 'auto' or null
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
  * @property {boolean} [attention] whether to keep what each token attends to
+ * @property {'auto' | 'off'} [drafts] auto, as without it: the server is sent a guess at what follows along with a token, where that
+ *   saves time; a chat with noise has none
+ * @property {string} [expected] what the reply may be, but for differences: the guesses go by it first
+ * @property {'chat' | 'server'} [draftMemory] what the guesses go by besides the chat itself; chat: its other replies;
+ *   server: also those of other chats with this server that were made so
  * @property {'exact' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended
+ * @property {import('../../types/gatelink.d.ts').Form | null} [form] what the reply has to be; null: it is free
  * @property {NoiseWish | null} [noise] null: rows are sent as they are
  */
 
@@ -51,8 +57,10 @@
  */
 
 /**
- * `token` -1: no token of its own, the text that was still held back.
- * @typedef {{token: number, text: string, probability: number, rows: number, timing: Timing, index: number}} Token
+ * `token` -1: no token of its own, the text that was still held back. `rows` were sent to get it, `drafted` of them as
+ * a guess at what follows; `forced`: the reply's form left no choice.
+ * @typedef {{token: number, text: string, probability: number, rows: number, drafted: number, forced: boolean,
+ *   timing: Timing, index: number}} Token
  */
 
 /**
@@ -65,6 +73,11 @@
  * @property {number} promptRestored of those that were cached, the ones that the server had kept of other sessions
  * @property {string} seed decimal
  * @property {string | null} adapter
+ * @property {number} roundTrips steps that the reply took
+ * @property {number} rowsSent by those steps, the prompt's and the drafts' included
+ * @property {number} drafted tokens that were guessed
+ * @property {number} accepted of those, the ones that saved a step
+ * @property {number} forced tokens that the reply's form left no choice for
  * @property {number} ttft seconds
  * @property {number} tokensPerSecond after the first token; 0 for a reply of one
  */

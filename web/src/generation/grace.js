@@ -48,6 +48,21 @@ export class Grace {
     return this._controller.signal.aborted;
   }
 
+  /**
+   * What `pending` brings, or null where it fails once the delay is over: it was broken off.
+   * @template T
+   * @param {Promise<T>} pending
+   * @returns {Promise<T | null>}
+   */
+  async unlessOver(pending) {
+    try {
+      return await pending;
+    } catch (error) {
+      if (this.over) return null;
+      throw error;
+    }
+  }
+
   /** Stops following. */
   close() {
     this._cancel();

@@ -2,6 +2,7 @@
 // (device_client/split_client/generation/loop.py); tests/vectors/decoding.json drives both.
 import { InvalidSamplingParameter } from './errors.js';
 import { Grace } from './grace.js';
+import { NextToken } from './speculation/next_token.js';
 import { StopFilter } from './stops.js';
 
 /** @typedef {'eos' | 'stop' | 'length' | 'context' | 'cancelled'} Reason */
@@ -18,40 +19,60 @@ import { StopFilter } from './stops.js';
  * @typedef {{logprob: number, top: [number, number][]}} TokenLogprobs
  */
 /**
- * `text` is what the token makes showable, often with delay and sometimes empty; `rows` were sent to get it.
- * `logprobs`: null unless they were asked for.
- * @typedef {{type: 'token', token: number, text: string, probability: number, rows: number,
- *   timing: Timing, logprobs: TokenLogprobs | null}} TokenEvent
+ * `text` is what the token makes showable, often with delay and sometimes empty. `rows` were sent to get it, `drafted`
+ * of them as a guess at what follows it; the tokens that such a step brings besides have no rows and no time of the
+ * server. `forced`: the form left no choice. `logprobs`: null unless they were asked for.
+ * @typedef {{type: 'token', token: number, text: string, probability: number, rows: number, drafted: number,
+ *   forced: boolean, timing: Timing, logprobs: TokenLogprobs | null}} TokenEvent
  */
 /**
  * `text` is what was still held back.
  * @typedef {{type: 'finished', reason: Reason, text: string}} Finished
  */
 /**
- * The hidden state after the last token; times in seconds.
- * @typedef {{hidden: Float32Array, rows: number, compute: number, queue: number, wire: number}} Extended
+ * The hidden state after the last token; times in seconds. `drafted` of the rows came behind it; none where missing.
+ * @typedef {{hidden: Float32Array, rows: number, drafted?: number, compute: number, queue: number,
+ *   wire: number}} Extended
  */
 /**
- * What the loop needs of session/sequence.js.
+ * `sure`: tokens that follow for certain, and whose states will be asked for. `most`: so many tokens may follow the
+ * next one. `permitted`: how many of the first of some tokens may come next, by the reply's form; null: all.
+ * @typedef {{signal: AbortSignal, sure?: readonly number[], most?: number,
+ *   permitted?: ((tokens: readonly number[]) => Promise<number>) | null}} Wished
+ */
+/**
+ * What the loop needs of session/sequence.js, or of speculation/lookahead.js before it.
  * @typedef {object} Extending
- * @property {(tokens: number[], options: {signal: AbortSignal}) => Promise<Extended>} extend
+ * @property {(tokens: number[], wished: Wished) => Promise<Extended>} extend
  * @property {(options: {signal: AbortSignal}) => Promise<number>} maxContext
  * @property {boolean} [reachable] false: no answer can come at present
+ * @property {boolean} [eachRow] true: it is asked for every token of the reply, also for those that are forced
+ * @property {(seconds: number) => void} [chose] told how long the choice of a token took
  */
 /**
  * What the loop needs of a sampler.
  * @typedef {object} Choosing
  * @property {import('../../types/gatelink.d.ts').LMHead} head
+ * @property {{banned: ReadonlySet<number>}} [params]
  * @property {(hidden: Float32Array, prompt: number[], generated: number[], drawIndex: number,
  *   allowed: Uint8Array | null) => Promise<{token: number, probability: number}>} choose
  */
 /**
- * What limits a reply to a form, token by token: a grammar, for example. The state of one reply.
+ * @template T
+ * @typedef {T | Promise<T>} Soon
+ */
+/**
+ * What limits a reply to a form, token by token: a grammar, for example. The state of one reply. `remaining`: how
+ * many tokens the reply may still have, the next one included (at least 1).
  * @typedef {object} Constraint
- * @property {(remaining: number) => Uint8Array | null} allowed which tokens may come next, a mask [rows]; null:
- *   every token. `remaining`: how many tokens the reply may still have, this one included (at least 1)
- * @property {(token: number) => void} accept it was chosen from what was allowed
+ * @property {(remaining: number) => Soon<Uint8Array | null>} allowed which tokens may come next, a mask [rows]; null:
+ *   every token
+ * @property {(token: number) => Soon<void>} accept it was chosen from what was allowed, or was forced
  * @property {boolean} finished nothing may follow
+ * @property {(remaining: number) => Soon<readonly number[]>} forced the tokens that come next whatever is chosen, as
+ *   at each of them the mask has one bit; at most `remaining`. It does not move.
+ * @property {(tokens: readonly number[], remaining: number) => Soon<number>} permitted how many of the first of
+ *   `tokens` may come one after the other. It does not move.
  */
 /** @typedef {{push: (token: number) => string, flush: () => string}} Detokenizing */
 
@@ -91,27 +112,19 @@ export async function* decode(sequence, sampler, detokenizer, prompt, limits, op
   const stops = new StopFilter(limits.stops);
   const promising = () => sequence.reachable ?? true;
   const grace = new Grace(signal, GRACE_MILLISECONDS, { wait: later, promising });
+  const following = new NextToken(sequence, sampler, { constraint, logprobs, maxTokens: limits.maxTokens, clock });
   /** @type {Reason | null} */
   let reason = grace.asked ? 'cancelled' : null;
   try {
     while (reason === null) {
       const began = clock();
-      const extended = await unlessStopped(grace, sequence.extend(tokens, { signal: grace.signal }));
-      if (extended === null) break;
-      const { hidden, rows } = extended;
-      const count = generated.length;
-      const allowed =
-        constraint &&
-        constraint.allowed(Math.min(limits.maxTokens - count, await roomAfter(sequence, tokens, grace)));
-      const { token, probability } = await sampler.choose(hidden, prompt, generated, count, allowed);
-      constraint?.accept(token);
-      const likely = logprobs === null ? null : await logprobsOf(sampler.head, hidden, token, logprobs);
-      tokens.push(token);
-      generated.push(token);
-      const ended = limits.eosTokenIds.has(token);
-      const text = ended ? '' : stops.push(detokenizer.push(token));
-      const timing = timingOf(extended, clock() - began);
-      yield { type: 'token', token, text, probability, rows, timing, logprobs: likely };
+      const next = await following.after(tokens, prompt, generated, grace);
+      if (next === null) break;
+      tokens.push(next.token);
+      generated.push(next.token);
+      const ended = limits.eosTokenIds.has(next.token);
+      const text = ended ? '' : stops.push(detokenizer.push(next.token));
+      yield tokenEvent(next, text, clock() - began);
       if (ended) reason = 'eos';
       else if (stops.stopped || constraint?.finished) reason = 'stop';
       else if (generated.length >= limits.maxTokens) reason = 'length';
@@ -125,23 +138,13 @@ export async function* decode(sequence, sampler, detokenizer, prompt, limits, op
 }
 
 /**
- * The number of tokens that may follow before the context is full: the last one needs no position. The session
- * is open.
- * @param {Extending} sequence @param {number[]} tokens @param {Grace} grace
+ * @param {import('./speculation/next_token.js').Next} next @param {string} text @param {number} total seconds
+ * @returns {TokenEvent}
  */
-async function roomAfter(sequence, tokens, grace) {
-  return (await sequence.maxContext({ signal: grace.signal })) + 1 - tokens.length;
-}
-
-/**
- * Few replies ask for them, so their code is loaded by the first that does.
- * @param {import('../../types/gatelink.d.ts').LMHead} head @param {Float32Array} hidden
- * @param {number} token @param {number} count
- * @returns {Promise<TokenLogprobs>}
- */
-async function logprobsOf(head, hidden, token, count) {
-  const { tokenLogprobs } = await import('./logprobs.js');
-  return tokenLogprobs(head, hidden, token, count);
+function tokenEvent({ token, probability, forced, extended, logprobs }, text, total) {
+  const { rows, drafted = 0 } = extended;
+  const timing = timingOf(extended, total);
+  return { type: 'token', token, text, probability, rows, drafted, forced, timing, logprobs };
 }
 
 /**
@@ -149,24 +152,9 @@ async function logprobsOf(head, hidden, token, count) {
  * @returns {Promise<Reason | null>}
  */
 async function contextOrStop(sequence, tokens, grace) {
-  const most = await unlessStopped(grace, sequence.maxContext({ signal: grace.signal }));
+  const most = await grace.unlessOver(sequence.maxContext({ signal: grace.signal }));
   if (most !== null && tokens.length > most) return 'context';
   return grace.asked ? 'cancelled' : null;
-}
-
-/**
- * What `pending` brings, or null where it was broken off because the reply was stopped.
- * @template T
- * @param {Grace} grace
- * @param {Promise<T>} pending
- */
-async function unlessStopped(grace, pending) {
-  try {
-    return await pending;
-  } catch (error) {
-    if (grace.over) return null;
-    throw error;
-  }
 }
 
 /** @param {Limits} limits @param {number | null} logprobs */

@@ -29,7 +29,7 @@ export class OneDtypeBackend extends RemoteBackend {
   /**
    * As of RemoteBackend.
    * @param {Parameters<RemoteBackend['open']>[0]} [options]
-   * @returns {Promise<boolean | null>}
+   * @returns {Promise<number | null>}
    * @throws {AppError} as RemoteBackend, and `otherDtype`
    */
   async open(options) {

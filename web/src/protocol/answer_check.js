@@ -1,5 +1,6 @@
 // Checks of a server's answers on the device before it uses them: a server is not trusted.
 import { MalformedMessage, OtherDtype, WireModelChanged, WrongHiddenSize, WrongShape } from './errors.js';
+import { returned } from './returned.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./messages.js').Opened} Opened */
@@ -25,11 +26,11 @@ export function checkOpened(opened, manifest, dtype) {
  * @param {Result} result
  * @param {Step} step
  * @param {number} hiddenSize
- * @returns {Float32Array} [n or 1, H]
+ * @returns {Float32Array} [rows asked for, H]
  * @throws {WrongHiddenSize | WrongShape | MalformedMessage | import('./errors.js').NonFinite}
  */
 export function checkedHidden({ hidden, cached }, step, hiddenSize) {
-  const wanted = step.rows === 'all' ? step.embeddings.rows : 1;
+  const wanted = returned(step.rows, step.embeddings.rows);
   if (hidden.width !== hiddenSize) throw new WrongHiddenSize(hidden.width, hiddenSize);
   if (hidden.rows !== wanted) {
     throw new WrongShape([hidden.rows, hidden.width], `[${wanted}, ${hiddenSize}]`);

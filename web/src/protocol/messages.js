@@ -43,6 +43,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} heads of one layer
  * @property {number} cached positions of the probe that are held already
  * @property {Uint8Array} prefix their chained digest
+ * @property {number} interactiveRows with so many rows a step still is interactive
  */
 /**
  * @typedef {object} Restore have a session hold as much of `probe` as the server has
@@ -69,12 +70,12 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} start
  * @property {Uint8Array} prefix chained digest of the positions kept
  * @property {Tensor} embeddings
- * @property {'last' | 'all'} rows
+ * @property {import('./returned.js').Rows} rows whose states come back
  * @property {string | null} adapter
  * @property {AttentionRequest | null} attention
  */
 /**
- * @typedef {object} Result final-norm hidden states [n or 1, H]; times in microseconds
+ * @typedef {object} Result final-norm hidden states [rows asked for, H]; times in microseconds
  * @property {'result'} type
  * @property {string} session
  * @property {number} step

@@ -12,6 +12,7 @@ import {
 } from './limits.js';
 import { VERSION } from './messages.js';
 import { probeField } from './probe.js';
+import { INTERACTIVE_ROWS, rowsAsked } from './returned.js';
 import { wireDtype } from './tensor.js';
 
 /** @typedef {import('./frame.js').Frame} Frame */
@@ -144,21 +145,29 @@ function parseOpened(fields) {
     heads: fields.optionalCount('heads', LARGEST_HEADS),
     cached: fields.optionalCount('cached'),
     prefix: fields.optionalDigest('prefix', DIGEST_BYTES),
+    interactiveRows: interactiveOf(fields),
   };
+}
+
+/** @param {Fields} fields */
+function interactiveOf(fields) {
+  if (!fields.has('interactive_rows')) return INTERACTIVE_ROWS;
+  const rows = fields.count('interactive_rows', LARGEST_MAX_ROWS);
+  if (rows < 1) throw new MalformedMessage("'interactive_rows' must be at least 1");
+  return rows;
 }
 
 /** @param {Fields} fields @param {Frame} frame @returns {import('./messages.js').Step} */
 function parseStep(fields, frame) {
-  const rows = fields.optionalText('rows') ?? 'last';
-  if (rows !== 'last' && rows !== 'all') throw new MalformedMessage("'rows' must be 'last' or 'all'");
+  const embeddings = tensorOf(frame, 'embeddings');
   return {
     type: 'step',
     session: fields.text('session'),
     step: fields.count('step'),
     start: fields.count('start'),
     prefix: fields.digest('prefix', DIGEST_BYTES),
-    embeddings: tensorOf(frame, 'embeddings'),
-    rows,
+    embeddings,
+    rows: rowsAsked(fields.raw('rows'), embeddings.rows),
     adapter: fields.optionalText('adapter'),
     attention: requestField(fields.raw('attention')),
   };

@@ -2,12 +2,14 @@
 import { rowsTensors } from './attention.js';
 import { encodeFrame } from './frame.js';
 import { headerOf } from './messages.js';
+import { INTERACTIVE_ROWS } from './returned.js';
 
 /** @type {Record<import('./messages.js').ServerMessage['type'], import('./messages.js').Written>} */
 const FIELDS = {
   opened: [['session', 'session'], ['manifest', 'manifest'], ['dtype', 'dtype'], ['maxRows', 'max_rows'],
     ['maxContext', 'max_context'], ['version', 'version'], ['capabilities', 'capabilities', ''],
-    ['layers', 'layers', 0], ['heads', 'heads', 0], ['cached', 'cached', 0], ['prefix', 'prefix', '']],
+    ['layers', 'layers', 0], ['heads', 'heads', 0], ['cached', 'cached', 0], ['prefix', 'prefix', ''],
+    ['interactiveRows', 'interactive_rows', INTERACTIVE_ROWS]],
   restored: [['session', 'session'], ['start', 'start'], ['known', 'known'], ['cached', 'cached'],
     ['prefix', 'prefix']],
   result: [['session', 'session'], ['step', 'step'], ['cached', 'cached'], ['computeUs', 'compute_us', 0],

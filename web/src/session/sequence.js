@@ -3,8 +3,12 @@
 // Extending is the only way to move: prefill, the next token, a later turn, an edit, a retry and a
 // lost cache are all "make the cache hold exactly these tokens".
 import { PromptEmpty } from '../common/errors.js';
+import { ProtocolStateError } from '../protocol/errors.js';
+import { INTERACTIVE_ROWS } from '../protocol/returned.js';
 import { Cancelled } from '../transport/errors.js';
+import { Belief } from './belief.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
+import { lastStates, slicesOf } from './slices.js';
 import { Trail } from './trail.js';
 
 const MAX_RESENDS = 3;
@@ -12,18 +16,25 @@ const MAX_RESENDS = 3;
 const WORTH_ASKING = 32;
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
+/** @typedef {import('./prefill.js').Plan} Plan */
 /**
  * What a sequence needs of a backend: `RemoteBackend` is one.
  * @typedef {object} Backend
- * @property {(options: {signal?: AbortSignal, wanted?: Rows | null}) => Promise<boolean | null | void>} open whether a step that was
- *   broken off went through after all; null: there was none, or its session is lost
+ * @property {(options: {signal?: AbortSignal, wanted?: Rows | null}) => Promise<number | null | void>} open how many of the
+ *   steps that were broken off went through after all; null: there were none, or their session is lost
  * @property {number} maxRows
  * @property {number} maxContext
  * @property {number} [cached] positions held
- * @property {boolean} [unfinished] whether `open` will first send a step again that was broken off; without it
- *   such a step is taken for lost
- * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null,
- *   attention?: boolean, signal?: AbortSignal}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {number} [unfinished] how many steps that were broken off `open` will first send again; without it such a
+ *   step is taken for lost
+ * @property {number} [interactiveRows] rows with which a step still is interactive; 16 without it
+ * @property {boolean} [returnsRows] false: of a step's rows the states of the last or of all come back, and not of any
+ *   number
+ * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null, attention?: boolean,
+ *   signal?: AbortSignal, rows?: number}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {(plans: Plan[], options: {adapter: string | null, signal?: AbortSignal,
+ *   answered: (output: import('./remote.js').StepOutput) => void}) => Promise<void>} [prefill] several of them, in order;
+ *   each is told once it is held
  * @property {(wanted: Rows, start: number, options: {signal?: AbortSignal}) => Promise<number>} [held] how many of
  *   those rows the open session holds, `start` of them for certain; a backend that kept more takes them in
  * @property {(positions: number) => void} [attend] throws where no attention can be asked for
@@ -35,10 +46,11 @@ const WORTH_ASKING = 32;
  * @typedef {{length: number, part: (start: number, stop: number, dtype: DType) => Promise<Float32Array>}} Rows
  */
 /**
- * `hidden`: float32 [H] after the last token; `rows` sent. Times in seconds: `exchange` is the wait
+ * `hidden`: float32 [H] after the last token; `states`: float32 [k * H] after each of the last k tokens, where so many
+ * were asked for; `rows` sent. Times in seconds: `exchange` is the wait
  * for the server with `compute` and `queue`, `wire` the rest of it. `attention`: what the last token
  * attends to, float32 [layers, tokens], where it was asked for.
- * @typedef {{hidden: Float32Array, rows: number, exchange: number, compute: number, queue: number,
+ * @typedef {{hidden: Float32Array, states: Float32Array, rows: number, exchange: number, compute: number, queue: number,
  *   wire: number, attention: Float32Array | null}} Extended
  */
 
@@ -55,13 +67,6 @@ export class Sequence {
     this._backend = backend;
     this._rows = rows;
     this._nameable = nameable;
-    /** @type {number[]} */
-    this._cached = [];
-    /**
-     * What is cached at least if the step that was broken off did not go through, and if it did.
-     * @type {{kept: number[], next: number[]} | null}
-     */
-    this._brokenOff = null;
     /**
      * The name of one that the server applies, sent with every step from now on. It comes after the
      * layers, so what is cached does not depend on it.
@@ -72,11 +77,12 @@ export class Sequence {
     this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
     /** Where caches ended that were given up. */
     this.trail = new Trail();
+    this._belief = new Belief(this.trail);
   }
 
   /** Positions that the backend is believed to hold. */
   get cached() {
-    return this._cached.length;
+    return this._belief.tokens.length;
   }
 
   /** Whether an answer can come at present, as far as is known. */
@@ -89,7 +95,7 @@ export class Sequence {
    * @param {number[]} tokens
    */
   shared(tokens) {
-    return commonPrefix(this._cached, tokens);
+    return this._belief.shared(tokens);
   }
 
   /**
@@ -102,6 +108,15 @@ export class Sequence {
   }
 
   /**
+   * Rows with which a step still is interactive; opens the session.
+   * @param {{signal?: AbortSignal}} [options]
+   */
+  async interactiveRows({ signal } = {}) {
+    await this._open(signal);
+    return this._backend.interactiveRows ?? INTERACTIVE_ROWS;
+  }
+
+  /**
    * Makes the cache hold `tokens` and returns the hidden state after the last one. Sends only what
    * differs from the cache.
    * @param {number[]} tokens
@@ -110,21 +125,37 @@ export class Sequence {
    * @throws {PromptEmpty | PromptTooLong | SessionUnstable | import('../common/errors.js').AppError}
    *   the latter: what the backend throws
    */
-  async extend(tokens, { signal, attention = false } = {}) {
+  extend(tokens, { signal, attention } = {}) {
+    return this.cache(tokens, { signal, attention });
+  }
+
+  /**
+   * As `extend`, with the states after each of the last `rows` tokens. All of those but the first are a draft: what a
+   * later call takes back of them was never a part of the conversation.
+   * @param {number[]} tokens
+   * @param {{signal?: AbortSignal, attention?: boolean, rows?: number}} [options] rows: 1 to tokens.length
+   * @returns {Promise<Extended>}
+   * @throws {PromptEmpty | PromptTooLong | SessionUnstable | ProtocolStateError
+   *   | import('../common/errors.js').AppError} as `extend`; protocol_state for `rows` beyond `tokens`
+   */
+  async cache(tokens, { signal, attention = false, rows = 1 } = {}) {
     if (tokens.length === 0) throw new PromptEmpty();
+    if (!(Number.isInteger(rows) && rows >= 1 && rows <= tokens.length)) {
+      throw new ProtocolStateError(`${tokens.length} tokens have not the states of ${rows}`);
+    }
     /** @type {number | null} */
     let stood = null;
     for (let attempt = 0; attempt <= MAX_RESENDS; attempt++) {
       /** @type {number | null} */
       let stands = null;
       try {
-        const wanted = this._wanted(tokens, stood);
+        const wanted = this._wanted(tokens, stood || tokens.length - rows);
         await this._open(signal, wanted);
         const limit = this._backend.maxContext;
         if (tokens.length > limit) throw new PromptTooLong(tokens.length, limit);
         stands = this._stands(tokens);
         if (wanted && (await this._restore(tokens, wanted, signal))) stands = this.cached;
-        return await this._sendRest(tokens, attention, signal);
+        return await this._sendRest(tokens, rows, attention, signal);
       } catch (error) {
         if (!(error instanceof CacheLost)) throw error;
         this.counters.resends += 1;
@@ -143,16 +174,7 @@ export class Sequence {
 
   /** Believes in no cache any more. @returns {number[]} the tokens of the one that was believed in */
   leave() {
-    const left = this._cached;
-    for (const cached of this._brokenOff ? [this._brokenOff.kept, this._brokenOff.next] : [left]) this.trail.note(cached);
-    this._cached = [];
-    this._brokenOff = null;
-    return left;
-  }
-
-  /** What is cached behind `start` is about to be given up. @param {number} start */
-  _cutBack(start) {
-    if (start < this._cached.length) this.trail.note(this._cached);
+    return this._belief.leave();
   }
 
   /**
@@ -165,15 +187,15 @@ export class Sequence {
   }
 
   /**
-   * What the backend is asked for before it is sent: all tokens but the last, which is always sent.
+   * What the backend is asked for before it is sent.
    * @param {number[]} tokens
-   * @param {number | null} stood where a lost cache ended: its last, partial block is found by that end alone
+   * @param {number} length of the first of them: all but those that are always sent, or up to where a lost cache
+   *   ended, whose last, partial block is found by that end alone
    * @returns {Rows | null} null: that is not worth it, or must not be
    */
-  _wanted(tokens, stood) {
+  _wanted(tokens, length) {
     const worth = this._backend.held && this._nameable && tokens.length - this.shared(tokens) > WORTH_ASKING;
-    if (!worth) return null;
-    return { length: stood || tokens.length - 1, part: (...range) => this._rows(tokens, ...range) };
+    return worth && length > 0 ? { length, part: (...range) => this._rows(tokens, ...range) } : null;
   }
 
   /**
@@ -192,91 +214,98 @@ export class Sequence {
   async _restore(tokens, wanted, signal) {
     const start = Math.min(this.shared(tokens), this._backend.cached ?? Infinity);
     if (tokens.length - start <= WORTH_ASKING) return 0;
-    this._cutBack(start);
+    this._belief.cutBack(start);
     // Of what lies behind, nobody knows once the question is on its way.
-    this._cached = tokens.slice(0, start);
+    this._belief.hold(tokens.slice(0, start));
     const held = (await this._backend.held?.(wanted, start, { signal })) ?? start;
     if (held <= start) return 0;
-    this._cached = tokens.slice(0, held);
+    this._belief.hold(tokens.slice(0, held));
     this.counters.rowsRestored += held - start;
     return held - start;
   }
 
   /** @param {AbortSignal | undefined} signal @param {Rows | null} [wanted] */
   async _open(signal, wanted) {
-    const wentThrough = (await this._backend.open({ signal, wanted })) ?? null;
-    const brokenOff = this._brokenOff;
-    this._brokenOff = null;
-    if (brokenOff !== null && wentThrough !== null) this._cached = wentThrough ? brokenOff.next : brokenOff.kept;
+    this._belief.settled((await this._backend.open({ signal, wanted })) ?? null);
   }
 
   /**
-   * @param {number[]} tokens @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @param {number[]} tokens @param {number} rows @param {boolean} attention @param {AbortSignal | undefined} signal
    * @returns {Promise<Extended>}
    */
-  async _sendRest(tokens, attention, signal) {
+  async _sendRest(tokens, rows, attention, signal) {
     if (attention) this._backend.attend?.(tokens.length);
-    // The last token is always sent, because states are returned only for rows that are given.
-    let start = Math.min(this.shared(tokens), tokens.length - 1);
-    this._cutBack(start);
+    // Those tokens are always sent, because states are returned only for rows that are given.
+    const start = Math.min(this.shared(tokens), tokens.length - rows);
+    this._belief.cutBack(start);
     this.counters.rowsReused += start;
-    const rows = tokens.length - start;
-    const sum = { exchange: 0, compute: 0, queue: 0 };
-    for (;;) {
-      const stop = Math.min(start + this._backend.maxRows, tokens.length);
-      const wanted = attention && stop === tokens.length;
-      const output = await this._step(tokens, start, stop, wanted, signal);
-      sum.exchange += output.exchangeUs / 1e6;
-      sum.compute += output.computeUs / 1e6;
-      sum.queue += output.queueUs / 1e6;
-      start = stop;
-      if (stop === tokens.length) {
-        const wire = Math.max(0, sum.exchange - sum.compute - sum.queue);
-        return { hidden: output.hidden, rows, ...sum, wire, attention: output.attention ?? null };
-      }
-    }
+    const slices = slicesOf(start, tokens.length, rows, limitsOf(this._backend));
+    const outputs = await this._send([...tokens], slices, { rows, attention, signal });
+    const states = lastStates(outputs.map(({ hidden }) => hidden), slices, rows);
+    return { ...states, ...timesOf(outputs), rows: tokens.length - start, attention: outputs.at(-1)?.attention ?? null };
   }
 
   /**
-   * @param {number[]} tokens @param {number} start @param {number} stop @param {boolean} attention
-   * @param {AbortSignal | undefined} signal
+   * @param {number[]} tokens that nobody changes any more @param {import('./slices.js').Slice[]} slices of them
+   * @param {{rows: number, attention: boolean, signal: AbortSignal | undefined}} options
    */
-  async _step(tokens, start, stop, attention, signal) {
-    const embeddings = await this._rows(tokens, start, stop);
-    // Nothing was sent yet, so the belief stays.
-    if (signal?.aborted) throw new Cancelled();
-    const kept = this._cached.slice(0, start);
-    const next = kept.concat(tokens.slice(start, stop));
-    // Until the answer is here it is unknown what the backend holds.
-    this._cached = [];
-    const output = await this._settling({ kept, next }, () =>
-      this._backend.step(start, embeddings, { adapter: this.adapter, attention, signal }),
-    );
-    this._cached = next;
-    this.counters.steps += 1;
-    this.counters.rowsSent += stop - start;
-    return output;
-  }
-
-  /**
-   * @template T
-   * @param {{kept: number[], next: number[]}} step what is cached before and after `run` @param {() => Promise<T>} run
-   * @returns {Promise<T>}
-   */
-  async _settling(step, run) {
+  async _send(tokens, slices, { rows, attention, signal }) {
+    const plans = slices.map((slice) => this._planOf(tokens, slice, tokens.length - rows, attention, signal));
+    /** @type {import('./remote.js').StepOutput[]} */
+    const outputs = [];
+    const answered = (/** @type {import('./remote.js').StepOutput} */ output) => {
+      const { start, stop } = slices[outputs.push(output) - 1];
+      this._belief.answered();
+      this.counters.steps += 1;
+      this.counters.rowsSent += stop - start;
+    };
+    const options = { adapter: this.adapter, signal, answered };
     try {
-      return await run();
+      await (this._backend.prefill ? this._backend.prefill(plans, options) : oneByOne(this._backend, plans, options));
     } catch (error) {
-      if (error instanceof CacheLost) this.trail.note(step.kept);
-      this._brokenOff = this._backend.unfinished ? step : null;
+      this._belief.brokeOff(this._backend.unfinished ?? 0, error instanceof CacheLost);
       throw error;
     }
+    return outputs;
+  }
+
+  /**
+   * @param {number[]} tokens @param {import('./slices.js').Slice} slice
+   * @param {number} first of the tokens whose states are wanted; those behind it are a draft
+   * @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @returns {Plan}
+   */
+  _planOf(tokens, { start, stop, rows }, first, attention, signal) {
+    const embeddings = async () => {
+      const made = await this._rows(tokens, start, stop);
+      // Nothing was sent yet, so the belief stays.
+      if (signal?.aborted) throw new Cancelled();
+      this._belief.sends({ tokens, start, stop, drafted: Math.max(0, stop - first - 1) });
+      return made;
+    };
+    return { start, stop, rows, attention: attention && stop === tokens.length, needed: stop > first, embeddings };
   }
 }
 
-/** @param {number[]} left @param {number[]} right */
-function commonPrefix(left, right) {
-  const length = Math.min(left.length, right.length);
-  for (let i = 0; i < length; i++) if (left[i] !== right[i]) return i;
-  return length;
+/** @param {Backend} backend whose session is open */
+function limitsOf({ maxRows, returnsRows = true, interactiveRows = INTERACTIVE_ROWS }) {
+  return { maxRows, returnsRows, interactiveRows };
+}
+
+/**
+ * The steps of a backend that takes one at a time.
+ * @param {Backend} backend @param {Plan[]} plans @param {Parameters<NonNullable<Backend['prefill']>>[1]} options
+ */
+async function oneByOne(backend, plans, { adapter, signal, answered }) {
+  for (const { start, rows, attention, embeddings } of plans) {
+    answered(await backend.step(start, await embeddings(), { adapter, attention, signal, rows }));
+  }
+}
+
+/** The seconds of all steps. @param {import('./remote.js').StepOutput[]} outputs */
+function timesOf(outputs) {
+  const seconds = (/** @type {'exchangeUs' | 'computeUs' | 'queueUs'} */ part) =>
+    outputs.reduce((sum, output) => sum + output[part] / 1e6, 0);
+  const [exchange, compute, queue] = [seconds('exchangeUs'), seconds('computeUs'), seconds('queueUs')];
+  return { exchange, compute, queue, wire: Math.max(0, exchange - compute - queue) };
 }

@@ -67,6 +67,8 @@ export const CHECKS = {
   transport: oneOf('auto', 'websocket', 'http'),
   enter: oneOf('auto', 'sends', 'breaks'),
   server_cache: oneOf('exact', 'off'),
+  drafts: oneOf('auto', 'off'),
+  draft_memory: oneOf('chat', 'server'),
 };
 
 /** @type {Readonly<Settings>} */
@@ -89,4 +91,6 @@ export const DEFAULTS = Object.freeze({
   transport: 'auto',
   enter: 'auto',
   server_cache: 'exact',
+  drafts: 'auto',
+  draft_memory: 'chat',
 });

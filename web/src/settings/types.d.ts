@@ -27,4 +27,8 @@ export interface Settings {
   enter: 'auto' | 'sends' | 'breaks';
   /** Whether the server keeps what it computed of a chat once its session has ended. */
   server_cache: 'exact' | 'off';
+  /** Whether the server is sent guesses at what follows, where that saves time. */
+  drafts: 'auto' | 'off';
+  /** What guesses go by besides the chat itself: its own replies, or those of all chats with this server. */
+  draft_memory: 'chat' | 'server';
 }

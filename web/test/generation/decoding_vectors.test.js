@@ -38,6 +38,17 @@ class ScriptedForm {
     this._accepted++;
   }
 
+  /** The vectors choose where one token is left, too. */
+  forced() {
+    return [];
+  }
+
+  /** @param {readonly number[]} tokens */
+  permitted(tokens) {
+    const refused = tokens.findIndex((token, i) => this._form.allowed[this._accepted + i]?.includes(token) === false);
+    return refused < 0 ? tokens.length : refused;
+  }
+
   get finished() {
     return this._accepted === this._form.finished_after;
   }

@@ -109,7 +109,7 @@ test('each token is asked for with its history and its number, and tells its row
   assert.deepEqual(sequence.asked, [[1, 2], [1, 2, 5], [1, 2, 5, 6]]);
   assert.deepEqual(sampler.calls[2], { hidden: 4, prompt: [1, 2], generated: [5, 6], draw: 2 });
   const timing = { total: 1, engine: 0.25, queue: 0.125, wire: 0.0625, device: 0.5625 };
-  const same = { type: 'token', text: '', probability: 0.5, timing, logprobs: null };
+  const same = { type: 'token', text: '', probability: 0.5, drafted: 0, forced: false, timing, logprobs: null };
   assert.deepEqual(events[0], { ...same, token: 5, rows: 2 });
   assert.deepEqual(events[2], { ...same, token: EOS, rows: 1 });
   assert.deepEqual(events[3], { type: 'finished', reason: 'eos', text: 'g' });

@@ -27,10 +27,10 @@ export class ScriptedBackend {
 
   async close() {}
 
-  /** @param {number} start @param {Float32Array} embeddings */
-  async step(start, embeddings) {
+  /** @param {number} start @param {Float32Array} embeddings @param {{rows?: number}} [options] states that come back */
+  async step(start, embeddings, { rows: wanted = 1 } = {}) {
     const count = embeddings.length / this._size;
-    if (!(count > 0 && count <= this.maxRows && start <= this._held.length)) throw new Error('no such step');
+    if (!(count > 0 && count <= this.maxRows && start <= this._held.length && wanted <= count)) throw new Error('no such step');
     this.attempts.push([start, count]);
     if (this._lost.includes(this.attempts.length - 1)) {
       this._held = [];
@@ -39,13 +39,16 @@ export class ScriptedBackend {
     const rows = Array.from({ length: count }, (_, i) => embeddings.slice(i * this._size, (i + 1) * this._size));
     this._held = [...this._held.slice(0, start), ...rows];
     this.onStep(this._held.length);
-    return { hidden: this._state(), computeUs: 0, queueUs: 0, exchangeUs: 0 };
+    const hidden = new Float32Array(wanted * this._size);
+    for (let i = 0; i < wanted; i++) hidden.set(this._state(this._held.length - wanted + i + 1), i * this._size);
+    return { hidden, computeUs: 0, queueUs: 0, exchangeUs: 0 };
   }
 
-  _state() {
+  /** @param {number} end behind the row that it comes after */
+  _state(end) {
     const hidden = new Float32Array(this._size);
     this._memory.forEach((part, ago) => {
-      const row = this._held.at(-1 - ago);
+      const row = this._held[end - 1 - ago];
       row?.forEach((value, i) => (hidden[i] += part * value));
     });
     return hidden;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClientProtocol } from '../../src/protocol/client.js';
+import { encodeMessage } from '../../src/protocol/messages.js';
 import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeClientMessage } from '../../src/protocol/parsing.js';
 import { Tensor } from '../../src/protocol/tensor.js';
@@ -13,7 +14,7 @@ const ROW = Float32Array.of(1, 2, 3);
 const opened = (fields) =>
   encodeServerMessage({
     type: 'opened', session: 's', manifest: MANIFEST, dtype: 'f32', maxRows: 2, maxContext: 4, version: 1,
-    capabilities: [], layers: 0, heads: 0, ...fields,
+    capabilities: [], layers: 0, heads: 0, interactiveRows: 16, ...fields,
   });
 
 /** @param {any} [fields] */
@@ -97,6 +98,50 @@ test('all rows come back when they are asked for', () => {
   assert.equal(event.type === 'completed' && event.hidden.length, 6);
 });
 
+test('so many of the last rows come back as are asked for, where the server announced it', () => {
+  const device = session({ capabilities: ['rows'], maxRows: 3 });
+  const rows = new Float32Array(3 * WIDTH);
+  assert.equal(read(device.step(0, rows, { rows: 2 })).rows, 2);
+  const hidden = Tensor.fromF32(Float32Array.of(...ROW, ...ROW), WIDTH, 'f32');
+  const event = device.receive(result({ hidden, cached: 3 }));
+  assert.equal(event.type === 'completed' && event.hidden.length, 6);
+});
+
+for (const rows of [1, 3]) {
+  test(`an answer of ${rows} rows where two were asked for is not used`, () => {
+    const device = session({ capabilities: ['rows'], maxRows: 3 });
+    device.step(0, new Float32Array(3 * WIDTH), { rows: 2 });
+    const hidden = Tensor.fromF32(new Float32Array(rows * WIDTH), WIDTH, 'f32');
+    assert.throws(() => device.receive(result({ hidden, cached: 3 })), { code: 'wrong_shape' });
+  });
+}
+
+test('a number of rows that the step has not, or the server cannot return, is not asked for', () => {
+  const rows = new Float32Array(2 * WIDTH);
+  for (const count of [0, -1, 3, 1.5, NaN]) {
+    const device = session({ capabilities: ['rows'] });
+    assert.throws(() => device.step(0, rows, { rows: count }), { code: 'protocol_state' }, `${count}`);
+    assert.equal(device.outstanding, null);
+  }
+  assert.throws(() => session().step(0, rows, { rows: 2 }), { code: 'unsupported' });
+});
+
+test('a step with a number of rows that it has not is malformed', () => {
+  for (const rows of [0, -1, 2, 1.5, true, '1', []]) {
+    const frame = encodeMessage({
+      type: 'step', session: 's', step: 1, start: 0, prefix: new Uint8Array(16), embeddings: Tensor.fromF32(ROW, WIDTH, 'f32'),
+      rows: /** @type {any} */ (rows), adapter: null, attention: null,
+    });
+    assert.throws(() => read(frame), { code: 'malformed_message' }, `${rows}`);
+  }
+});
+
+test('a server that takes no row for interactive is not believed', () => {
+  const device = new ClientProtocol(WIDTH, MANIFEST);
+  device.open();
+  assert.throws(() => device.receive(opened({ interactiveRows: 0 })), { code: 'malformed_message' });
+});
+
 test('an answer to something else leaves the step outstanding', () => {
   const device = session();
   const frame = device.step(0, ROW);
@@ -117,7 +162,7 @@ test('a failure ends the step that it names, or that the server could not read',
     const device = session();
     device.step(0, ROW);
     assert.equal(device.receive(failure(about)).type, 'failed');
-    assert.deepEqual([device.outstanding, device.stepping], [null, false]);
+    assert.deepEqual([device.outstanding, device.stepping], [null, 0]);
   }
 });
 
@@ -168,11 +213,12 @@ test('a step that the server would refuse is not sent', () => {
   assert.throws(() => small.step(0, rows(2)), { code: 'context_overflow' });
 });
 
-test('a step needs an open session without an outstanding message', () => {
+test('a step needs an open session in which few steps are under way', () => {
   assert.throws(() => new ClientProtocol(WIDTH, MANIFEST).step(0, ROW), { code: 'protocol_state' });
-  const device = session();
-  device.step(0, ROW);
-  assert.throws(() => device.step(0, ROW), { code: 'protocol_state' });
+  const device = session({ maxContext: 9, capabilities: ['restore'] });
+  for (let start = 0; start < 4; start++) device.step(start, ROW);
+  assert.throws(() => device.step(4, ROW), { code: 'protocol_state' });
+  assert.throws(() => device.restore(0, device.newChain()), { code: 'protocol_state' });
 });
 
 test('closing names the session and forgets it', () => {

@@ -4,6 +4,7 @@ import { blake2b } from '@noble/hashes/blake2.js';
 import { PrefixChain } from '../../src/protocol/digest.js';
 import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeClientMessage } from '../../src/protocol/parsing.js';
+import { returned } from '../../src/protocol/returned.js';
 import { Tensor, itemSize } from '../../src/protocol/tensor.js';
 
 export const WIDTH = 4;
@@ -25,6 +26,17 @@ function answerOf(rows) {
 /** What the model answers when it has cached exactly `tokens`. @param {number[]} tokens */
 export function truth(tokens) {
   return answerOf(stored(Tensor.fromF32(rowsOf(tokens), WIDTH, 'f32')));
+}
+
+/** What it answers after each of the last `count` of `tokens`. @param {number[]} tokens @param {number} count */
+export function truths(tokens, count) {
+  return statesAfter(stored(Tensor.fromF32(rowsOf(tokens), WIDTH, 'f32')), count);
+}
+
+/** @param {string[]} rows @param {number} count */
+function statesAfter(rows, count) {
+  const ends = Array.from({ length: count }, (_, i) => rows.length - count + 1 + i);
+  return Float32Array.from(ends.flatMap((end) => [...answerOf(rows.slice(0, end))]));
 }
 
 /** What the last of `rows` attends to, [LAYERS, rows]. @param {string[]} rows hex */
@@ -66,6 +78,9 @@ export class Peer {
     this.dtype = 'f32';
     this.maxRows = MAX_ROWS;
     this.maxContext = MAX_CONTEXT;
+    /** Whether it returns any number of a step's last rows, and with how many a step is interactive. */
+    this.returnsRows = true;
+    this.interactiveRows = 16;
     /** Whether it can be asked for what it holds. */
     this.restores = false;
     /** What was cached, by its digest in hex. @type {Map<string, {digests: Uint8Array[], rows: string[]}>} */
@@ -110,6 +125,7 @@ export class Peer {
       type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
       maxRows: this.maxRows, maxContext: this.maxContext, version: 1, capabilities: this._announced(),
       layers: this.layers, heads: this.layers, cached, prefix: held.chain.at(cached),
+      interactiveRows: this.interactiveRows,
     });
   }
 
@@ -122,7 +138,7 @@ export class Peer {
   }
 
   _announced() {
-    return ['later', ...(this.layers ? ['attention'] : []), ...(this.restores ? ['restore'] : [])];
+    return ['later', ...(this.returnsRows ? ['rows'] : []), ...(this.layers ? ['attention'] : []), ...(this.restores ? ['restore'] : [])];
   }
 
   /** @param {any} message */
@@ -150,6 +166,7 @@ export class Peer {
   _step(step, frame) {
     const held = this.sessions.get(step.session);
     const mark = Buffer.from(frame).toString('hex');
+    if (!this.returnsRows && typeof step.rows === 'number') return fail('malformed_message', step);
     if (!held) return fail('unknown_session', step);
     if (step.step === held.last && mark === held.mark) return held.reply;
     if (step.step !== held.last + 1) return fail('step_conflict', step);
@@ -166,7 +183,8 @@ export class Peer {
     const digests = held.chain.following(step.start, step.embeddings);
     held.chain.replace(step.start, digests);
     held.rows = [...held.rows.slice(0, step.start), ...stored(step.embeddings)];
-    const hidden = Tensor.fromF32(answerOf(held.rows), WIDTH, this.dtype);
+    const states = statesAfter(held.rows, returned(step.rows, step.embeddings.rows));
+    const hidden = Tensor.fromF32(states, WIDTH, this.dtype);
     const weights = Tensor.fromF32(attentionOf(held.rows), held.rows.length, 'f32');
     const attention = step.attention && { layers: LAYERS, heads: 1, values: weights, positions: null };
     for (const end of held.rows.keys()) this._keep(held, end + 1);

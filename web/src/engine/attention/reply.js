@@ -42,6 +42,7 @@ export class ReplyAttention {
    */
   attending(sequence) {
     return {
+      eachRow: true,
       get reachable() {
         return sequence.reachable;
       },

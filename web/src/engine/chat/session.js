@@ -68,6 +68,12 @@ export class ChatSession {
     this._prompts?.remember(promptIds, text, ids);
   }
 
+  /** Ids of a reply that `text` may be. @param {number[]} promptIds @param {string} text */
+  following(promptIds, text) {
+    const { tokenizer } = this._model;
+    return tokenizer.encodeAfter(promptIds, text) ?? tokenizer.encode(text);
+  }
+
   /** A reply has ended: what noise had recorded ahead is given back. */
   async settle() {
     // Where the ledger fails it goes on counting more than was sent.
@@ -100,9 +106,7 @@ export class ChatSession {
     const ends = [];
     for (const messages of said) {
       const ids = await this._rendered(messages.slice(0, -1));
-      const { content } = messages[messages.length - 1];
-      const { tokenizer } = this._model;
-      const end = ids.concat(tokenizer.encodeAfter(ids, content) ?? tokenizer.encode(content));
+      const end = ids.concat(this.following(ids, messages[messages.length - 1].content));
       // A reply that was cut off ends one token sooner: its last one was never sent.
       ends.push(end, end.slice(0, -1));
     }

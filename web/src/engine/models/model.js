@@ -3,6 +3,7 @@ import { Embedding } from '../../generation/embedding.js';
 import { HeadSpec } from '../../generation/head_spec.js';
 import { ChatTemplate } from '../../text/template/template.js';
 import { ModelTokenizer } from '../../text/tokenizer/tokenizer.js';
+import { ModelForms } from './forms.js';
 
 /** @typedef {import('../../weights/store.js').StoredModel} StoredModel */
 /** @typedef {import('../../../types/gatelink.d.ts').DType} DType */
@@ -22,6 +23,7 @@ export class OpenModel {
     this.tokenizer = tokenizer;
     this.template = template;
     this.ends = ends;
+    this.forms = new ModelForms(tokenizer, { rows: ends.head.rows, eos: manifest.eosTokenIds });
     /** @type {Map<string, Embedding>} */
     this._embeddings = new Map();
   }
@@ -64,6 +66,7 @@ export class OpenModel {
   /** Ends the workers; their files are free when this has resolved. */
   async close() {
     this.template?.close();
+    await this.forms.close();
     await this.ends.close();
   }
 }

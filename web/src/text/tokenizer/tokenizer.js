@@ -55,6 +55,8 @@ export class ModelTokenizer {
     }
     this.added = new AddedTokens(added, normalize);
     this.decoder = readDecoder(parts.decoder);
+    /** As in the file. */
+    this.decoding = parts.decoder;
     this.postProcess = readPostProcessor(parts.post_processor);
     this.tokens = this.tokensById(added);
     if (this.tokens.length > rows || this.postProcess([]).some((id) => id >= rows)) {

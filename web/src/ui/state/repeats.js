@@ -10,15 +10,17 @@ const VARIED = 0.8;
 const WHOLE = new Set(['eos', 'stop', 'length']);
 // The same request would meet the same refusal.
 const FINAL = new Set([
-  'budget_exhausted', 'context_overflow', 'invalid_sampling_parameter', 'ledger_damaged', 'noise_dtype_changed',
+  'budget_exhausted', 'context_overflow', 'form_endless', 'form_impossible', 'form_invalid', 'form_too_costly',
+  'form_unwritable', 'invalid_sampling_parameter', 'invalid_schema', 'ledger_damaged', 'noise_dtype_changed',
   'noise_forbids', 'noise_overflows', 'noise_setting_invalid', 'nothing_allowed', 'prompt_too_long',
   'template_failed', 'template_missing', 'template_too_costly', 'text_refused', 'text_too_costly', 'unknown_adapter',
 ]);
 
 /** All that a reply to the same messages depends on. @param {Chat} chat @param {Wishes} wishes @returns {string} */
-export function circumstances({ model, system, adapter, noise }, { params, maxTokens, stop }) {
+export function circumstances({ model, system, adapter, noise, form }, { params, maxTokens, stop }) {
   const sampling = Object.entries(params).map(([name, value]) => [name, String(JSON.stringify(plain(value)))]);
-  return JSON.stringify([model, system, adapter, noise ?? null, sampling, maxTokens, stop]);
+  const asked = [model, system, adapter, noise ?? null, sampling, maxTokens, stop];
+  return JSON.stringify(form ? [...asked, form] : asked);
 }
 
 /** Circumstances in a few letters (FNV-1a, 32 bits), as a reply keeps them. @param {string} text */

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
-import { reply, turns } from '../../chats/tree.js';
+import { earlierReply, reply, turns } from '../../chats/tree.js';
+import { formWish } from '../../settings/form.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
@@ -11,7 +12,7 @@ import { ALONE } from './tabs/writers.js';
 /** @typedef {import('../../engine/messages.js').Finished} Finished */
 /**
  * What of a reply is known while it is made.
- * @typedef {{chat: string, text: string, tokens: number, ttft: number | null,
+ * @typedef {{chat: string, text: string, form?: string | null, tokens: number, ttft: number | null,
  *   tokensPerSecond: number | null}} Live
  */
 /** @typedef {{chat: string, stop: () => void, stopping: boolean}} Running */
@@ -25,7 +26,8 @@ import { ALONE } from './tabs/writers.js';
  */
 /**
  * How replies are to be made.
- * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'off'}} Wishes
+ * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'off',
+ *   drafts?: 'auto' | 'off', draftMemory?: 'chat' | 'server'}} Wishes
  */
 
 const SNAPSHOT_MS = 3000;
@@ -80,6 +82,7 @@ export class Replies {
     this.onBegin(chat);
     const writing = this._begin(chat);
     writing.asked = circumstances(chat, wishes);
+    writing.form = chat.form?.kind ?? null;
     const request = {
       chat: chat.id,
       messages: turns(chat),
@@ -87,6 +90,8 @@ export class Replies {
       adapter: chat.adapter,
       attention: chat.attention === true,
       noise: noiseWish(chat.noise),
+      expected: earlierReply(chat),
+      form: formWish(chat.form),
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };
     try {
@@ -132,7 +137,7 @@ export class Replies {
   _finish(writing, done) {
     this.last.value = done;
     const { reason, text, ...figures } = done;
-    const stats = { ...figures, made: mark(writing.asked) };
+    const stats = { ...figures, made: mark(writing.asked), ...(writing.form && { form: writing.form }) };
     this._end(writing, text, reason, stats, reason === 'eos' ? '' : 'Reply ended.');
   }
 
@@ -180,6 +185,8 @@ class Writing {
     this.text = '';
     /** How the reply was asked for. */
     this.asked = '';
+    /** The kind of its form. @type {string | null} */
+    this.form = null;
     this._now = clock.now;
     this._save = save;
     this._saved = clock.now();
@@ -210,6 +217,6 @@ class Writing {
   /** @returns {Live} */
   _live() {
     const { tokens, ttft } = this._pace;
-    return { chat: this.chat, text: this.text, tokens, ttft, tokensPerSecond: this._pace.perSecond() };
+    return { chat: this.chat, text: this.text, form: this.form, tokens, ttft, tokensPerSecond: this._pace.perSecond() };
   }
 }

@@ -11,6 +11,6 @@ import { samplingFields } from '../../settings/settings.js';
 export function wishesOf(settings) {
   const fields = samplingFields(settings);
   const params = settings.seed === null ? fields : { ...fields, seed: settings.seed };
-  const { max_tokens: maxTokens, stop, server_cache: cache } = settings;
-  return { params: /** @type {Record<string, any>} */ (params), maxTokens, stop, cache };
+  const { max_tokens: maxTokens, stop, server_cache: cache, drafts, draft_memory: draftMemory } = settings;
+  return { params: /** @type {Record<string, any>} */ (params), maxTokens, stop, cache, drafts, draftMemory };
 }

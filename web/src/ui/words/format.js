@@ -30,6 +30,19 @@ export function tokensThere({ promptTokens: all, promptSent: sent, promptRestore
   return `${(all - sent).toLocaleString('en')} of ${counted(all, 'token')} were there`;
 }
 
+/**
+ * How many waits for the server a reply took, and how many of its tokens needed none.
+ * @param {Record<string, unknown>} stats of a reply, which may be anybody's
+ * @returns {string} '': each token had its own
+ */
+export function tripsTaken({ roundTrips: trips, drafted, accepted, forced }) {
+  if (![trips, drafted, accepted, forced].every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return '';
+  const parts = [];
+  if (Number(drafted) > 0) parts.push(`${Number(accepted).toLocaleString('en')} of ${counted(Number(drafted), 'draft')} right`);
+  if (Number(forced) > 0) parts.push(`${Number(forced).toLocaleString('en')} forced`);
+  return parts.length ? [counted(Number(trips), 'round trip'), ...parts].join(', ') : '';
+}
+
 /** @param {number} seconds @returns {string} to the first meaningful unit */
 export function duration(seconds) {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;

@@ -16,6 +16,15 @@ function server() {
   const channel = {
     accept() {}, tell() {}, patience: { first: 0, longest: 0 },
     exchange: async (/** @type {Uint8Array} */ frame) => peer.answer(frame),
+    flight: (/** @type {any} */ run) => {
+      /** @type {Uint8Array[]} */
+      const answers = [];
+      return run({
+        push: (/** @type {Uint8Array} */ frame) => answers.push(peer.answer(frame)),
+        answer: async () => answers.shift(),
+        drop: () => answers.splice(0),
+      });
+    },
     sendOnce: async (/** @type {Uint8Array} */ frame) => void peer.answer(frame),
   };
   const sent = (/** @type {string} */ type) => peer.messages.filter((message) => message.type === type);

@@ -38,6 +38,15 @@ function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, tab
         sending();
         return answer;
       };
+      const send = transport.send?.bind(transport);
+      if (send) {
+        transport.send = (frame) => {
+          send(frame);
+          sending();
+        };
+        // An exchange of this one sends by itself.
+        transport.exchange = exchange;
+      }
       return transport;
     },
   });

@@ -1,3 +1,4 @@
+import { shownReply } from '../../words/form.js';
 import { useBlocks } from '../../view/blocks.js';
 import { useApp } from '../context.jsx';
 import { LookedButton } from '../attention/button.jsx';
@@ -8,7 +9,7 @@ export function LiveReply() {
   const app = useApp();
   const live = app.replies.live.value;
   const text = live?.text ?? '';
-  const blocks = useBlocks(text, true);
+  const blocks = useBlocks(shownReply(text, live?.form), true);
   return (
     <article class="message from-model" aria-label="Reply" aria-busy="true">
       {text ? (

@@ -1,5 +1,6 @@
-import { duration, rate, tokensThere } from '../../words/format.js';
-import { ELSEWHERE, whyEnded } from '../../words/explain.js';
+import { duration, rate, tokensThere, tripsTaken } from '../../words/format.js';
+import { ELSEWHERE } from '../../words/explain.js';
+import { shownReply, whyReplyEnded } from '../../words/form.js';
 import { useBlocks } from '../../view/blocks.js';
 import { Branches } from './branches.jsx';
 import { useApp } from '../context.jsx';
@@ -14,7 +15,7 @@ import { Repeating } from './repeating.jsx';
 /** @param {{node: ChatNode, last: boolean}} props */
 export function ReplyMessage({ node, last }) {
   const app = useApp();
-  const blocks = useBlocks(node.content, false);
+  const blocks = useBlocks(shownReply(node.content, node.stats?.form), false);
   const elsewhere = last && app.elsewhere.writing.value;
   const figures = last ? figuresOf(node.stats) : '';
   return (
@@ -49,7 +50,7 @@ export function ReplyMessage({ node, last }) {
 /** Why the reply is not whole. @param {{node: ChatNode}} props */
 function Ended({ node }) {
   const message = node.stats?.message;
-  const why = whyEnded(node.reason, typeof message === 'string' ? message : undefined);
+  const why = whyReplyEnded(node);
   if (!why) return node.content ? null : <p class="ended">An empty reply.</p>;
   return <p class={message ? 'ended failed' : 'ended'}>{why}</p>;
 }
@@ -63,6 +64,8 @@ function figuresOf(stats) {
   if (typeof ttft === 'number') parts.push(`TTFT ${duration(ttft)}`);
   const there = tokensThere(stats);
   if (there) parts.push(there);
+  const trips = tripsTaken(stats);
+  if (trips) parts.push(trips);
   if (typeof adapter === 'string') parts.push(`adapter ${adapter}`);
   return parts.join(' · ');
 }

@@ -7,6 +7,7 @@ import { useApp } from '../context.jsx';
 import { Choice } from '../controls/choice.jsx';
 import { CheckedField } from '../controls/checked_field.jsx';
 import { NumberSetting } from '../controls/number_setting.jsx';
+import { Drafts } from './drafts.jsx';
 
 /** @typedef {import('../../../settings/types').Settings} Settings */
 
@@ -23,7 +24,7 @@ export function SamplingSection() {
   const app = useApp();
   const settings = app.settings.value;
   // As it stood when the sheet was opened: it does not close under the hands of who empties a field.
-  const [open] = useState(() => touched(settings, [...LATER, 'server_cache']));
+  const [open] = useState(() => touched(settings, [...LATER, 'server_cache', 'drafts', 'draft_memory']));
   const reset = () => app.change(Object.fromEntries(NAMES.map((name) => [name, DEFAULTS[name]])));
   return (
     <section class="section" aria-labelledby="sampling">
@@ -43,6 +44,7 @@ export function SamplingSection() {
             <Setting key={name} name={name} />
           ))}
           <Texts />
+          <Drafts />
           <Keeping />
         </div>
       </details>

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { presets } from '../../../presets/presets.js';
 import { AdapterChoice } from './adapter_choice.jsx';
 import { AttentionSwitch } from '../attention/switch.jsx';
+import { FormOfReplies } from './form.jsx';
 import { useApp } from '../context.jsx';
 
 /** The system prompt, the adapter and the attention of the shown chat. */
@@ -41,6 +42,7 @@ export function ThisChat() {
           Goes before the first message, and to the server with it. Empty: none.
         </p>
       </div>
+      <FormOfReplies key={chat.id} />
       <AdapterChoice />
       <AttentionSwitch />
     </section>

@@ -1,0 +1,79 @@
+// What a reply gave and cost.
+
+/** @typedef {import('../messages.js').Finished} Finished */
+/** @typedef {import('../messages.js').Token} Token */
+/** @typedef {import('../../session/sequence.js').Sequence['counters']} Counters */
+/** @typedef {Omit<Finished, 'drafted' | 'accepted'>} Counted */
+
+const NO_TOKEN = {
+  token: -1,
+  probability: 1,
+  rows: 0,
+  drafted: 0,
+  forced: false,
+  timing: { total: 0, engine: 0, queue: 0, wire: 0, device: 0 },
+};
+
+/** Counts it, and tells each token. */
+export class Tally {
+  /** @param {(token: Token) => void} onToken @param {Counters} counters of the chat's sequence, as they run on */
+  constructor(onToken, counters) {
+    this._onToken = onToken;
+    this._counters = counters;
+    this._before = { ...counters };
+    this.text = '';
+    /** @type {number[]} */
+    this.ids = [];
+    /** @type {Finished['reason']} */
+    this._reason = 'cancelled';
+    this._ttft = 0;
+    this._later = 0;
+    this._forced = 0;
+    /** Rows of the prompt that the first step carried; null: there was none yet. @type {number | null} */
+    this._sent = null;
+    this._restored = 0;
+  }
+
+  /** @param {import('../../generation/loop.js').TokenEvent | import('../../generation/loop.js').Finished} event */
+  take(event) {
+    this.text += event.text;
+    if (event.type === 'finished') {
+      this._reason = event.reason;
+      if (event.text) this._onToken({ ...NO_TOKEN, text: event.text, index: this.ids.length });
+      return;
+    }
+    const { token, text, probability, rows, drafted, forced, timing } = event;
+    if (this._sent === null && rows > 0) this._first(rows - drafted);
+    if (this.ids.length === 0) this._ttft = timing.total;
+    else this._later += timing.total;
+    if (forced) this._forced += 1;
+    this._onToken({ token, text, probability, rows, drafted, forced, timing, index: this.ids.length });
+    this.ids.push(token);
+  }
+
+  /** @param {number} promptTokens @param {bigint} seed @param {string | null} adapter @returns {Counted} */
+  finished(promptTokens, seed, adapter) {
+    const tokens = this.ids.length;
+    return {
+      reason: this._reason,
+      text: this.text,
+      tokens,
+      promptTokens,
+      promptSent: this._sent ?? 0,
+      promptRestored: this._restored,
+      roundTrips: this._counters.steps - this._before.steps,
+      rowsSent: this._counters.rowsSent - this._before.rowsSent,
+      forced: this._forced,
+      seed: seed.toString(),
+      adapter,
+      ttft: this._ttft,
+      tokensPerSecond: this._later > 0 ? (tokens - 1) / this._later : 0,
+    };
+  }
+
+  /** @param {number} rows of the first step, without drafts; those of forced tokens are among them */
+  _first(rows) {
+    this._sent = Math.max(0, rows - this.ids.length);
+    this._restored = this._counters.rowsRestored - this._before.rowsRestored;
+  }
+}
