@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Of the embedded model: a step's header and the answer's, and a row of half precision.
-_HEADER_UP, _HEADER_DOWN, ROW = 330, 150, 768
+HEADER_UP, HEADER_DOWN, ROW = 330, 150, 768
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Network:
 
     def up_bytes(self, rows: int) -> int:
         """Of a step with so many rows."""
-        return _HEADER_UP + ROW * rows
+        return HEADER_UP + ROW * rows
 
     def down_bytes(self, rows: int) -> int:
         """Of an answer with so many states."""
-        return _HEADER_DOWN + ROW * rows
+        return HEADER_DOWN + ROW * rows
 
     def compute(self, rows: int) -> float:
         """Seconds of the pass over so many rows."""

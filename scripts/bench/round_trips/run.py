@@ -17,6 +17,7 @@ from scripts.bench.report import heading, table
 from scripts.bench.round_trips.embedded_chats import Said, said
 from scripts.bench.round_trips.model import Model
 from scripts.bench.round_trips.network import Network
+from scripts.bench.round_trips.page import PageLoop, page_loop
 from scripts.bench.round_trips.reply import Chat, Timed
 from scripts.bench.round_trips.workloads import MOST, Workload, says
 from split_client.generation.speculation.drafter import Drafter
@@ -27,6 +28,8 @@ _TOLD_AT = 0.05
 _PER_ROW = (0.0, 0.0007, 0.003, 0.008, 0.015)
 _UP = (0.5e6, 5e6, 50e6)
 _LEAST = 0.98
+_CHAT = "embedded model, a chat of 40 turns"
+_MEMORY = "the same, memory of this server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,17 @@ def main() -> None:
     options = _options()
     model = Model.embedded()
     cases = [_case(model, each) for each in model.workloads()]
+    first, second = list[Said](), list[Said]()
     if not options.scripted:
         first, second = said()
         cases += [_chat_case(model, first), _memory_case(model, first, second)]
     parts = [heading("Round trips of a reply", "float16"), _times(cases)]
+    if options.page:
+        with page_loop() as page:
+            paged = [_page_case(page, each) for each in model.workloads()]
+            if not options.scripted:
+                paged += _page_chats(page, first, second)
+            parts += ["In the page:\n", _times(paged)]
     if not options.quick:
         parts.append(_never_slower(cases))
     text = "\n".join(parts)
@@ -73,7 +83,7 @@ def _chat_case(model: Model, turns: list[Said]) -> Case:
     def run(network: Network) -> tuple[Timed, Timed]:
         return _turns(network, model, turns, None), _turns(network, model, turns, Drafter.of_chat())
 
-    return Case("embedded model, a chat of 40 turns", run)
+    return Case(_CHAT, run)
 
 
 def _memory_case(model: Model, first: list[Said], second: list[Said]) -> Case:
@@ -84,7 +94,27 @@ def _memory_case(model: Model, first: list[Said], second: list[Said]) -> Case:
         ahead = _turns(network, model, second, Drafter.of_chat(memo))
         return _turns(network, model, second, None), ahead
 
-    return Case("the same, memory of this server", run)
+    return Case(_MEMORY, run)
+
+
+def _page_case(page: PageLoop, work: Workload) -> Case:
+    def run(network: Network) -> tuple[Timed, Timed]:
+        plain, ahead = page.work(network, work)
+        _require(plain.ids == work.reply, work.name)
+        _require(work.form is not None or ahead.ids == work.reply, work.name)
+        return plain, ahead
+
+    return Case(work.name, run)
+
+
+def _page_chats(page: PageLoop, first: list[Said], second: list[Said]) -> list[Case]:
+    def chat(network: Network) -> tuple[Timed, Timed]:
+        return page.chat(network, first)
+
+    def memory(network: Network) -> tuple[Timed, Timed]:
+        return page.chat(network, second, first)
+
+    return [Case(_CHAT, chat), Case(_MEMORY, memory)]
 
 
 def _turns(network: Network, model: Model, turns: list[Said], drafter: Drafter | None) -> Timed:
@@ -167,6 +197,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--scripted", action="store_true", help="without the embedded model's chats"
     )
+    parser.add_argument("--page", action="store_true", help="in Chromium as well")
     parser.add_argument("--out", type=Path, metavar="FILE")
     return parser.parse_args()
 
