@@ -20,7 +20,8 @@ class GenerationRequest:
     ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
     most likely): what the event of each token brings. ``keeping``: what becomes of its keys
     and values. ``constraint`` makes the grammar's state, on the generation's thread, which leaves
-    its context at the end.
+    its context at the end. ``expected``: ids that the reply is thought to be, but for differences;
+    which it is does not depend on them.
     """
 
     prompt: tuple[int, ...]
@@ -33,3 +34,4 @@ class GenerationRequest:
     logprobs: int | None = None
     keeping: Keeping = USUAL
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None
+    expected: tuple[int, ...] = ()

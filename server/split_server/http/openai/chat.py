@@ -43,6 +43,7 @@ class Chat:
         prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
+        expected = await service.prediction(who.principal, asked.prediction)
         return [
             GenerationRequest(
                 prompt,
@@ -52,6 +53,7 @@ class Chat:
                 logprobs=asked.logprobs,
                 keeping=options.keeping,
                 constraint=constraint,
+                expected=expected,
             )
             for index in range(options.choices)
         ]
