@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # Tokens of a class after which what was before counts for little.
 _FADING = 1.0 - 1.0 / 64.0
+# In place of a class: of the tokens behind a right one.
+_LATER = -1
 
 
 def match_class(match: int) -> int:
@@ -16,7 +18,7 @@ def match_class(match: int) -> int:
 
 class Acceptance:
     """Of the tokens of drafts by source and class of match, as one right and one wrong before any
-    was seen.
+    was seen: the first ones, and those behind a right one, which are right more often.
     """
 
     def __init__(self) -> None:
@@ -24,15 +26,21 @@ class Acceptance:
 
     def saw(self, source: str, match: int, right: int, *, wrong: bool) -> None:
         """``right`` tokens of a draft were chosen, and the next one was ``wrong``, or not seen."""
-        known = (source, match_class(match))
-        hits, misses = self._seen.get(known, (0.0, 0.0))
-        for _ in range(right):
-            hits, misses = hits * _FADING + 1.0, misses * _FADING
-        if wrong:
-            hits, misses = hits * _FADING, misses * _FADING + 1.0
-        self._seen[known] = (hits, misses)
+        size = match_class(match)
+        for at in range(right + wrong):
+            known = (source, size if at == 0 else _LATER)
+            hits, misses = self._seen.get(known, (0.0, 0.0))
+            hit = 1.0 if at < right else 0.0
+            self._seen[known] = (hits * _FADING + hit, misses * _FADING + (1.0 - hit))
 
-    def of(self, source: str, match: int) -> float:
-        """The share of tokens that are expected to be right, each after right ones."""
-        hits, misses = self._seen.get((source, match_class(match)), (0.0, 0.0))
+    def first(self, source: str, match: int) -> float:
+        """The share of first tokens that are expected to be right."""
+        return self._share(source, match_class(match))
+
+    def later(self, source: str) -> float:
+        """The share of further tokens, each after right ones, whatever the match was."""
+        return self._share(source, _LATER)
+
+    def _share(self, source: str, size: int) -> float:
+        hits, misses = self._seen.get((source, size), (0.0, 0.0))
         return (hits + 1.0) / (hits + misses + 2.0)

@@ -14,8 +14,8 @@ from split_client.generation.speculation.silence import Silence
 _WORTH = 1.0 / 16.0
 # Below, a draft pays in bytes what it saves in time.
 _LEAST_ACCEPTED = 0.1875
-# Rows for each expected token.
-_MOST_ROWS = 2.1875
+# Rows for each token, over a few steps.
+_MOST_ROWS, _MOST_SPARE = 2.1875, 32.0
 # Kernels take rows in such sizes, and a started one costs about as much as a whole one; another
 # size must be better by a part of this.
 _SIZES, _BETTER = (4, 8, 16), 1.0 / 32.0
@@ -91,29 +91,34 @@ class AdaptiveLength:
         self.costs = StepCosts() if costs is None else costs
         self.acceptance = Acceptance()
         self._silence = Silence()
+        # Rows that right drafts have not cost, for guesses that are less sure.
+        self._spare = 0.0
 
     def choose(self, draft: Draft) -> Choice:
         """As :meth:`DraftLength.choose`."""
-        accepted = self.acceptance.of(draft.source, draft.match)
         plain = self.costs.step
-        if accepted < _LEAST_ACCEPTED or not self.costs.known:
+        if self.acceptance.first(draft.source, draft.match) < _LEAST_ACCEPTED:
             return Choice(0, plain)
-        best, sized = Choice(0, plain), Choice(0, plain)
-        expected = chance = 1.0
+        best = self._best(draft) if self.costs.known else Choice(0, plain)
+        worth = plain - best.seconds > _WORTH * (plain + self.costs.head)
+        return best if worth else Choice(0, plain)
+
+    def _best(self, draft: Draft) -> Choice:
+        best = sized = Choice(0, self.costs.step)
+        chance = self.acceptance.first(draft.source, draft.match)
+        later, expected = self.acceptance.later(draft.source), 1.0
         for count in range(1, len(draft.tokens) + 1):
-            chance *= accepted
             expected += chance
-            if count + 1 > _MOST_ROWS * expected:
+            chance *= later
+            if count + 1 > _MOST_ROWS * expected + self._spare:
                 continue
             choice = Choice(count, self.costs.of(count + 1) / expected)
             if choice.seconds < best.seconds:
                 best = choice
             if count + 1 in _SIZES and choice.seconds < sized.seconds:
                 sized = choice
-        if sized.count and sized.seconds <= best.seconds * (1.0 + _BETTER):
-            best = sized
-        worth = plain - best.seconds > _WORTH * (plain + self.costs.head)
-        return best if worth else Choice(0, plain)
+        near = sized.count and sized.seconds <= best.seconds * (1.0 + _BETTER)
+        return sized if near else best
 
     def asked(self, source: str) -> bool:
         """As :meth:`DraftLength.asked`."""
@@ -134,6 +139,8 @@ class AdaptiveLength:
     def judged(self, draft: Draft, accepted: int, cost: StepCost | None) -> None:
         """As :meth:`DraftLength.judged`."""
         count = len(draft.tokens)
+        spare = self._spare + _MOST_ROWS * (accepted + 1) - (count + 1)
+        self._spare = min(max(spare, 0.0), _MOST_SPARE)
         self.acceptance.saw(draft.source, draft.match, accepted, wrong=accepted < count)
         if cost is None:
             return

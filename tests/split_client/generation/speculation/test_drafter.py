@@ -157,7 +157,7 @@ def test_guesses_that_were_not_sent_count_for_their_source() -> None:
         # Before a step of one row was timed, nothing is sent.
         assert drafter.draft(tokens, 15) is NO_DRAFT
         tokens = [*tokens, 7]
-    assert length.acceptance.of("always", 5) > 0.9
+    assert length.acceptance.first("always", 5) > 0.9
 
 
 def test_a_broken_clock_does_no_harm() -> None:

@@ -11,8 +11,9 @@ import { Silence } from './silence.js';
 const WORTH = 1 / 16;
 // Below, a draft pays in bytes what it saves in time.
 const LEAST_ACCEPTED = 0.1875;
-// Rows for each expected token.
+// Rows for each token, over a few steps.
 const MOST_ROWS = 2.1875;
+const MOST_SPARE = 32;
 // Kernels take rows in such sizes, and a started one costs about as much as a whole one; another size must be better by
 // a part of this.
 const SIZES = new Set([4, 8, 16]);
@@ -28,27 +29,29 @@ export class AdaptiveLength {
     this.costs = new StepCosts();
     this.acceptance = new Acceptance();
     this._silence = new Silence();
+    // Rows that right drafts have not cost, for guesses that are less sure.
+    this._spare = 0;
   }
 
   /** How many of the tokens of `draft` to send; 0: none of them pay. @param {Draft} draft @returns {Length} */
   choose(draft) {
     const plain = this.costs.step;
-    const accepted = this.acceptance.of(draft.source, draft.match);
+    const chance = this.acceptance.first(draft.source, draft.match);
     const none = { count: 0, seconds: plain };
-    if (accepted < LEAST_ACCEPTED || !this.costs.known) return none;
-    const best = this._best(draft.tokens.length, accepted, none);
+    if (chance < LEAST_ACCEPTED || !this.costs.known) return none;
+    const best = this._best(draft, chance, none);
     return plain - best.seconds > WORTH * (plain + this.costs.head) ? best : none;
   }
 
-  /** @param {number} most tokens @param {number} accepted share @param {Length} none */
-  _best(most, accepted, none) {
+  /** @param {Draft} draft @param {number} chance of its first token @param {Length} none */
+  _best({ source, tokens }, chance, none) {
     let [best, sized] = [none, none];
+    const later = this.acceptance.later(source);
     let expected = 1;
-    let chance = 1;
-    for (let count = 1; count <= most; count++) {
-      chance *= accepted;
+    for (let count = 1; count <= tokens.length; count++) {
       expected += chance;
-      if (count + 1 > MOST_ROWS * expected) continue;
+      chance *= later;
+      if (count + 1 > MOST_ROWS * expected + this._spare) continue;
       const seconds = this.costs.of(count + 1) / expected;
       if (seconds < best.seconds) best = { count, seconds };
       if (SIZES.has(count + 1) && seconds < sized.seconds) sized = { count, seconds };
@@ -81,6 +84,8 @@ export class AdaptiveLength {
    * @param {Draft} draft @param {number} accepted @param {StepCost | null} cost
    */
   judged({ source, tokens, match }, accepted, cost) {
+    const spare = this._spare + MOST_ROWS * (accepted + 1) - (tokens.length + 1);
+    this._spare = Math.min(Math.max(spare, 0), MOST_SPARE);
     this.acceptance.saw(source, match, accepted, accepted < tokens.length);
     if (cost === null) return;
     // Rows that were no draft would have been sent all the same.
