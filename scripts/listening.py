@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 _COMMAND = str(Path(sys.executable).parent / "split-server")
 
@@ -36,9 +38,16 @@ def listening(
         assert process.stdout is not None
         for line in process.stdout:
             if found := re.match(r"listening on (\S+)", line):
+                # A pipe that nobody reads fills, and then whoever writes to it waits.
+                threading.Thread(target=_read_on, args=(process.stdout,), daemon=True).start()
                 yield found[1], process.pid
                 return
         raise RuntimeError(f"split-server {command} ended before it listened")
     finally:
         process.terminate()
         process.wait(timeout=60)
+
+
+def _read_on(lines: IO[str]) -> None:
+    for _ in lines:
+        continue
