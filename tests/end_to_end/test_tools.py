@@ -158,8 +158,9 @@ def test_in_a_chat_every_call_is_shown_and_asked_for(server: RunningServer, tool
         person.expect('"unit": "')
         person.expect("run it?")
         # Neither a key of a sequence nor a pasted word is an answer.
-        person.type("\x1ba")
-        person.type("yes")
+        for keys in ("\x1ba", "yes", "\r"):
+            person.type(keys)
+            person.expect("press y, n or a")
         person.type("n")
         person.expect("not run")
         person.expect("the user declined this call")
