@@ -185,6 +185,8 @@ class SplitClient:
         """End the sessions and the connection; safe to call twice."""
         model, self._model = self._model, None
         self._shared, self._last_noised = None, None
+        # Another model may answer there the next time, whose tokens have other ids.
+        self._drafting = self._drafting.anew()
         self._chooser.close()
         if model is not None:
             model.close()

@@ -122,7 +122,7 @@ def _print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
                 "wire_seconds": round(timing.wire, 6),
                 "queue_seconds": round(timing.queue, 6),
                 "forced": event.forced,
-                "drafted": event.guessed,
+                "guessed": event.guessed,
             }
             screen.line(json.dumps(line))
     screen.line(json.dumps(_summary(client, reply)))
