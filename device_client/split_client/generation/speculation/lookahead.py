@@ -29,11 +29,14 @@ Permitted = Callable[[list[int]], int]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was sent for a state: of its rows so many were the ``prompt``'s, and ``drafted``."""
+    """What was sent for a state: of its rows so many were the ``prompt``'s, and ``drafted`` by
+    ``source``.
+    """
 
     extended: Extended
     prompt: int
     drafted: int
+    source: str = NO_DRAFT.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,7 @@ class Lookahead:
         )
         first = known + len(ahead) - extended.rows
         prompt = max(0, self._prompt - first)
-        return self._brought, Step(extended, prompt, len(draft.tokens))
+        return self._brought, Step(extended, prompt, len(draft.tokens), draft.source)
 
     def _draft(self, remaining: int | None, permitted: Permitted) -> Draft:
         if self._drafter is None:

@@ -48,6 +48,7 @@ class Chat:
         prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
+        expected = await service.prediction(who.principal, asked.prediction)
         return [
             GenerationRequest(
                 prompt,
@@ -58,6 +59,7 @@ class Chat:
                 cache_salt=options.cache_salt,
                 to_disk=options.to_disk,
                 constraint=constraint,
+                expected=expected,
             )
             for index in range(options.choices)
         ]
