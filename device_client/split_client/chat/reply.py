@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from split_client.chat.calling import CallListener
 from split_client.chat.formed import Formed
 from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
+from split_client.tools.call import ToolCall
 from split_client.transport.base import Traffic
 
 
@@ -67,7 +69,8 @@ class Reply:
 
     ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
     ``text`` reads the whole reply where nobody has begun to.
-    ``adapter``: the name of the one it is made with, None for the model alone.
+    ``adapter``: the name of the one it is made with, None for the model alone. ``listener`` takes
+    calls of tools out of its text.
     """
 
     def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
@@ -80,6 +83,7 @@ class Reply:
         self.finish_reason: FinishReason | None = None
         self.stats = ReplyStats(prompt_tokens)
         self.adapter: str | None = None
+        self.listener: CallListener | None = None
         self.formed: Formed | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
@@ -88,6 +92,11 @@ class Reply:
     def text(self) -> str:
         """The text so far; of a reply that nobody has begun to read, all of it."""
         return self._text if self._begun else self.read()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of tools so far, which are no part of its text."""
+        return () if self.listener is None else tuple(self.listener.calls)
 
     @property
     def value(self) -> Any:
@@ -109,8 +118,9 @@ class Reply:
         self._begun = True
         self.on_begin()
         for event in self._events:
-            self._take(event)
-            yield event
+            heard = event if self.listener is None else self.listener.heard(event)
+            self._take(heard)
+            yield heard
 
     def __iter__(self) -> Iterator[str]:
         for event in self.events():

@@ -31,6 +31,7 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
 from split_client.terminal.sampling import expected_from, sampling_from
+from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
 
@@ -48,7 +49,7 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     system = folders.presets.text(config.system) if config.system else None
     saved = _wanted(request, folders.chats)
     expected = expected_from(config)
-    with connected(config, screen) as client:
+    with bound_tools(request.tools, screen) as (tools, runs), connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
         chat.max_tokens, chat.stop, chat.form = config.max_tokens, config.stop, request.form
@@ -60,6 +61,10 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         if isinstance(reader, PromptReader):
             reader.offer = loop.completion.offer
         loop.autosave = config.autosave
+        if tools:
+            chat.tools = tools
+            chat.tool_choice = request.tools.choice
+            loop.tools = ChatTools(chat, screen, runs, request.tools.choice)
         if saved is not None:
             loop.load(saved)
         loop.run(request.message)
@@ -81,6 +86,7 @@ class ChatLoop:
     """Reads, answers, and survives every error of a single turn.
 
     ``autosave``: keep the chat after every reply. ``completion``: what the Tab key offers.
+    ``tools``: what runs the tools that replies call.
     """
 
     def __init__(
@@ -99,6 +105,7 @@ class ChatLoop:
         )
         self.completion = self._commands.completion
         self.autosave = False
+        self.tools: ChatTools | None = None
         self._leaving = False
         self._drafts_told: Drafts = "auto"
 
@@ -158,16 +165,25 @@ class ChatLoop:
         return self._command(text) if text.startswith("/") else self._say(message)
 
     def _say(self, message: str) -> bool:
-        self._show(lambda: self._chat.send(self._commands.files.with_message(message)))
+        self._answer(lambda: self._chat.send(self._commands.files.with_message(message)))
         return True
+
+    def _answer(self, begin: Callable[[], Reply]) -> None:
+        """Replies until one calls no tool."""
+        if self.tools is None:
+            self._show(begin)
+            return
+        self.tools.begin()
+        while self.tools.ran(self._show(begin)):
+            begin = self._chat.answer
 
     def _command(self, text: str) -> bool:
         following = self._commands.run(text)
         if following == "answer":
-            self._show(self._chat.answer)
+            self._answer(self._chat.answer)
         return following != "quit"
 
-    def _show(self, begin: Callable[[], Reply]) -> None:
+    def _show(self, begin: Callable[[], Reply]) -> Reply:
         screen = self._screen
         screen.begin_reply()
         with stops_reply(self._client.cancel):
@@ -189,6 +205,7 @@ class ChatLoop:
             self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":
             self._attention.show()
+        return reply
 
     def _tell_fewer_drafts(self) -> None:
         """Once for each number that is asked for, when a session says how many there may be."""

@@ -28,7 +28,7 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
 
     Raises PresetError, ReplyCut and what connecting raises.
     """
-    prompt = _prompt(request, screen)
+    prompt = prompt_of(request, screen)
     screen.markdown = config.markdown
     screen.use_theme(config.theme)
     system = PresetFolder(config.presets).text(config.system) if config.system else None
@@ -36,7 +36,7 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
     with connected(config, screen) as client, stops_reply(client.cancel), keys_unseen():
         reply = _begin(client, config, prompt, system, expected, request)
         if request.as_json:
-            _print_json(client, reply, screen)
+            print_json(client, reply, screen)
         else:
             print_text(
                 reply, config.max_tokens, screen, verbatim=request.raw or request.form is not None
@@ -55,7 +55,8 @@ def _ended_whole(reply: Reply) -> bool:
     return True
 
 
-def _prompt(request: GenerateRequest, screen: Screen) -> str:
+def prompt_of(request: GenerateRequest, screen: Screen) -> str:
+    """What is given as an argument, on standard input, or both. Raises PromptEmpty."""
     prompt = _given(request, screen)
     # Without a template white space is text to continue.
     if not (prompt if request.raw else prompt.strip()):
@@ -118,7 +119,7 @@ def _tell_fewer(wanted: Drafts, most: int, screen: Screen) -> None:
         screen.note(line)
 
 
-def _print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
+def print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
     """One line per token and one at the end; escaped to ASCII, which no terminal interprets."""
     for event in reply.events():
         if isinstance(event, TokenEvent):

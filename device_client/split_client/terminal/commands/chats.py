@@ -31,7 +31,7 @@ from split_client.terminal.sampling import SettingInvalid
 _LISTED = 30
 _INDENT = 2
 _LONGEST_ASKED = 500
-_WHO = {"user": "you: ", "assistant": "model: ", "system": "system: "}
+_WHO = {"user": "you: ", "assistant": "model: ", "system": "system: ", "tool": "tool: "}
 _TRIES = 100
 
 
@@ -203,7 +203,13 @@ def show_last(messages: Sequence[Message], screen: Screen) -> None:
     for message in messages[asked:]:
         if message.role == "user":
             show_said(message.content, screen)
+        elif message.role == "tool":
+            name = one_line(message.name or "a tool", 64)
+            screen.note(f"result of {name}: {one_line(message.content, _LONGEST_ASKED)}")
         else:
+            for call in message.tool_calls:
+                name = one_line(call.name, 64)
+                screen.note(f"called {name}: {one_line(call.arguments, _LONGEST_ASKED)}")
             screen.begin_reply()
             screen.reply(message.content)
             screen.end_reply()
