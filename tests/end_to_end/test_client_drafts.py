@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from split_client.api import ChatSession, SplitClient
+from split_client.cli import main
 from split_client.errors import ClientError
 from split_client.generation.sampling.params import SamplingParams
 from split_client.noise.settings import NoiseSettings
@@ -141,6 +143,24 @@ def test_with_noise_there_are_no_drafts(server: RunningServer, cache: Path, tmp_
 def _expect(chat: ChatSession) -> None:
     chat.expected = "a text"
     chat.send("Hello.")
+
+
+def test_a_number_that_no_step_holds_is_cut_and_told(
+    server: RunningServer, cache: Path, plain: SplitClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = plain.chat(QUESTIONS[0], temperature=0, max_tokens=30).read()
+    file = cache / "expected.txt"
+    file.write_text(wanted)
+    asked = ["generate", QUESTIONS[0], "-t", "0", "-m", "30", "-u", server.url, "--json"]
+    options = ["--cache", str(cache), "--drafts", "20", "--draft-file", str(file)]
+    assert main([*asked, *options]) == 0
+    out, err = capsys.readouterr()
+    *tokens, done = [json.loads(line) for line in out.splitlines()]
+    assert "drafts have 15 tokens at most, not 20" in err
+    assert done["text"] == wanted
+    assert done["round_trips"] < done["tokens"] / 3
+    assert sum(token["guessed"] for token in tokens) == done["accepted"] <= done["drafted"]
+    assert done["rows_sent"] >= done["prompt_sent"] + done["drafted"]
 
 
 def test_a_number_that_is_none_is_refused_before_anything_connects() -> None:

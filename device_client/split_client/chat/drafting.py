@@ -70,6 +70,10 @@ class Drafting:
         shared = self._shared if self.memory == "server" else None
         return ChatDrafts(self.drafts, shared, self._costs)
 
+    def anew(self) -> Drafting:
+        """The same settings, and no memory: for another connection."""
+        return Drafting(self.drafts, self.memory)
+
     def forget(self) -> None:
         """Nothing that chats share is remembered."""
         self._shared.forget()

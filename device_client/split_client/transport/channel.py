@@ -143,14 +143,40 @@ class Channel:
             if self._transport is not None:
                 self._transport.accept(max_frame)
 
-    def send_once(self, frame: bytes, timeout: float) -> None:
-        """Send a frame whose answer does not matter over the connection there is, if any."""
-        if self._transport is None:
-            return
+    def prepare(self) -> bool:
+        """Connect unless that is done; whether frames can be posted. What fails, fails again when
+        they are exchanged.
+        """
         try:
-            self._transport.exchange(frame, timeout)
+            self._connected()
         except ClientError:
             self._drop()
+        return self.streams
+
+    def send_once(self, frame: bytes, timeout: float) -> None:
+        """Send a frame whose answer does not matter over the connection there is, if any; a
+        WebSocket is not waited for.
+        """
+        if self._stream is not None:
+            self.post(frame)
+        elif self._transport is not None:
+            try:
+                self._transport.exchange(frame, timeout)
+            except ClientError:
+                self._drop()
+
+    def answer_within(self, frame: bytes, timeout: float) -> bytes | None:
+        """The answer to a frame that was posted, None where it does not come in ``timeout`` s."""
+        if self._stream is None or not _is_among(frame, self._sent):
+            return None
+        try:
+            return self._answer(self._stream, (frame,), timeout)
+        except ClientError:
+            self._drop()
+        except BaseException:
+            self._drop()
+            raise
+        return None
 
     def close(self) -> None:
         """Close the connection."""
@@ -160,26 +186,29 @@ class Channel:
         self._sent.clear()
 
     def _try(self, frames: tuple[bytes, ...]) -> bytes:
+        transport = self._connected()
+        if self._stream is not None:
+            answer = self._answer(self._stream, frames, self.patience.exchange)
+        else:
+            answer = transport.exchange(frames[0], self.patience.exchange)
+            self.traffic.count(len(frames[0]), len(answer))
+        self.reconnects += self._lost
+        self._proven, self._fruitless, self._lost = True, 0, False
+        return answer
+
+    def _connected(self) -> Transport:
         if self._transport is None:
             self._transport = self._open()
             self._stream = self._transport if isinstance(self._transport, Stream) else None
             self._proven = False
             if self._longest:
                 self._transport.accept(self._longest)
-        answer = self._answer(self._transport, frames)
-        self.reconnects += self._lost
-        self._proven, self._fruitless, self._lost = True, 0, False
-        return answer
+        return self._transport
 
-    def _answer(self, transport: Transport, frames: tuple[bytes, ...]) -> bytes:
-        stream = self._stream
-        if stream is None:
-            answer = transport.exchange(frames[0], self.patience.exchange)
-            self.traffic.count(len(frames[0]), len(answer))
-            return answer
+    def _answer(self, stream: Stream, frames: tuple[bytes, ...], timeout: float) -> bytes:
         while True:
             self._send(stream, frames)
-            answer = stream.receive(self.patience.exchange)
+            answer = stream.receive(timeout)
             answered = self._sent.popleft()
             self.traffic.count(len(answered), len(answer))
             # Else nobody waits for it any more: a frame before it was refused.

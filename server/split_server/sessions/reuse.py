@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from typing import Protocol
 
 import torch
 
@@ -48,6 +49,16 @@ _HOST = torch.device("cpu")
 _log = logging.getLogger(__name__)
 
 
+class Beside(Protocol):
+    """Whatever else is remembered of principals' texts, and goes with what is kept of them."""
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Drop what is remembered of principals that are ``gone``."""
+
+    def purge(self, principal: str, salt: str | None) -> None:
+        """Drop what is remembered of ``principal``, of one ``salt`` if it is given."""
+
+
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
     people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
@@ -80,6 +91,8 @@ class Reuse:
         # Positions that were taken in: asked for by their device, sent in vain, waited for, or read
         # from disk before, whichever way they were found.
         self.taken: Counter[str] = Counter()
+        # Told of what is dropped on request.
+        self.beside: Beside | None = None
         # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
         # Nothing is added between finding that it may be kept and having the pool hold it.
@@ -136,6 +149,8 @@ class Reuse:
         self.pool.forget(gone)
         if self.disk is not None:
             self.disk.forget(gone)
+        if self.beside is not None:
+            self.beside.forget(gone)
 
     def start(self) -> None:
         """Begin to learn what earlier processes have left on disk."""
@@ -199,6 +214,8 @@ class Reuse:
         Raises Overloaded, ShuttingDown.
         """
         space = None if salt is None else self._namespaces.of(principal, salt).space
+        if self.beside is not None:
+            self.beside.purge(principal, salt)
 
         def work() -> tuple[int, int]:
             runs, size = self.pool.purge(principal, space)

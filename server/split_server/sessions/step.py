@@ -150,6 +150,16 @@ class StepAdmission:
         """Whether the model's thread serves, and how often a fault has ended its work."""
         return self._engine.vitals
 
+    def alone(self, session: Session | None) -> bool:
+        """Whether nobody but ``session`` waits for the model or decodes. Any thread may ask."""
+        return self._engine.alone(None if session is None else session.cache)
+
+    def pass_seconds(self, rows: int) -> float:
+        """What a pass with ``rows`` rows of decoding takes, 0 while that is not known. Any thread
+        may ask.
+        """
+        return self._engine.pass_seconds(rows)
+
     def observe(self, observer: StepObserver) -> None:
         """Have ``observer`` told of the engine's work; before :meth:`start`."""
         self._engine.observer = observer

@@ -53,6 +53,15 @@ def test_another_client_knows_nothing() -> None:
     assert not remembers(Drafting(3, "server").chat())
 
 
+def test_another_connection_begins_without_memory() -> None:
+    drafting = Drafting(3, "server")
+    learns(drafting.chat())
+    assert remembers(drafting.chat())
+    again = drafting.anew()
+    assert (again.drafts, again.memory) == (3, "server")
+    assert not remembers(again.chat())
+
+
 def test_drafts_that_are_off_have_no_drafter() -> None:
     drafts = Drafting("off", "chat").chat()
     assert drafts.drafter() is None

@@ -83,10 +83,12 @@ class FixedLength:
 
 
 class AdaptiveLength:
-    """As long as the expected tokens per second rise, by what steps cost and guesses were worth."""
+    """As long as the expected tokens per second rise, by what steps cost and guesses were worth.
 
-    def __init__(self) -> None:
-        self.costs = StepCosts()
+    ``costs``: what steps cost, those that are learned from them where None is given."""
+
+    def __init__(self, costs: StepCosts | None = None) -> None:
+        self.costs = StepCosts() if costs is None else costs
         self.acceptance = Acceptance()
         self._silence = Silence()
 

@@ -18,6 +18,7 @@ from split_client.generation.extended import Extended
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.speculation.drafts import NO_DRAFT, Draft, StepCost
+from split_client.generation.speculation.wanted import MOST_DRAFTS
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 # Steps with more rows are prefills, whose times tell nothing of the next token's.
@@ -28,11 +29,14 @@ Permitted = Callable[[list[int]], int]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was sent for a state: of its rows so many were the ``prompt``'s, and ``drafted``."""
+    """What was sent for a state: of its rows so many were the ``prompt``'s, and ``drafted`` by
+    ``source``.
+    """
 
     extended: Extended
     prompt: int
     drafted: int
+    source: str = NO_DRAFT.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +167,14 @@ class Lookahead:
         ahead = (*sure, *draft.tokens)
         began, resends = self._clock(), sequence.counters.resends
         extended = sequence.cache([*self.tokens, *ahead], self._attention, 1 + len(ahead))
-        if sequence.counters.resends == resends:
+        if sequence.counters.resends == resends and not extended.restored:
             self._tell(extended, 1 + len(ahead), self._clock() - began)
         self._brought = _Brought(
             extended.states, known, ahead, draft, sequence.adapter, sequence.counters.steps
         )
         first = known + len(ahead) - extended.rows
         prompt = max(0, self._prompt - first)
-        return self._brought, Step(extended, prompt, len(draft.tokens))
+        return self._brought, Step(extended, prompt, len(draft.tokens), draft.source)
 
     def _draft(self, remaining: int | None, permitted: Permitted) -> Draft:
         if self._drafter is None:
@@ -181,7 +185,9 @@ class Lookahead:
 
     def _most(self, remaining: int) -> int:
         """Rows that a draft may have where so many tokens may still be chosen."""
-        interactive, count = self._sequence.interactive_rows, len(self.tokens)
+        # Whatever a server says: rows that are sent in vain are this device's to pay.
+        interactive = min(self._sequence.interactive_rows, 1 + MOST_DRAFTS)
+        count = len(self.tokens)
         missing = count - min(self._sequence.shared(self.tokens), count - 1)
         most = min(remaining, interactive) - 1
         # A step with more rows waits for its turn among prefills, unless it has to anyway.

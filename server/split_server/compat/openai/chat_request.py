@@ -10,6 +10,7 @@ from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
+from split_server.compat.openai.prediction import parse_prediction
 from split_server.compat.openai.response_format import AskedForm, parse_form
 from split_server.compat.openai.tools import Tools, parse_tools
 
@@ -19,7 +20,8 @@ DEFAULT_TOKENS = 1024
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """``logprobs``: how many of the most likely tokens are told beside the chosen one, None for
-    neither. ``form``: what the grammar enforces.
+    neither. ``form``: what the grammar enforces; ``prediction``: a text that the reply is
+    expected to be, empty where there is none.
     """
 
     options: Options
@@ -27,6 +29,7 @@ class ChatRequest:
     tools: Tools | None
     form: AskedForm | None
     logprobs: int | None
+    prediction: str = ""
 
 
 def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
@@ -38,7 +41,7 @@ def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
     form = parse_form(fields)
     if tools is not None and tools.forced:
         form = AskedForm.of_schema(tools.call_schema(), "tools")
-    return ChatRequest(options, messages, tools, form, _logprobs(fields))
+    return ChatRequest(options, messages, tools, form, _logprobs(fields), parse_prediction(fields))
 
 
 def _logprobs(fields: Fields) -> int | None:

@@ -43,6 +43,7 @@ class Chat:
         prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
+        expected = await service.prediction(who.principal, asked.prediction)
         return [
             GenerationRequest(
                 prompt,
@@ -53,6 +54,7 @@ class Chat:
                 cache_salt=options.cache_salt,
                 to_disk=options.to_disk,
                 constraint=constraint,
+                expected=expected,
             )
             for index in range(options.choices)
         ]
