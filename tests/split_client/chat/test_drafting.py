@@ -71,6 +71,14 @@ def test_drafts_that_are_off_have_no_drafter() -> None:
     assert drafts.drafter() is None
 
 
+def test_another_number_changes_nothing_of_what_is_remembered() -> None:
+    drafts = Drafting(3, "chat").chat()
+    learns(drafts)
+    for wanted in ("off", 4):
+        drafts.drafts = wanted  # type: ignore[assignment]
+    assert remembers(drafts)
+
+
 def test_an_expected_text_is_that_of_one_reply() -> None:
     drafts = Drafting(3, "chat").chat()
     first = drafts.drafter(SONG)
