@@ -200,7 +200,7 @@ class AsyncChatSession:
 
     @tools.setter
     def tools(self, tools: Iterable[Tool | Callable[..., object]]) -> None:
-        self.session.tools = tools  # type: ignore[assignment]
+        self.session.tools = tools
 
     @property
     def tool_choice(self) -> str:
