@@ -165,10 +165,11 @@ class SplitClient:
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
         model, self._model = self._model, None
-        self._shared, self._last_noised = None, None
         self._chooser.close()
         if model is not None:
+            # The model ends the sessions of sequences that somebody still holds.
             model.close()
+        self._shared, self._last_noised = None, None
 
     def chat(
         self,
