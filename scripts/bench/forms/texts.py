@@ -8,24 +8,10 @@ from typing import Any
 Schema = dict[str, Any]
 _NAMES = ("Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "Niklaus")
 _TOWNS = ("Bern", "Lisbon", "Oslo", "Graz", "Turin", "Ghent", "Porto", "Basel")
-_WORDS = [
-    "the",
-    "red",
-    "house",
-    "near",
-    "a",
-    "small",
-    "river",
-    "where",
-    "old",
-    "trees",
-    "grow",
-    "and",
-    "birds",
-    "sing",
-    "in",
-    "spring",
-]
+_WORDS = (
+    "the", "red", "house", "near", "a", "small", "river", "where", "old", "trees", "grow", "and",
+    "birds", "sing", "in", "spring",
+)  # fmt: skip
 
 
 def _object(**properties: Schema) -> Schema:
