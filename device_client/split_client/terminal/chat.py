@@ -32,6 +32,7 @@ from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
 from split_client.terminal.sampling import expected_from, sampling_from
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
+from split_client.terminal.tools.either import require_one
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
 
@@ -49,6 +50,7 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     system = folders.presets.text(config.system) if config.system else None
     saved = _wanted(request, folders.chats)
     expected = expected_from(config)
+    require_one(request.form, request.tools)
     with bound_tools(request.tools, screen) as (tools, runs), connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
