@@ -193,12 +193,13 @@ class SplitClient:
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
         model, self._model = self._model, None
-        self._shared, self._last_noised = None, None
         # Another model may answer there the next time, whose tokens have other ids.
         self._drafting = self._drafting.anew()
         self._chooser.close()
         if model is not None:
+            # The model ends the sessions of sequences that somebody still holds.
             model.close()
+        self._shared, self._last_noised = None, None
 
     def chat(
         self,

@@ -78,6 +78,9 @@ class Channel:
         self._stream: Stream | None = None
         # Sent on this connection and not answered, in their order.
         self._sent: deque[bytes] = deque()
+        # After a loss with several of them, until one is answered: a server that holds back the
+        # second meanwhile cannot answer a ping, so that the connection would be lost again.
+        self._one_by_one = False
         self._proven = False
         self._fruitless = 0
         self._lost = False
@@ -210,13 +213,14 @@ class Channel:
             self._send(stream, frames)
             answer = stream.receive(timeout)
             answered = self._sent.popleft()
+            self._one_by_one = False
             self.traffic.count(len(answered), len(answer))
             # Else nobody waits for it any more: a frame before it was refused.
             if _is_among(answered, frames):
                 return answer
 
     def _send(self, stream: Stream, frames: tuple[bytes, ...]) -> None:
-        for frame in frames:
+        for frame in frames[:1] if self._one_by_one else frames:
             if not _is_among(frame, self._sent):
                 stream.send(frame, self.patience.exchange)
                 self._sent.append(frame)
@@ -235,6 +239,7 @@ class Channel:
         if self._transport is not None:
             lost_in_vain = self._transport.name == "websocket" and not self._proven
             self._fruitless = self._fruitless + 1 if lost_in_vain else 0
+        self._one_by_one |= len(self._sent) > 1
         self.close()
 
     def _wait(self, error: _Lost, attempt: int, deadline: float) -> None:

@@ -403,8 +403,7 @@ class RemoteBackend:
                 self._protocol.forget()
                 raise ModelChanged from error
             except SplitError as error:
-                self._protocol.forget()
-                raise AnswerInvalid(error) from error
+                raise self._invalid(error) from error
             if isinstance(event, StepFailed):
                 raise ServerRefused.of(event.failure.error())
             if not isinstance(event, Ignored | StepReplaced):
@@ -413,8 +412,13 @@ class RemoteBackend:
         raise self._untrue("the answers belong to other requests")
 
     def _untrue(self, reason: str) -> AnswerInvalid:
+        return self._invalid(MalformedMessage(reason))
+
+    def _invalid(self, error: SplitError) -> AnswerInvalid:
+        """The session is over, and so is the connection, on which more may come that is untrue."""
         self._protocol.forget()
-        return AnswerInvalid(MalformedMessage(reason))
+        self._channel.close()
+        return AnswerInvalid(error)
 
     def _raise_final(self, refused: ServerRefused) -> None:
         if refused.code in _CACHE_LOST:

@@ -36,6 +36,7 @@ class GeneratorLimits:
     """``running`` generations at a time, ``waiting`` for that, ``spare`` places for principals that
     have none, ``kept`` idle sequences, and the seconds for which a reader that falls behind is
     waited for. ``seconds`` that a request may take and ``tokens`` of one reply, 0: no limit.
+    ``drafts``: whether what follows is guessed.
     """
 
     running: int = 16
@@ -45,6 +46,7 @@ class GeneratorLimits:
     patience: float = 60.0
     seconds: float = 0.0
     tokens: int = 0
+    drafts: bool = True
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ class Generator:
         self._pool = SequencePool(self._new_sequence, self._limits.kept)
         self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
         self.counters = GeneratorCounters()
-        self._drafting = Drafting(sessions.reuse)
+        self._drafting = Drafting(sessions.reuse) if self._limits.drafts else None
 
     @property
     def info(self) -> ModelInfo:
@@ -148,7 +150,9 @@ class Generator:
     ) -> GenerationRun:
         buffered = _SMALL_EVENTS if request.attention is None else BUFFERED
         limits, patience = self._limits_of(request), self._limits.patience
-        drafter = self._drafting.drafter(principal, request, sequence.backend)
+        drafter = None
+        if self._drafting is not None:
+            drafter = self._drafting.drafter(principal, request, sequence.backend)
         return GenerationRun(self.ends, sequence, request, limits, buffered, patience, drafter)
 
     def _ended(self, principal: str, run: GenerationRun) -> None:

@@ -12,9 +12,8 @@ from split_client.generation.speculation.drafts import Draft
 from split_client.generation.speculation.memo import Memo
 from split_client.generation.speculation.ngrams import LONGEST
 
-# Principals and salts that are remembered, and the bytes of each beside a fixed part of the same
-# size.
-MOST, MOST_BYTES = 16, 1 << 20
+# Principals and salts that are remembered, and the bytes of each beside a fixed part of 768 KiB.
+MOST, MOST_BYTES = 16, 512 << 10
 
 
 @dataclass(frozen=True, slots=True)
