@@ -19,7 +19,7 @@ import numpy as np
 from split_client.grammar.vocabulary import Mask, Vocabulary
 
 _MOST_STATES: Final = 200
-_MOST_OF_EVERY_BYTE: Final = 2500
+_MOST_OF_EVERY_BYTE: Final = 600
 _KINDS: Final = (
     *(bytes((byte,)) for byte in b"\n\"'`)]};,.:!?"),
     b"0123456789",
