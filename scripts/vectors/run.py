@@ -14,12 +14,14 @@ from typing import Any
 from scripts.paths import ROOT
 from scripts.vectors import blocks, forms, noise, sampling
 from scripts.vectors.decoding import build as decoding
+from scripts.vectors.drafts import build as drafts
 from scripts.vectors.wire import build as wire
 
 FOLDER = ROOT / "tests" / "vectors"
 KINDS = {
     "blocks": blocks.build,
     "decoding": decoding.build,
+    "drafts": drafts.build,
     "forms": forms.build,
     "noise": noise.build,
     "sampling": sampling.build,

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from split_client.chat.formed import Formed
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
+from split_client.generation.constraint import Constraint
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
@@ -49,11 +51,13 @@ class ReplyMaker:
         *,
         drafter: Drafter | None = None,
         form: Form | None = None,
+        calls: Constraint | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
         ``attention``: which attention the events of its tokens bring. ``drafter``: guesses what
-        follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text.
+        follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text;
+        ``calls``: what holds calls of tools to their grammar in a reply without a form.
 
         Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid at
         once, and while it is read the errors of the decode loop.
@@ -78,7 +82,7 @@ class ReplyMaker:
             limits,
             attention=attention,
             drafter=None if self._noised else drafter,
-            constraint=constraint,
+            constraint=calls if constraint is None else constraint,
             cancelled=self._cancel.is_set,
         )
         reply = Reply(_until_cancelled(events), len(prompt), self._traffic)
@@ -87,7 +91,12 @@ class ReplyMaker:
         return reply
 
     def expected(self, text: str | None) -> list[int] | None:
-        """Ids of a text that a reply is thought to be; None of one that is not known."""
+        """Ids of a text that a reply is thought to be; None of one that is not known.
+
+        Raises InvalidSamplingParameter for what is no text.
+        """
+        if not isinstance(text, str | None):
+            raise InvalidSamplingParameter("expected", type(text).__name__, "a text, or None")
         if not text:
             return None
         head, tokenizer = self.ends.head, self.ends.tokenizer

@@ -20,6 +20,7 @@ from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_client.generation.spared import NOTHING_SPARED, Spared
 from split_client.generation.speculation.drafter import Drafter
+from split_client.generation.speculation.drafts import NO_DRAFT
 from split_client.generation.speculation.lookahead import Lookahead
 from split_client.generation.stops import StopFilter
 from split_wire.attention import AttentionRequest, AttentionWeights
@@ -61,12 +62,12 @@ class TokenEvent:
 
     ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it, 0
     where an earlier step had brought its state or none was needed; of these so many were
-    ``drafted``, a guess at what follows, and ``prompt_rows`` the prompt's. ``guessed``: a draft had
-    said so; ``forced``: its constraint allowed no other. Of tokens from one step, the first has its
-    time. ``restored`` of the prompt were known already, and not sent or not computed; ``spared``
-    has the whole account. ``attention``, where it was asked for, is that of the position before the
-    token, which it was chosen from: over the prompt and the tokens of the reply before this one.
-    ``logprobs``, where asked for, are those of the model alone.
+    ``drafted``, a guess of ``draft_source`` at what follows, and ``prompt_rows`` the prompt's.
+    ``guessed``: a draft had said so; ``forced``: its constraint allowed no other. Of tokens from
+    one step, the first has its time. ``restored`` of the prompt were known already, and not sent or
+    not computed; ``spared`` has the whole account. ``attention``, where it was asked for, is that
+    of the position before the token, which it was chosen from: over the prompt and the tokens of
+    the reply before this one. ``logprobs``, where asked for, are those of the model alone.
     """
 
     token: int
@@ -82,6 +83,7 @@ class TokenEvent:
     prompt_rows: int = 0
     guessed: bool = False
     forced: bool = False
+    draft_source: str = NO_DRAFT.source
 
     @property
     def prompt_computed(self) -> int:
@@ -184,4 +186,5 @@ def _event(chosen: Chosen, text: str, total: float) -> TokenEvent:
         step.prompt,
         chosen.guessed,
         chosen.forced,
+        step.source,
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from split_client.terminal.tool_arguments import ToolRequest, add_chat_tools, add_generate_tools
 
 if TYPE_CHECKING:
     from split_client.grammar.form import Form
@@ -21,11 +23,13 @@ class ChatRequest:
     load: str | None = None
     newest: bool = False
     form: Form | None = None
+    tools: ToolRequest = field(default_factory=ToolRequest)
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> ChatRequest:
         """Raises GrammarInvalid, InputNotText, SettingInvalid."""
-        return cls(options.message, options.load, options.newest, _form(options))
+        tools = ToolRequest.of(options)
+        return cls(options.message, options.load, options.newest, _form(options), tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,13 @@ class GenerateRequest:
     raw: bool
     as_json: bool
     form: Form | None = None
+    tools: ToolRequest = field(default_factory=ToolRequest)
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> GenerateRequest:
         """Raises GrammarInvalid, InputNotText, SettingInvalid."""
-        return cls(options.prompt, options.raw, options.json, _form(options))
+        tools = ToolRequest.of(options)
+        return cls(options.prompt, options.raw, options.json, _form(options), tools)
 
 
 def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +64,7 @@ def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     )
     which.add_argument("-l", "--load", metavar="CHAT", help="go on with a saved chat, or a FILE")
     _add_form_arguments(parser)
+    add_chat_tools(parser)
 
 
 def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +84,7 @@ def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(raw=False)
     parser.add_argument("--json", action="store_true", help="one JSON object per token and line")
+    add_generate_tools(parser)
     _add_form_arguments(parser)
 
 

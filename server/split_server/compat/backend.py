@@ -78,6 +78,14 @@ class EngineBackend:
         """The engine's compute dtype."""
         return self._sessions.info.dtype
 
+    def alone(self) -> bool:
+        """Whether nobody but this session waits for the model or decodes."""
+        return self._sessions.alone(self._session)
+
+    def pass_seconds(self, rows: int) -> float:
+        """What a pass with ``rows`` rows of decoding takes, 0 while that is not known."""
+        return self._sessions.pass_seconds(rows)
+
     def open(self, wanted: Rows | None = None) -> None:  # noqa: ARG002
         """Begin a session; does nothing when one is open. Raises TooManySessions, ShuttingDown."""
         self._opened()

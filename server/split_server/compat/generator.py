@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from split_client.errors import PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Limits
 from split_client.model.ends import DeviceEnds
 from split_server.compat.backend import BUFFERED, EngineBackend
+from split_server.compat.drafting.beside import Drafting
+from split_server.compat.drafting.figures import DraftFigures
 from split_server.compat.places import Places
 from split_server.compat.request import GenerationRequest
 from split_server.compat.run import GenerationRun
@@ -34,6 +36,7 @@ class GeneratorLimits:
     """``running`` generations at a time, ``waiting`` for that, ``spare`` places for principals that
     have none, ``kept`` idle sequences, and the seconds for which a reader that falls behind is
     waited for. ``seconds`` that a request may take and ``tokens`` of one reply, 0: no limit.
+    ``drafts``: whether what follows is guessed.
     """
 
     running: int = 16
@@ -43,18 +46,20 @@ class GeneratorLimits:
     patience: float = 60.0
     seconds: float = 0.0
     tokens: int = 0
+    drafts: bool = True
 
 
 @dataclass(slots=True)
 class GeneratorCounters:
     """Of the generations that have ended: how many, tokens of their prompts, those of them that
-    were cached, tokens of their replies.
+    were cached, tokens of their replies; and what became of drafts and forms.
     """
 
     generations: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     reply_tokens: int = 0
+    drafts: DraftFigures = field(default_factory=DraftFigures)
 
 
 class Generator:
@@ -69,6 +74,7 @@ class Generator:
         self._pool = SequencePool(self._new_sequence, self._limits.kept)
         self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
         self.counters = GeneratorCounters()
+        self._drafting = Drafting(sessions.reuse) if self._limits.drafts else None
 
     @property
     def info(self) -> ModelInfo:
@@ -129,7 +135,7 @@ class Generator:
                 principal, list(request.prompt), request.cache_salt, request.to_disk
             )
             try:
-                run = self._run(sequence, request)
+                run = self._run(principal, sequence, request)
                 run.start(lambda: self._ended(principal, run))
             except BaseException:
                 self._pool.give_back(principal, sequence, request.cache_salt, request.to_disk)
@@ -139,10 +145,15 @@ class Generator:
             raise
         return run
 
-    def _run(self, sequence: LocalSequence, request: GenerationRequest) -> GenerationRun:
+    def _run(
+        self, principal: str, sequence: LocalSequence, request: GenerationRequest
+    ) -> GenerationRun:
         buffered = _SMALL_EVENTS if request.attention is None else BUFFERED
         limits, patience = self._limits_of(request), self._limits.patience
-        return GenerationRun(self.ends, sequence, request, limits, buffered, patience)
+        drafter = None
+        if self._drafting is not None:
+            drafter = self._drafting.drafter(principal, request, sequence.backend)
+        return GenerationRun(self.ends, sequence, request, limits, buffered, patience, drafter)
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)
@@ -153,6 +164,7 @@ class Generator:
         counters.prompt_tokens += prompt
         counters.cached_tokens += max(prompt - run.prompt_computed, 0) if run.tokens else 0
         counters.reply_tokens += run.tokens
+        counters.drafts.add(run.figures)
 
     def _limits_of(self, request: GenerationRequest) -> Limits:
         own = frozenset[int]() if request.ignore_eos else self.ends.manifest.eos_token_ids

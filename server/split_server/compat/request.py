@@ -22,7 +22,8 @@ class GenerationRequest:
     ``stops``: strings before which the text ends. ``attention`` and ``logprobs`` (how many of the
     most likely): what the event of each token brings. ``cache_salt`` divides what is kept of its
     principal's prompts; ``to_disk``: it may be kept there. ``constraint`` makes the grammar's
-    state, on the generation's thread, which leaves its context at the end.
+    state, on the generation's thread, which leaves its context at the end. ``expected``: ids that
+    the reply is thought to be, but for differences; which it is does not depend on them.
     """
 
     prompt: tuple[int, ...]
@@ -36,3 +37,4 @@ class GenerationRequest:
     cache_salt: str | None = None
     to_disk: bool = True
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None
+    expected: tuple[int, ...] = ()

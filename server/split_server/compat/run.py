@@ -11,7 +11,9 @@ from split_client.errors import Cancelled
 from split_client.generation.constraint import Constraint
 from split_client.generation.loop import Event, Limits, TokenEvent, decode
 from split_client.generation.sampling.sampler import Sampler
+from split_client.generation.speculation.drafter import Drafter
 from split_client.model.ends import DeviceEnds
+from split_server.compat.drafting.figures import DraftFigures
 from split_server.compat.events import EventChannel
 from split_server.compat.request import GenerationRequest
 from split_server.compat.sequences import LocalSequence
@@ -23,7 +25,8 @@ _RETRY_SECONDS = 2.0
 class GenerationRun:
     """Makes the reply to ``request`` on ``sequence`` until it ends or is cancelled.
 
-    ``buffered``: events that may wait for their reader, which is waited for ``patience`` seconds.
+    ``buffered``: events that may wait for their reader, which is waited for ``patience`` seconds;
+    ``drafter``: guesses what follows, None for no drafts. ``figures``: what became of its tokens.
     """
 
     def __init__(
@@ -34,11 +37,14 @@ class GenerationRun:
         limits: Limits,
         buffered: int,
         patience: float,
+        drafter: Drafter | None = None,
     ) -> None:
         self.sequence = sequence
         self.request = request
         self.tokens = 0
         self.prompt_computed = 0
+        self.figures = DraftFigures()
+        self._drafter = drafter
         self._ends = ends
         self._limits = limits
         self._cancelled = threading.Event()
@@ -94,6 +100,7 @@ class GenerationRun:
             if isinstance(event, TokenEvent):
                 self.tokens += 1
                 self.prompt_computed += event.prompt_computed
+                self.figures.count(event)
             self._channel.put(event)
 
     def _events(self, constraint: Constraint | None) -> Iterator[Event]:
@@ -107,5 +114,6 @@ class GenerationRun:
             attention=request.attention,
             constraint=constraint,
             logprobs=request.logprobs,
+            drafter=self._drafter,
             cancelled=self._cancelled.is_set,
         )

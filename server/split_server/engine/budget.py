@@ -64,8 +64,10 @@ class RowBudget:
     def decode_seconds(self, decoding: int) -> float:
         """The time of a pass with so many rows of short steps alone, 0 when it is not known."""
         size = _size_class(decoding)
-        nearest = min(self._decode, key=lambda known: abs(known - size), default=None)
-        return 0.0 if nearest is None else self._decode[nearest]
+        # A copy: whoever asks may run beside the thread that records.
+        known = dict(self._decode)
+        nearest = min(known, key=lambda one: abs(one - size), default=None)
+        return 0.0 if nearest is None else known[nearest]
 
     def rows_alone(self) -> int:
         """Prefill rows of a pass while nobody decodes."""

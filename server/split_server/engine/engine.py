@@ -22,11 +22,14 @@ from split_server.engine.pace import Paces
 from split_server.engine.pending import PendingStep
 from split_server.engine.scheduler import Plan, Scheduler
 from split_server.engine.vitals import Vitals, all_undone
+from split_server.kv.cache import KVCache
 from split_wire.errors import ModelStopped, Overloaded, ShuttingDown
 
 # A device may keep a pass waiting for this share of the pass that it then takes part in.
 _PATIENCE = 0.5
 _SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
+# Whoever was served so lately is likely to come back with the next token.
+_BESIDE_SECONDS = 0.5
 
 
 class Engine:
@@ -68,6 +71,20 @@ class Engine:
         self._ended: Future[None] = Future()
         # A daemon, so that a step that was given up cannot keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
+
+    def alone(self, cache: KVCache | None) -> bool:
+        """Whether nobody waits or decodes but the session of ``cache``, which has no step under
+        way. Any thread may ask.
+        """
+        if self._taken or not self._queue.empty():
+            return False
+        return not self._paces.beside(cache, self._clock(), _BESIDE_SECONDS)
+
+    def pass_seconds(self, rows: int) -> float:
+        """What a pass with ``rows`` rows of short steps takes, as measured; 0 while none was. Any
+        thread may ask.
+        """
+        return self._budget.decode_seconds(rows)
 
     def start(self) -> None:
         """Start the model thread and wait until its first pass went through.

@@ -50,6 +50,9 @@ class Paces:
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[KVCache, _Pace] = WeakKeyDictionary()
         self._awaited: dict[int, _Pace] = {}
+        # The session that was served last, and when; and when another one than that was.
+        self._latest: tuple[int, float] | None = None
+        self._other: float | None = None
         self._last_decode: float | None = None
         self._last_mean = 0.0
 
@@ -65,6 +68,9 @@ class Paces:
             pace = self._known[cache] = _Pace()
         elif pace.mean is not None:
             self._last_decode, self._last_mean = now, pace.mean
+        if self._latest is not None and self._latest[0] != id(cache):
+            self._other = self._latest[1]
+        self._latest = (id(cache), now)
         pace.served_at = now
         self._awaited[id(pace)] = pace
 
@@ -77,6 +83,13 @@ class Paces:
     def decoding(self, now: float, within: float = 1.0) -> bool:
         """Whether a session that sends one token after the other was served lately."""
         return self._last_decode is not None and now - self._last_decode <= within
+
+    def beside(self, cache: KVCache | None, now: float, within: float) -> bool:
+        """Whether another session than that of ``cache`` was served lately. Any thread may ask."""
+        latest, other = self._latest, self._other
+        if latest is not None and latest[0] != id(cache):
+            other = latest[1]
+        return other is not None and now - other <= within
 
     def hold_until(self, now: float, patience: float) -> float | None:
         """Until when a pass is worth holding back, None when nobody is expected.

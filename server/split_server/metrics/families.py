@@ -177,7 +177,14 @@ def generation_families(generator: Generator) -> Iterator[Metric]:
     tokens.add_metric(["prompt"], counters.prompt_tokens)
     tokens.add_metric(["cached"], counters.cached_tokens)
     tokens.add_metric(["reply"], counters.reply_tokens)
-    yield from (places_family, ended, tokens)
+    told = "Tokens of those replies: guessed before a pass, guessed right, forced by a form."
+    guesses = _counter("split_generation_drafts", told, "outcome")
+    for outcome, count in counters.drafts.document().items():
+        if outcome != "passes_saved":
+            guesses.add_metric([outcome], count)
+    saved = _counter("split_generation_passes_saved", "Tokens that needed no pass of their own.")
+    saved.add_metric([], counters.drafts.passes_saved)
+    yield from (places_family, ended, tokens, guesses, saved)
 
 
 def connection_families(sessions: int, sockets: int) -> Iterator[Metric]:

@@ -9,7 +9,7 @@ from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
 from split_server.engine.observer import StepObserver
 from split_server.engine.scheduler import Plan
 from split_server.metrics.histogram import SECONDS, SESSIONS, Histogram
-from split_server.metrics.turns import Turns
+from split_server.metrics.turns import Turns, is_decode
 from split_wire.attention import AttentionRows
 
 _MICROSECOND = 1e-6
@@ -30,7 +30,7 @@ class KindMeter:
 
 
 class StepMeter(StepObserver):
-    """``decode``: steps of one row; ``prefill``: all others."""
+    """``decode``: steps of one row, or of few that are all answered; ``prefill``: all others."""
 
     def __init__(self) -> None:
         self.prefill = KindMeter()
@@ -63,15 +63,14 @@ class StepMeter(StepObserver):
         self.pass_seconds.observe(seconds)
         self.pass_sessions.observe(len(plan))
         for step, rows in plan:
-            # The shape itself: the property costs as much as all the rest.
-            kind = self.decode if step.job.embeddings.shape[0] == 1 else self.prefill
+            kind = self._kind(step.job)
             kind.rows += rows
 
     def ended(self, job: StepJob, queued_at: float, outcome: Outcome) -> None:
         """A step is about to be answered."""
         self._ended += 1
         rows = job.embeddings.shape[0]
-        kind = self.decode if rows == 1 else self.prefill
+        kind = self._kind(job)
         if not isinstance(outcome, EngineResult):
             self._failed(kind, job, outcome)
             return
@@ -80,9 +79,16 @@ class StepMeter(StepObserver):
         queue, compute = _MICROSECOND * outcome.queue_us, _MICROSECOND * outcome.compute_us
         kind.queue.observe(queue)
         kind.compute.observe(compute)
-        self.turns.answered(job.cache, job.start, rows, queued_at, queued_at + queue + compute)
+        ended = queued_at + queue + compute
+        self.turns.answered(job.cache, job.start, rows, queued_at, ended, job.returned)
         if outcome.attention is not None:
             self.attention_bytes += _size(outcome.attention)
+
+    def _kind(self, job: StepJob) -> KindMeter:
+        # The shape itself: the property costs as much as all the rest.
+        rows = job.embeddings.shape[0]
+        decode = rows == 1 or (job.rows != "last" and is_decode(rows, job.returned))
+        return self.decode if decode else self.prefill
 
     def _failed(self, kind: KindMeter, job: StepJob, error: Exception) -> None:
         self.turns.failed(job.cache)

@@ -1,8 +1,9 @@
 """Turns, told by the steps alone: which steps begin one, and which ones are its next tokens.
 
-A server does not see replies, it sees steps. A step of one row that continues its session's cache
-is the next token; any other step begins a turn. A step of the most rows that a message may have
-is followed by the rest of its prompt.
+A server does not see replies, it sees steps. A step of a few rows that are all answered (the newest
+token, and perhaps a draft behind it) and that continues its session's cache, but for rejected rows
+of a draft, brings the next tokens; any other step begins a turn. A step of the most rows that a
+message may have is followed by the rest of its prompt.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from weakref import WeakKeyDictionary
 from split_server.kv.cache import KVCache
 from split_server.metrics.histogram import SECONDS, Histogram
 from split_wire.messages import DEFAULT_MAX_ROWS
+from split_wire.returned import INTERACTIVE_ROWS
 
 
 class _Turn:
-    __slots__ = ("begun", "ended", "length", "unfinished")
+    __slots__ = ("begun", "ended", "length", "sure", "unfinished")
 
     def __init__(self, begun: float) -> None:
         self.begun = begun
         self.ended = begun
-        self.length = 0
+        # Positions with the drafted ones, and without them.
+        self.length = self.sure = 0
         self.unfinished = False
 
 
@@ -28,8 +31,8 @@ class Turns:
     """Seconds of one clock; lives on one thread. ``max_rows``: of one step.
 
     ``first_token``: from the arrival of a turn's first step to the hidden states of its first
-    token; ``per_token``: between the answers to two steps of a reply, the device's time and the
-    network's included.
+    token; ``per_token``: between the answers to two steps of a reply, for each token that was
+    chosen in between, the device's time and the network's included.
     """
 
     def __init__(self, max_rows: int = DEFAULT_MAX_ROWS) -> None:
@@ -38,20 +41,32 @@ class Turns:
         self.first_token = Histogram(SECONDS)
         self.per_token = Histogram(SECONDS)
 
-    def answered(self, cache: KVCache, start: int, rows: int, begun: float, ended: float) -> None:
-        """A step that kept ``start`` positions and appended ``rows`` arrived and was answered."""
+    def answered(
+        self,
+        cache: KVCache,
+        start: int,
+        rows: int,
+        begun: float,
+        ended: float,
+        returned: int = 1,
+    ) -> None:
+        """A step that kept ``start`` positions and appended ``rows`` arrived and was answered with
+        ``returned`` states.
+        """
+        guessed = min(returned, INTERACTIVE_ROWS) - 1
         turn = self._known.get(cache)
         if turn is None:
             turn = self._known[cache] = _Turn(begun)
-        elif turn.length != start:
+        elif not turn.sure <= start <= turn.length:
             turn.begun = begun
-        elif rows == 1:
-            self._next_token(turn, ended)
-            turn.length, turn.ended = start + 1, ended
+        elif is_decode(rows, returned):
+            self._next_tokens(turn, start + 1, ended)
+            turn.length, turn.sure, turn.ended = start + rows, start + 1, ended
             return
         elif not turn.unfinished:
             turn.begun = begun
         turn.length, turn.ended = start + rows, ended
+        turn.sure = turn.length - guessed
         turn.unfinished = rows >= self._max_rows
         if not turn.unfinished:
             self.first_token.observe(ended - turn.begun)
@@ -60,9 +75,17 @@ class Turns:
         """A step was not answered; what comes next is a turn of its own."""
         self._known.pop(cache, None)
 
-    def _next_token(self, turn: _Turn, ended: float) -> None:
+    def _next_tokens(self, turn: _Turn, sure: int, ended: float) -> None:
+        """The positions up to ``sure`` were chosen since."""
         if turn.unfinished:
             # A prompt of exactly the most rows: its last step was answered with the first token.
             turn.unfinished = False
             self.first_token.observe(turn.ended - turn.begun)
-        self.per_token.observe(ended - turn.ended)
+        chosen = sure - turn.sure
+        for _ in range(chosen):
+            self.per_token.observe((ended - turn.ended) / chosen)
+
+
+def is_decode(rows: int, returned: int) -> bool:
+    """Whether a step brings the next tokens of a reply."""
+    return rows == returned <= INTERACTIVE_ROWS

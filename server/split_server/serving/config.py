@@ -249,6 +249,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         minimum=0,
         group=_LIMITS,
     )
+    text_drafts: str = option(
+        "auto",
+        help="guess the next tokens of the OpenAI and Kobold APIs' replies where that saves passes "
+        "and nobody else waits; off also remembers no replies",
+        choices=("auto", "off"),
+    )
     max_queued_steps: int = option(
         32, help="steps that one token may have under way", minimum=1, maximum=4096, group=_LIMITS
     )

@@ -46,6 +46,16 @@ class InProcessSessions:
         """What keeps keys and values for later sessions."""
         return self._steps.reuse
 
+    def alone(self, session: Session | None) -> bool:
+        """Whether nobody but ``session`` waits for the model or decodes. Any thread may ask."""
+        return self._steps.alone(session)
+
+    def pass_seconds(self, rows: int) -> float:
+        """What a pass with ``rows`` rows of decoding takes, 0 while that is not known. Any thread
+        may ask.
+        """
+        return self._steps.pass_seconds(rows)
+
     @property
     def manifest(self) -> str:
         """The digest with which chains begin."""

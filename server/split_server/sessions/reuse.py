@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from typing import Protocol
 
 import torch
 
@@ -48,6 +49,16 @@ _HOST = torch.device("cpu")
 _log = logging.getLogger(__name__)
 
 
+class Beside(Protocol):
+    """Whatever else is remembered of principals' texts, and goes with what is kept of them."""
+
+    def forget(self, gone: Callable[[str], bool]) -> None:
+        """Drop what is remembered of principals that are ``gone``."""
+
+    def purge(self, principal: str, salt: str | None) -> None:
+        """Drop what is remembered of ``principal``, of one ``salt`` if it is given."""
+
+
 class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
     people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
@@ -80,6 +91,8 @@ class Reuse:
         # Positions that were taken in: asked for by their device, sent in vain, waited for, or read
         # from disk before, whichever way they were found.
         self.taken: Counter[str] = Counter()
+        # Told of what is dropped on request.
+        self.beside: Beside | None = None
         # What copies sessions that have ended, or deletes what is kept of them.
         self.parking: set[asyncio.Task[None]] = set()
         # Nothing is added between finding that it may be kept and having the pool hold it.
@@ -136,6 +149,8 @@ class Reuse:
         self.pool.forget(gone)
         if self.disk is not None:
             self.disk.forget(gone)
+        if self.beside is not None:
+            self.beside.forget(gone)
 
     def start(self) -> None:
         """Begin to learn what earlier processes have left on disk."""
@@ -151,13 +166,15 @@ class Reuse:
         await asyncio.gather(*self.parking, return_exceptions=True)
         await self.disk.flush()
 
-    def publish(self, session: Session, start: int, digests: list[bytes]) -> None:
-        """A step has appended rows behind ``start`` that are named by ``digests``.
+    def publish(self, session: Session, start: int, digests: list[bytes], guessed: int = 0) -> None:
+        """A step has appended rows behind ``start`` that are named by ``digests``, the last of them
+        perhaps ``guessed``: they are kept once a later step goes on from them.
 
         On the model thread, before the answer is told; raises nothing.
         """
         names, end = self._names(session), start + len(digests)
-        whole = end - end % BLOCK
+        session.guessed_at = end - guessed if guessed else None
+        whole = (end - guessed) - (end - guessed) % BLOCK
         session.traces.grain = 1
         if self.disk is not None:
             self.disk.used(id(session))
@@ -181,9 +198,9 @@ class Reuse:
         if session.erased_as is not None:
             self._begin(self._erased(session, session.erased_as))
             return False
-        end = len(session.chain)
+        end = session.sure
         worth = end > session.published and end >= WORTH_LOOKING
-        if not worth or end != session.cache.length or self._names(session) is None:
+        if not worth or len(session.chain) != session.cache.length or self._names(session) is None:
             return False
         return self._begin(self._parked(session, end, done))
 
@@ -197,6 +214,8 @@ class Reuse:
         Raises Overloaded, ShuttingDown.
         """
         space = None if salt is None else self._namespaces.of(principal, salt).space
+        if self.beside is not None:
+            self.beside.purge(principal, salt)
 
         def work() -> tuple[int, int]:
             runs, size = self.pool.purge(principal, space)
@@ -315,6 +334,7 @@ class Reuse:
         if held > start:
             chained = b"".join(span.digests for span in spans)
             session.advance(0, _split(chained))
+            session.guessed_at = None
         else:
             session.fall_back()
         return held
@@ -364,10 +384,11 @@ class Reuse:
 
     def _keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""
-        end, kept, names = len(session.chain), session.published, self._names(session)
+        end, kept, names = session.sure, session.published, self._names(session)
         if names is None:
             return
-        if end - start >= WORTH_LOOKING and kept < end == session.cache.length:
+        whole = len(session.chain) == session.cache.length
+        if end - start >= WORTH_LOOKING and kept < end and whole:
             kept = self._kept(session, names, kept, end, session.chain.at)
         if start < kept <= end:
             ends = block_ends(start, kept)

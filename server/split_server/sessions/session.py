@@ -43,7 +43,9 @@ class Session:
     are kept for later sessions, None where they are not; ``finds``: under which it looks for what
     is kept; ``audited``: a share of what it finds is computed all the same; ``to_disk``:
     what it computes may be kept there; ``published``:
-    positions that are kept; ``traces``: what else is kept of it; ``erased_as``: the names under
+    positions that are kept; ``guessed_at``: where rows begin that its latest step may have
+    guessed, None where it has none: what a device takes back of them was never part of a text;
+    ``traces``: what else is kept of it; ``erased_as``: the names under
     which nothing of it shall stay once its step has ended; ``withheld``: the text that it holds was
     forgotten, so nothing of it is kept any more; ``undecided``: what was forgotten while its step
     ran, which may end with that text.
@@ -67,6 +69,7 @@ class Session:
     audited: bool = True
     to_disk: bool = True
     published: int = 0
+    guessed_at: int | None = None
     traces: Traces = field(default_factory=Traces)
     erased_as: BlockNames | None = None
     withheld: bool = False
@@ -84,6 +87,12 @@ class Session:
         """
         named = self.chain.size + self.traces.size
         return self.reserved + self.promised + self.reply_bytes + named
+
+    @property
+    def sure(self) -> int:
+        """Positions that are no guesses."""
+        end = len(self.chain)
+        return end if self.guessed_at is None else min(self.guessed_at, end)
 
     def advance(self, start: int, digests: Digests) -> None:
         """The cache now holds ``start`` positions and the rows that ``digests`` name."""

@@ -78,6 +78,13 @@ class StepRequest:
         """How many hidden states are answered."""
         return returned(self.rows, self.embeddings.rows)
 
+    @property
+    def guessed(self) -> int:
+        """How many of the last rows may be a draft: those that are answered beside the first, as
+        many as are decoded at a time.
+        """
+        return min(self.returned, INTERACTIVE_ROWS) - 1
+
 
 def _nobody(_: Outcome) -> None:
     """Nobody has to be told on the model thread."""
@@ -142,6 +149,16 @@ class StepAdmission:
     def vitals(self) -> Vitals:
         """Whether the model's thread serves, and how often a fault has ended its work."""
         return self._engine.vitals
+
+    def alone(self, session: Session | None) -> bool:
+        """Whether nobody but ``session`` waits for the model or decodes. Any thread may ask."""
+        return self._engine.alone(None if session is None else session.cache)
+
+    def pass_seconds(self, rows: int) -> float:
+        """What a pass with ``rows`` rows of decoding takes, 0 while that is not known. Any thread
+        may ask.
+        """
+        return self._engine.pass_seconds(rows)
 
     def observe(self, observer: StepObserver) -> None:
         """Have ``observer`` told of the engine's work; before :meth:`start`."""
@@ -444,7 +461,8 @@ class StepAdmission:
         reuse, names = self.reuse, request.names
         if reuse is None or names is None or not session.finds:
             return None
-        return StepRows(reuse, session, request.start, names, request.returned)
+        returned, guessed = request.returned, request.guessed
+        return StepRows(reuse, session, request.start, names, returned, guessed)
 
     def _audited(self, session: Session, request: StepRequest, outcome: Outcome) -> None:
         if self.reuse is not None and self.reuse.audit is not None:
@@ -457,8 +475,9 @@ class StepAdmission:
         if isinstance(outcome, Exception):
             # Of what was given to others before it failed, the session holds nothing any more.
             session.published = min(session.published, request.start)
+            session.guessed_at = None
             return
-        self.reuse.publish(session, request.start, request.names)
+        self.reuse.publish(session, request.start, request.names, request.guessed)
 
     def _reply_room(self, session: Session, request: StepRequest) -> int:
         """Bytes of a large reply: of the attention that is asked for, and of the states of more

@@ -11,26 +11,33 @@ from split_server.sessions.session import Session
 
 class StepRows:
     """``digests``: the chain after each of the rows behind ``start``; ``returned``: the states of
-    how many of the last of them are answered, so that these are computed whatever is known. On the
-    model thread alone.
+    how many of the last of them are answered, so that these are computed whatever is known;
+    ``guessed``: how many of the last may be a draft. On the model thread alone.
     """
 
     def __init__(
-        self, reuse: Reuse, session: Session, start: int, digests: list[bytes], returned: int = 1
+        self,
+        reuse: Reuse,
+        session: Session,
+        start: int,
+        digests: list[bytes],
+        returned: int = 1,
+        guessed: int = 0,
     ) -> None:
         # All but the last of these may be taken in.
         self._findable = digests[: len(digests) - returned + 1]
         self.finds = len(self._findable) > 1
         self._reuse, self._session = reuse, session
         self._start, self._digests = start, digests
+        self._sure = start + len(digests) - guessed
 
     @cached_property
     def blocks(self) -> list[tuple[int, bytes]]:
-        """Ends and names of the whole blocks that the step completes."""
+        """Ends and names of the whole blocks that the step completes for certain."""
         names, start = self._session.names, self._start
         if names is None:
             return []
-        end = start + len(self._digests)
+        end = self._sure
         ends = range((start // BLOCK + 1) * BLOCK, end + 1, BLOCK)
         return [(at, names.name(at, self._digests[at - start - 1])) for at in ends]
 
@@ -46,4 +53,5 @@ class StepRows:
 
     def give(self, end: int) -> None:
         """Keep the positions up to ``end``, which are computed."""
-        self._reuse.publish(self._session, self._start, self._digests[: end - self._start])
+        rows = self._digests[: min(end, self._sure) - self._start]
+        self._reuse.publish(self._session, self._start, rows)

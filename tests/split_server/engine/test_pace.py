@@ -96,3 +96,18 @@ def test_sessions_that_are_gone_are_forgotten() -> None:
     assert len(paces._known) == 0
     assert paces.hold_until(1e9, 0.015) is None
     assert len(paces._awaited) == 0
+
+
+def test_a_session_is_alone_where_no_other_was_served_lately() -> None:
+    paces, one, other = Paces(), KVCache(), KVCache()
+    assert not paces.beside(one, 0.0, within=0.5)
+    paces.served(one, 1.0)
+    assert not paces.beside(one, 1.1, within=0.5)
+    assert paces.beside(other, 1.1, within=0.5)
+    assert paces.beside(None, 1.1, within=0.5)
+    paces.served(other, 1.2)
+    paces.served(other, 1.3)
+    assert paces.beside(one, 1.4, within=0.5)
+    # The other one's last token was served at 1.0.
+    assert paces.beside(other, 1.4, within=0.5)
+    assert not paces.beside(other, 1.6, within=0.5)

@@ -73,3 +73,21 @@ def test_sessions_that_are_gone_leave_nothing() -> None:
         turns.answered(KVCache(), 0, 5, begun=0.0, ended=1.0)
     gc.collect()
     assert not turns._known
+
+
+def test_a_step_with_a_draft_brings_as_many_tokens_as_the_next_one_goes_on_from() -> None:
+    turns, cache = Turns(_MAX_ROWS), KVCache()
+    turns.answered(cache, 0, 5, begun=0.0, ended=1.0)
+    turns.answered(cache, 5, 4, begun=1.0, ended=2.0, returned=4)
+    # Of three drafted tokens two were right: three tokens were chosen in 1.5 s.
+    turns.answered(cache, 8, 1, begun=3.0, ended=3.5)
+    assert _seen(turns.first_token) == (1, 1.0)
+    assert _seen(turns.per_token) == (4, 2.5)
+
+
+def test_an_edit_behind_a_draft_begins_a_turn() -> None:
+    turns, cache = Turns(_MAX_ROWS), KVCache()
+    turns.answered(cache, 0, 5, begun=0.0, ended=1.0)
+    turns.answered(cache, 5, 4, begun=1.0, ended=2.0, returned=4)
+    turns.answered(cache, 5, 1, begun=9.0, ended=9.5)
+    assert _seen(turns.first_token) == (2, 1.5)

@@ -14,6 +14,7 @@ _GAIN = 0.125
 # one; a guess that weighs as much as so many rows.
 _FIRST_GUESS, _GUESSED_ROWS = 0.125, 2.0
 _FADING = 0.875
+_ENOUGH = 8
 # One step tells at most so many times the usual cost of a row's share: a hiccup is none of a row.
 _MOST_STEPS = 4.0
 
@@ -27,8 +28,13 @@ class StepCosts:
         self.fixed: float | None = None
         self.head = 0.0
         self._queue = 0.0
-        self._steps = self._heads = 0
+        self._steps = self._single = self._heads = 0
         self._extra, self._rows = 0.0, 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether a step of one row, or many of several, have told what a step costs."""
+        return self._single > 0 or self._steps >= _ENOUGH
 
     @property
     def row(self) -> float:
@@ -50,8 +56,11 @@ class StepCosts:
         seconds, more = cost.seconds - queue, cost.rows - 1
         if self.fixed is None:
             self.fixed = seconds / (1.0 + _FIRST_GUESS * more)
-        elif more == 0 or seconds < self.fixed:
-            self.fixed += gain * (seconds - self.fixed)
+        if more == 0:
+            self._single += 1
+            self.fixed += max(_GAIN, 1.0 / self._single) * (seconds - self.fixed)
+        elif seconds < self.fixed:
+            self.fixed += _GAIN * (seconds - self.fixed)
         if more > 0:
             extra = min(max(0.0, seconds - self.fixed), _MOST_STEPS * self.step)
             self._extra = self._extra * _FADING + extra

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from split_client.generation.speculation.drafts import NO_DRAFT, Draft, DraftSource, StepCost
+from split_client.generation.speculation.drafts import (
+    NO_DRAFT,
+    Draft,
+    DraftSource,
+    Remembering,
+    StepCost,
+)
 from split_client.generation.speculation.given import Given
 from split_client.generation.speculation.length import AdaptiveLength, DraftLength, FixedLength
-from split_client.generation.speculation.memo import Memo
 from split_client.generation.speculation.suffix import Suffix
 
 # Steps of more rows are prefills, which say little about what a row costs beside a token.
@@ -37,7 +42,10 @@ class Drafter:
     """
 
     def __init__(
-        self, sources: Sequence[DraftSource], length: DraftLength, memo: Memo | None = None
+        self,
+        sources: Sequence[DraftSource],
+        length: DraftLength,
+        memo: Remembering | None = None,
     ) -> None:
         self._sources = list(sources)
         self._length = length
@@ -47,7 +55,7 @@ class Drafter:
         self._cost: StepCost | None = None
 
     @classmethod
-    def of_chat(cls, memo: Memo | None = None, fixed: int | None = None) -> Drafter:
+    def of_chat(cls, memo: Remembering | None = None, fixed: int | None = None) -> Drafter:
         """Drafts from the chat and, where there is one, from ``memo``, which others may share;
         ``fixed``: always so many tokens, in place of what pays.
         """

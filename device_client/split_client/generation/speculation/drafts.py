@@ -55,3 +55,10 @@ class DraftSource(Protocol):
 
     def forget(self) -> None:
         """Hold nothing of any chat any more."""
+
+
+class Remembering(DraftSource, Protocol):
+    """A source that earlier replies feed."""
+
+    def replied(self, prompt: Sequence[int], reply: Sequence[int]) -> None:
+        """Remember ``reply`` to ``prompt``."""

@@ -11,7 +11,7 @@ from split_client.generation.speculation.drafts import Draft, StepCost
 from split_client.generation.speculation.silence import Silence
 
 # Of a token's time a draft must be expected to save that part.
-_WORTH = 1.0 / 32.0
+_WORTH = 1.0 / 16.0
 # Below, a draft pays in bytes what it saves in time.
 _LEAST_ACCEPTED = 0.1875
 # Rows for each expected token.
@@ -83,10 +83,12 @@ class FixedLength:
 
 
 class AdaptiveLength:
-    """As long as the expected tokens per second rise, by what steps cost and guesses were worth."""
+    """As long as the expected tokens per second rise, by what steps cost and guesses were worth.
 
-    def __init__(self) -> None:
-        self.costs = StepCosts()
+    ``costs``: what steps cost, those that are learned from them where None is given."""
+
+    def __init__(self, costs: StepCosts | None = None) -> None:
+        self.costs = StepCosts() if costs is None else costs
         self.acceptance = Acceptance()
         self._silence = Silence()
 
@@ -94,7 +96,7 @@ class AdaptiveLength:
         """As :meth:`DraftLength.choose`."""
         accepted = self.acceptance.of(draft.source, draft.match)
         plain = self.costs.step
-        if accepted < _LEAST_ACCEPTED:
+        if accepted < _LEAST_ACCEPTED or not self.costs.known:
             return Choice(0, plain)
         best, sized = Choice(0, plain), Choice(0, plain)
         expected = chance = 1.0

@@ -7,19 +7,21 @@ from typing import Any
 
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields
-from split_server.compat.openai.messages import parse_messages
+from split_server.compat.openai.messages import parse_messages, text_of
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import AskedForm, parse_form
 from split_server.compat.openai.tools import Tools, parse_tools
 
 DEFAULT_TOKENS = 1024
+_MAX_KIND = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """``logprobs``: how many of the most likely tokens are told beside the chosen one, None for
-    neither. ``form``: what the grammar enforces.
+    neither. ``form``: what the grammar enforces; ``prediction``: a text that the reply is
+    expected to be, empty where there is none.
     """
 
     options: Options
@@ -27,6 +29,7 @@ class ChatRequest:
     tools: Tools | None
     form: AskedForm | None
     logprobs: int | None
+    prediction: str = ""
 
 
 def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
@@ -38,7 +41,7 @@ def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
     form = parse_form(fields)
     if tools is not None and tools.forced:
         form = AskedForm.of_schema(tools.call_schema(), "tools")
-    return ChatRequest(options, messages, tools, form, _logprobs(fields))
+    return ChatRequest(options, messages, tools, form, _logprobs(fields), _prediction(fields))
 
 
 def _logprobs(fields: Fields) -> int | None:
@@ -54,3 +57,15 @@ def _refuse_sound(fields: Fields) -> None:
     kinds = fields.items("modalities", 8)
     if "audio" in fields or (kinds is not None and kinds != ["text"]):
         raise UnsupportedParameter("modalities", "this model writes text")
+
+
+def _prediction(fields: Fields) -> str:
+    """A text that most of the reply is expected to be, such as a file that is to be edited."""
+    prediction = fields.inner("prediction")
+    if prediction is None:
+        return ""
+    if prediction.text("type", _MAX_KIND) != "content":
+        raise UnsupportedParameter(prediction.path("type"), "a prediction has the type content")
+    if "content" not in prediction:
+        raise InvalidParameter(prediction.path("content"), "a string or a list of text parts")
+    return text_of(prediction)

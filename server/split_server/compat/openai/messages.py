@@ -48,10 +48,16 @@ def _message(fields: Fields) -> dict[str, Any]:
 
 
 def _content(fields: Fields, optional: bool) -> str:
-    """The text of a message; the parts of a text are joined by line ends."""
-    content, path = fields.raw("content"), fields.path("content")
-    if content is None and (optional or "refusal" in fields):
+    if fields.raw("content") is None and (optional or "refusal" in fields):
         return fields.text("refusal") or ""
+    return text_of(fields)
+
+
+def text_of(fields: Fields) -> str:
+    """The text of the field ``content``; the parts of a text are joined by line ends. Raises
+    InvalidParameter, UnsupportedParameter.
+    """
+    content, path = fields.raw("content"), fields.path("content")
     if isinstance(content, str):
         return as_text(content, path)
     if not isinstance(content, list) or len(content) > _MAX_PARTS:

@@ -9,15 +9,15 @@ from typing import Any
 
 from split_client.errors import PromptTooLong
 from split_client.grammar.errors import GrammarInvalid
+from split_client.tools.reading import CallReader
 from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
-from split_server.compat.openai.errors import FormRefused
+from split_server.compat.openai.errors import FormRefused, InvalidParameter
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.response_format import AskedForm
 from split_server.compat.openai.token_texts import TokenTexts
-from split_server.compat.openai.tool_calls import CallReader
 from split_server.compat.openai.tools import Tools
 from split_server.compat.openai.warm_request import WarmRequest
 from split_server.compat.parts import Compat
@@ -73,6 +73,16 @@ class OpenAIService:
             principal, messages, documents, add_generation_prompt=answered
         )
         return tuple(await self.texts.prompt(principal, text, self.served.max_context))
+
+    async def prediction(self, principal: str, text: str) -> tuple[int, ...]:
+        """Ids of a text that a reply is expected to be. Raises InvalidParameter, TextTooCostly."""
+        if not text:
+            return ()
+        try:
+            return tuple(await self.texts.prompt(principal, text, self.served.max_context))
+        except PromptTooLong:
+            longest = f"at most {self.served.max_context} tokens long"
+            raise InvalidParameter("prediction.content", longest) from None
 
     async def plain_prompt(self, principal: str, prompt: PromptText) -> tuple[int, ...]:
         """Ids of a text, with what a text begins with, or the ids that were given.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from split_client.generation.loop import Event, TokenEvent
+from split_client.generation.speculation.given import Given
 
 
 class Usage:
@@ -18,13 +19,16 @@ class Usage:
         self._prompts = tuple(prompts)
         self._choices = choices
         self._cached: dict[int, int] = {}
-        self._completion = 0
+        self._completion = self._accepted = self._proposed = 0
+        # By reply, where the draft came from that its tokens are compared with.
+        self._sources: dict[int, str] = {}
 
     def count(self, index: int, event: Event) -> None:
         """Count ``event`` of the reply ``index``."""
         if not isinstance(event, TokenEvent):
             return
         self._completion += 1
+        self._count_prediction(index, event)
         prompt = index // self._choices
         # Tokens that need no step tell nothing of the prompt.
         if event.rows:
@@ -40,4 +44,17 @@ class Usage:
             "completion_tokens": self._completion,
             "total_tokens": prompt + self._completion,
             "prompt_tokens_details": {"cached_tokens": sum(self._cached.values())},
+            "completion_tokens_details": {
+                "accepted_prediction_tokens": self._accepted,
+                "rejected_prediction_tokens": self._proposed - self._accepted,
+            },
         }
+
+    def _count_prediction(self, index: int, event: TokenEvent) -> None:
+        """Of what the request predicted, only what was tried counts."""
+        if event.drafted:
+            self._sources[index] = event.draft_source
+        source = self._sources.get(index)
+        if source == Given.name:
+            self._proposed += event.drafted
+            self._accepted += event.guessed

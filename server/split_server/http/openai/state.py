@@ -53,6 +53,7 @@ class State:
                 "cached": counters.cached_tokens,
                 "completion": counters.reply_tokens,
             },
+            "drafts": counters.drafts.document(),
             "sessions": {"idle": generator.idle_sequences},
             "cache": cache_figures(generator.sessions.reuse, self._computed()),
             "kernels": dict(self._service.kernels),

@@ -32,6 +32,9 @@ _USAGE = record(
         "completion_tokens": _WHOLE,
         "total_tokens": _WHOLE,
         "prompt_tokens_details": record({"cached_tokens": _WHOLE}),
+        "completion_tokens_details": record(
+            {"accepted_prediction_tokens": _WHOLE, "rejected_prediction_tokens": _WHOLE}
+        ),
     }
 )
 _SCORED = record(

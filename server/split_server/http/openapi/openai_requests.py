@@ -122,6 +122,12 @@ _CHAT_ONLY: Schema = {
         ]
     },
     "parallel_tool_calls": optional("boolean"),
+    "prediction": {
+        "anyOf": [
+            {"type": "null"},
+            record({"type": {"const": "content"}, "content": _CONTENT}),
+        ]
+    },
 }
 _PROMPT: Schema = {
     "anyOf": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.generation.sampling.logprobs import TokenLogprobs
+from split_client.tools.call import ToolCall
+from split_client.tools.reading import FreeReader, PlainReader
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.chat_answer import ChatAnswer
 from split_server.compat.openai.completion_answer import CompletionAnswer
 from split_server.compat.openai.replies import Delta, Reply, ReplyReader
 from split_server.compat.openai.token_texts import ScoredToken
-from split_server.compat.openai.tool_calls import FreeReader, PlainReader, ToolCall
 from split_server.compat.openai.usage import Usage
 from tests.split_server.compat.openai.requests import SERVED
 
@@ -58,6 +60,20 @@ def test_a_reply_that_calls_a_tool_ends_for_that() -> None:
     assert (reply.text, reply.finish) == ("Well. ", "tool_calls")
 
 
+def test_of_a_prediction_what_was_tried_counts_and_of_other_drafts_nothing() -> None:
+    usage = Usage([10])
+    usage.count(0, replace(token(5, "a", rows=10), drafted=3, draft_source="given"))
+    usage.count(0, replace(token(6, "b", rows=0), guessed=True))
+    usage.count(0, replace(token(7, "c", rows=0), guessed=True))
+    usage.count(0, token(8, "d", rows=0))
+    usage.count(0, replace(token(9, "e"), drafted=2, draft_source="suffix"))
+    usage.count(0, replace(token(9, "f", rows=0), guessed=True))
+    assert usage.document()["completion_tokens_details"] == {
+        "accepted_prediction_tokens": 2,
+        "rejected_prediction_tokens": 1,
+    }
+
+
 def test_a_prompt_counts_once_and_what_was_not_sent_was_cached() -> None:
     usage = Usage([10, 4], choices=2)
     usage.count(0, token(5, "a", rows=3))
@@ -70,6 +86,10 @@ def test_a_prompt_counts_once_and_what_was_not_sent_was_cached() -> None:
         "completion_tokens": 4,
         "total_tokens": 18,
         "prompt_tokens_details": {"cached_tokens": 7},
+        "completion_tokens_details": {
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
     }
 
 

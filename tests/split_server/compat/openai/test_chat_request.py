@@ -200,3 +200,35 @@ def test_two_forms_at_once_and_fields_of_other_types_are_refused() -> None:
     for wrong in ({"guided_regex": 3}, {"guided_choice": "a"}, {"guided_choice": [3]}):
         with pytest.raises(InvalidParameter):
             chat(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (None, ""),
+        ({"type": "content", "content": "a b"}, "a b"),
+        ({"type": "content", "content": ""}, ""),
+        ({"type": "content", "content": [{"type": "text", "text": "a"}]}, "a"),
+        ({"type": "content", "content": [{"type": "text", "text": t} for t in "ab"]}, "a\nb"),
+    ],
+)
+def test_a_prediction_is_a_text_or_parts_of_one(given: Any, text: str) -> None:
+    assert chat(prediction=given).prediction == text
+
+
+@pytest.mark.parametrize(
+    ("given", "param"),
+    [
+        ("a", "prediction"),
+        ([], "prediction"),
+        ({"content": "a"}, "prediction.type"),
+        ({"type": "text", "content": "a"}, "prediction.type"),
+        ({"type": "content"}, "prediction.content"),
+        ({"type": "content", "content": 3}, "prediction.content"),
+        ({"type": "content", "content": [{"type": "image_url"}]}, "prediction.content[0]"),
+    ],
+)
+def test_a_prediction_of_another_shape_is_refused_by_name(given: Any, param: str) -> None:
+    with pytest.raises(OpenAIError) as caught:
+        chat(prediction=given)
+    assert caught.value.param == param

@@ -120,3 +120,40 @@ def test_without_reuse_only_what_was_computed_is_counted() -> None:
         found = stats(off)["cache"]
     assert (found["reuse"], found["hit_share"]) == ("off", 0)
     assert found["positions"]["computed"] > 0
+
+
+def test_a_prediction_saves_passes_and_changes_nothing(server: RunningServer) -> None:
+    asked: dict[str, Any] = {"temperature": 0, "max_tokens": 48}
+    plain = chat(server, **asked)
+    text = plain["choices"][0]["message"]["content"]
+    before = stats(server)["drafts"]
+    predicted = chat(server, prediction={"type": "content", "content": text}, **asked)
+    assert predicted["choices"] == plain["choices"]
+    told = predicted["usage"]["completion_tokens_details"]
+    after = stats(server)["drafts"]
+    accepted = after["accepted"] - before["accepted"]
+    assert 0 < told["accepted_prediction_tokens"] <= accepted
+    # A reply may end within a draft.
+    assert accepted - 1 <= after["passes_saved"] - before["passes_saved"] <= accepted
+    assert told["rejected_prediction_tokens"] >= 0
+
+
+def test_a_prediction_beyond_the_context_is_refused_by_name(server: RunningServer) -> None:
+    long = {"type": "content", "content": "split inference " * 4096}
+    answer = post(server, "/v1/chat/completions", messages=HELLO, prediction=long)
+    assert refused(answer, 400)["param"] == "prediction.content"
+
+
+def test_a_form_saves_the_passes_of_what_it_forces(server: RunningServer) -> None:
+    names = ["the_first_of_the_names", "and_the_other_of_them"]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "integer"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    answer = chat(server, response_format=form, max_tokens=120, temperature=0)
+    told = stats(server)["drafts"]
+    assert told["forced"] > 0.4 * answer["usage"]["completion_tokens"]
+    assert told["passes_saved"] >= told["forced"] * 0.8
