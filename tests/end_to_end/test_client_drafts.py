@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +10,21 @@ import numpy as np
 import pytest
 
 from split_client.api import ChatSession, SplitClient
+from split_client.chat.reply import Reply
+from split_client.cli import main
 from split_client.errors import ClientError
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling.params import SamplingParams
+from split_client.generation.speculation.wanted import Drafts
 from split_client.noise.settings import NoiseSettings
+from split_client.terminal.chat import ChatLoop
+from split_server.adapters.folder import open_adapters
+from split_server.serving.adapter_host.startup import EMBEDDED_ADAPTERS
+from tests.adapter_hosts import made_host, running_host
 from tests.exhaustive import EXHAUSTIVE
 from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
+from tests.split_client.terminal.consoles import RecordingScreen, TypedReader
 
 # Rows of longer steps differ from single ones by some 1e-5; logits that far apart are as good.
 NEAR = 1e-4
@@ -101,6 +111,8 @@ def test_a_reply_that_is_expected_takes_few_round_trips(
         assert stats.rows_sent <= sent + stats.accepted
         wrong = client.chat(QUESTIONS[0], temperature=0, max_tokens=60, expected="\ud800 no \x00")
         assert wrong.read() == wanted.text
+        with pytest.raises(InvalidSamplingParameter):
+            client.chat(QUESTIONS[0], expected=5)  # type: ignore[arg-type]
 
 
 def test_connections_cut_in_the_middle_of_drafted_steps_lose_and_repeat_no_token(
@@ -143,8 +155,76 @@ def _expect(chat: ChatSession) -> None:
     chat.send("Hello.")
 
 
+def test_a_number_that_no_step_holds_is_cut_and_told(
+    server: RunningServer, cache: Path, plain: SplitClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = plain.chat(QUESTIONS[0], temperature=0, max_tokens=30).read()
+    file = cache / "expected.txt"
+    file.write_text(wanted)
+    asked = ["generate", QUESTIONS[0], "-t", "0", "-m", "30", "-u", server.url, "--json"]
+    options = ["--cache", str(cache), "--drafts", "20", "--draft-file", str(file)]
+    assert main([*asked, *options]) == 0
+    out, err = capsys.readouterr()
+    *tokens, done = [json.loads(line) for line in out.splitlines()]
+    assert "drafts have 15 tokens at most, not 20" in err
+    assert done["text"] == wanted
+    assert done["round_trips"] < done["tokens"] / 3
+    assert sum(token["guessed"] for token in tokens) == done["accepted"] <= done["drafted"]
+    assert done["rows_sent"] >= done["prompt_sent"] + done["drafted"]
+
+
 def test_a_number_that_is_none_is_refused_before_anything_connects() -> None:
     for drafts in (0, 32, True, "often", 1.5, None):
         with pytest.raises(ClientError) as refused:
             SplitClient("http://127.0.0.1:1", drafts=drafts)  # type: ignore[arg-type]
         assert refused.value.code == "invalid_sampling_parameter"
+
+
+def test_an_adapter_host_is_asked_once_for_each_token_and_never_for_a_draft(
+    server: RunningServer, cache: Path
+) -> None:
+    question = "What is an overdraft?"
+    adapters = open_adapters(EMBEDDED_ADAPTERS, 192)
+    with running_host(made_host(adapters, budget=1_000)) as hosting, hosting.client() as asking:
+
+        def left() -> int:
+            return int(hosting.open(asking, "banking")["queries_left"])
+
+        def reply(drafts: Drafts, expected: str | None) -> Reply:
+            with SplitClient(
+                server.url,
+                cache=cache,
+                adapter="banking",
+                adapter_host=hosting.url,
+                drafts=drafts,
+            ) as client:
+                made = client.chat(question, temperature=0, max_tokens=20, expected=expected)
+                made.read()
+                return made
+
+        begun = left()
+        plain = reply("off", None)
+        between = left()
+        drafted = reply(7, plain.text[:20] + " but then something else entirely")
+        assert drafted.token_ids == plain.token_ids
+        assert drafted.stats.drafted > drafted.stats.accepted > 0
+        assert begun - between == between - left() == len(plain.token_ids)
+
+
+def test_a_person_sets_drafts_and_is_told_what_they_brought(
+    server: RunningServer, cache: Path
+) -> None:
+    screen = RecordingScreen()
+    lines = [QUESTIONS[0], "/set drafts 20", "/retry", "/stats", "/set drafts 40", "/server"]
+    with SplitClient(server.url, cache=cache) as client:
+        chat = client.conversation()
+        chat.params, chat.max_tokens = SamplingParams(), 30
+        ChatLoop(client, chat, TypedReader([*lines]), screen).run()
+        assert chat.drafts == 20
+    assert "drafts 20 · " in screen.noted
+    assert screen.noted.count("drafts have 15 tokens at most, not 20") == 1
+    assert "drafts = '40' is not allowed" in screen.noted
+    # What was taken back is remembered, and said again.
+    told = next(line for line in screen.noted.splitlines() if line.startswith("last reply: "))
+    assert " in 3 round trips" in told or " in 2 round trips" in told
+    assert "the sizes of steps tell how far guesses hold" in " ".join(screen.shown.split())

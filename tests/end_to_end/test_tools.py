@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -11,12 +12,13 @@ from typing import Any, Literal
 
 import pytest
 
-from split_client import SplitClient
+from split_client import AsyncSplitClient, SplitClient
 from split_client.tools.call import ToolCall
 from tests.server_process import RunningServer, running_server
 from tests.split_client.tools.mcp.servers import program
 from tests.terminals import terminal
 
+PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 QUESTION = "How warm is it?"
 TOOL = {
     "type": "function",
@@ -81,6 +83,32 @@ def test_a_required_call_is_made_and_its_result_given_back(server: RunningServer
     assert done.text == done.messages[-1].content
 
 
+def test_the_page_s_program_runs(server: RunningServer, capsys: pytest.CaptureFixture[str]) -> None:
+    source = PAGE.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
+    assert "client.run(" in source
+    source = source.replace("http://127.0.0.1:8095", server.url)
+    source = source.replace("most_turns=3", "most_turns=2, max_tokens=90")
+    exec(source, {"__name__": "page"})  # noqa: S102
+    assert "balance" in capsys.readouterr().out
+
+
+def test_a_task_of_an_event_loop_awaits_the_same(server: RunningServer) -> None:
+    async def run() -> None:
+        async with AsyncSplitClient(server.url) as client:
+            done = await client.run(
+                QUESTION, [warmth], choice="warmth", most_turns=2, max_tokens=90
+            )
+            assert [call.name for call in done.calls] == ["warmth"]
+            chat = await client.conversation(max_tokens=90)
+            chat.tools = [warmth]  # type: ignore[assignment]
+            chat.tool_choice = "required"
+            reply = chat.send(QUESTION)
+            await reply.read()
+            assert [call.name for call in reply.calls] == ["warmth"]
+
+    asyncio.run(run())
+
+
 def test_a_later_turn_sends_only_what_is_new(server: RunningServer) -> None:
     with SplitClient(server.url) as client:
         chat = client.conversation(max_tokens=90, temperature=0)
@@ -125,8 +153,9 @@ def test_generate_prints_calls_and_goes_on_from_their_results(
         (["--tool-result", "x=OUT", "prompt"], "", "setting_invalid"),
         (["--tool-choice", "nobody", "prompt"], "", "tool_choice_invalid"),
         (["--raw", "prompt"], "", "setting_invalid"),
+        (["--json-object", "prompt"], "", "setting_invalid"),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_wrong_use_is_told_in_one_line_before_anything_connects(
     tools: Path, tmp_path: Path, arguments: list[str], given: str, code: str
@@ -158,8 +187,9 @@ def test_in_a_chat_every_call_is_shown_and_asked_for(server: RunningServer, tool
         person.expect('"unit": "')
         person.expect("run it?")
         # Neither a key of a sequence nor a pasted word is an answer.
-        person.type("\x1ba")
-        person.type("yes")
+        for keys in ("\x1ba", "yes", "\r"):
+            person.type(keys)
+            person.expect("press y, n or a")
         person.type("n")
         person.expect("not run")
         person.expect("the user declined this call")

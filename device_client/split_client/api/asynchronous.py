@@ -21,6 +21,7 @@ from split_client.adapters.choice import AdapterInfo
 from split_client.api.asked import Asked, Messages, SamplingWords, messages_of
 from split_client.api.client import ClientStats, SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
+from split_client.api.tool_run import ToolRun
 from split_client.api.worker import Worker
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS
 from split_client.generation.head.head import HeadKind
@@ -31,6 +32,7 @@ from split_client.generation.speculation.wanted import DraftMemory, Drafts
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.tools.tool import Tool
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.transport.server_cache import Purged, ServerCache
@@ -153,6 +155,17 @@ class AsyncSplitClient:
         )
         return AsyncChatSession(self, session)
 
+    async def run(
+        self,
+        messages: Messages,
+        tools: Iterable[Tool | Callable[..., object]],
+        **options: Any,
+    ) -> ToolRun:
+        """As :meth:`SplitClient.run`; the tools run on the client's thread, where other replies
+        wait for them.
+        """
+        return await self._worker.run(lambda: self._client.run(messages, tools, **options))
+
     def cancel(self) -> None:
         """End the replies that are being made after their next token, and any wait for the server.
 
@@ -240,7 +253,7 @@ class AsyncSplitClient:
                 # Sessions of a connection that was closed meanwhile are gone with its list.
                 idle.append(sequence)
 
-    async def run(self, work: Callable[[], _T]) -> _T:
+    async def work(self, work: Callable[[], _T]) -> _T:
         """Implements :class:`split_client.api.replies.Maker`."""
         return await self._worker.run(work)
 

@@ -25,7 +25,8 @@ class ReplyStats:
 
     ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
     Of these ``drafted`` were guesses, of which ``accepted`` is how many the sampler chose.
-    ``forced``: tokens that the form of the reply allowed no other for.
+    ``forced``: tokens that the form of the reply allowed no other for; ``forced_first`` of them
+    came before anything was sent.
     """
 
     prompt_tokens: int
@@ -43,6 +44,7 @@ class ReplyStats:
     drafted: int = 0
     accepted: int = 0
     forced: int = 0
+    forced_first: int = 0
     timings: list[TokenTiming] = field(default_factory=list)
 
     @property
@@ -57,9 +59,9 @@ class ReplyStats:
 
     @property
     def tokens_per_second(self) -> float:
-        """Speed after the first token; 0 for a reply of one."""
-        later = sum(timing.total for timing in self.timings[1:])
-        return (len(self.timings) - 1) / later if later > 0 else 0.0
+        """Speed after the first token that the prompt was sent for; 0 for a reply of one."""
+        later = [timing.total for timing in self.timings[self.forced_first + 1 :]]
+        return len(later) / sum(later) if sum(later) > 0 else 0.0
 
 
 class Reply:
@@ -151,6 +153,7 @@ class Reply:
         stats = self.stats
         if event.rows and not stats.rows_sent:
             self._spared(event)
+            stats.forced_first = stats.tokens
         stats.rows_sent += event.rows
         stats.drafted += event.drafted
         stats.accepted += event.guessed

@@ -129,6 +129,10 @@ class ChatSession:
             require_no_drafts("drafts")
         self._drafts.drafts = wanted
 
+    def forget_drafts(self) -> None:
+        """Nothing of this chat is remembered for drafts, but for what all chats share."""
+        self._drafts.forget()
+
     @property
     def most_drafts(self) -> int:
         """As many as a step of this server may guess; opens the session."""

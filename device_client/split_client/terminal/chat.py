@@ -21,6 +21,7 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.chats import show_said
 from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
+from split_client.terminal.form import note_cut
 from split_client.terminal.input.block import block
 from split_client.terminal.input.history import HistoryFile
 from split_client.terminal.input.interrupt import stops_reply
@@ -31,6 +32,8 @@ from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
 from split_client.terminal.sampling import expected_from, sampling_from
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
+from split_client.terminal.tools.confirming import Confirmation
+from split_client.terminal.tools.either import require_one
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
 
@@ -48,10 +51,11 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     system = folders.presets.text(config.system) if config.system else None
     saved = _wanted(request, folders.chats)
     expected = expected_from(config)
+    require_one(request.form, request.tools)
     with bound_tools(request.tools, screen) as (tools, runs), connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
-        chat.max_tokens, chat.stop = config.max_tokens, config.stop
+        chat.max_tokens, chat.stop, chat.form = config.max_tokens, config.stop, request.form
         chat.expected = expected
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
@@ -63,7 +67,8 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         if tools:
             chat.tools = tools
             chat.tool_choice = request.tools.choice
-            loop.tools = ChatTools(chat, screen, runs, request.tools.choice)
+            asking = Confirmation(screen, runs)
+            loop.tools = ChatTools(chat, screen, asking, request.tools.choice)
         if saved is not None:
             loop.load(saved)
         loop.run(request.message)
@@ -184,7 +189,8 @@ class ChatLoop:
 
     def _show(self, begin: Callable[[], Reply]) -> Reply:
         screen = self._screen
-        screen.begin_reply()
+        # JSON and its like are no markdown.
+        screen.begin_reply(verbatim=self._chat.form is not None)
         with stops_reply(self._client.cancel):
             reply = begin()
             try:
@@ -199,6 +205,7 @@ class ChatLoop:
             screen.note(status_line(reply, self._chat.max_tokens))
             self._adapter.note_used()
         self._tell_fewer_drafts()
+        note_cut(reply, screen)
         if self.autosave and reply.token_ids:
             self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":

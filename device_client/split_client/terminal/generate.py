@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 from split_client.api import SplitClient
 from split_client.chat.reply import Reply
@@ -25,7 +26,7 @@ from split_client.terminal.sampling import SettingInvalid, expected_from, sampli
 def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) -> bool:
     """Print the reply; false when it was stopped by Ctrl-C.
 
-    Raises PresetError and what connecting raises.
+    Raises PresetError, ReplyCut and what connecting raises.
     """
     prompt = prompt_of(request, screen)
     screen.markdown = config.markdown
@@ -33,14 +34,25 @@ def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) 
     system = PresetFolder(config.presets).text(config.system) if config.system else None
     expected = expected_from(config)
     with connected(config, screen) as client, stops_reply(client.cancel), keys_unseen():
-        reply = _begin(client, config, prompt, system, expected, raw=request.raw)
+        reply = _begin(client, config, prompt, system, expected, request)
         if request.as_json:
             print_json(client, reply, screen)
         else:
-            print_text(reply, config.max_tokens, screen, verbatim=request.raw)
+            print_text(
+                reply, config.max_tokens, screen, verbatim=request.raw or request.form is not None
+            )
         if reply.stats.rows_sent and isinstance(config.drafts, int):
             _tell_fewer(config.drafts, client.most_drafts, screen)
-        return reply.finish_reason != "cancelled"
+        return _ended_whole(reply)
+
+
+def _ended_whole(reply: Reply) -> bool:
+    """False for a reply that was stopped. Raises ReplyCut for one without the end of its form."""
+    if reply.finish_reason == "cancelled":
+        return False
+    if reply.formed is not None:
+        reply.formed.value(reply.text, reply.finish_reason)
+    return True
 
 
 def prompt_of(request: GenerateRequest, screen: Screen) -> str:
@@ -75,16 +87,16 @@ def _begin(
     prompt: str,
     system: str | None,
     expected: str | None,
-    *,
-    raw: bool,
+    request: GenerateRequest,
 ) -> Reply:
     params, most = sampling_from(config, client.default_params), config.max_tokens
-    if raw:
-        return client.generate(prompt, params, max_tokens=most, stop=config.stop, expected=expected)
+    asked: Any = {"expected": expected, "form": request.form}
+    if request.raw:
+        return client.generate(prompt, params, max_tokens=most, stop=config.stop, **asked)
     messages = [{"role": "user", "content": prompt}]
     if system:
         messages.insert(0, {"role": "system", "content": system})
-    return client.chat(messages, params, max_tokens=most, stop=config.stop, expected=expected)
+    return client.chat(messages, params, max_tokens=most, stop=config.stop, **asked)
 
 
 def print_text(reply: Reply, max_tokens: int, screen: Screen, *, verbatim: bool = False) -> None:
@@ -123,7 +135,7 @@ def print_json(client: SplitClient, reply: Reply, screen: Screen) -> None:
                 "wire_seconds": round(timing.wire, 6),
                 "queue_seconds": round(timing.queue, 6),
                 "forced": event.forced,
-                "drafted": event.guessed,
+                "guessed": event.guessed,
             }
             screen.line(json.dumps(line))
     screen.line(json.dumps(_summary(client, reply)))

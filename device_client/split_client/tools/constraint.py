@@ -6,7 +6,7 @@ from the tools' schemas, up to the text that closes the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -95,8 +95,7 @@ class CallConstraint:
     def permitted(self, tokens: list[int], remaining: int) -> int:
         """Outside of calls all up to one that may begin a call."""
         if self._phase == "spelled":
-            pairs = zip(tokens, self._pending, strict=False)
-            return next((at for at, (one, other) in enumerate(pairs) if one != other), len(tokens))
+            return _common(tokens, self._pending)
         if self._inner is not None:
             return self._inner.permitted(tokens, max(1, remaining - len(self._tokens.close)))
         seen = self._seen
@@ -162,6 +161,13 @@ class CallConstraint:
         self._inner = inner
         self._phase = "free" if inner is None else "call"
         self._go_on()
+
+
+def _common(tokens: Sequence[int], others: Sequence[int]) -> int:
+    """Length of the common beginning."""
+    pairs = zip(tokens, others, strict=False)
+    most = min(len(tokens), len(others))
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), most)
 
 
 def _takes(constraint: Constraint, token: int) -> bool:

@@ -37,15 +37,19 @@ def call_tokens(tokenizer: Spells, rows: int, form: CallForm) -> CallTokens:
     )
 
 
-def schema_of(tools: Sequence[Tool], form: CallForm, *, loose: frozenset[str]) -> dict[str, Any]:
-    """The schema of what stands between the marks; of ``loose`` tools any object will do."""
+def schema_of(
+    tools: Sequence[Tool], form: CallForm, most: int, loose: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """The schema of what stands between the marks, ``most`` calls in a list; of ``loose`` tools any
+    object will do.
+    """
     rules: dict[str, Any] = {
         tool.name: _ANY_OBJECT if tool.name in loose else dict(tool.parameters) for tool in tools
     }
     if form.several != "list":
         return call_schema(rules, form.keys)
     inner = call_schema(rules, form.keys, "#/items")
-    return {"type": "array", "items": inner, "minItems": 1, "maxItems": MAX_CALLS}
+    return {"type": "array", "items": inner, "minItems": 1, "maxItems": most}
 
 
 def calling(
@@ -64,16 +68,18 @@ def calling(
     checked when it is called. Raises what compiling raises beside that.
     """
 
+    most = 1 if required else MAX_CALLS
+
     def made() -> Callable[[], Constraint]:
         try:
-            return compile_(schema_of(tools, form, loose=frozenset()))
+            return compile_(schema_of(tools, form, most))
         except refused:
             loose = frozenset(tool.name for tool in tools if not _compiles(tool))
-            return compile_(schema_of(tools, form, loose=loose))
+            return compile_(schema_of(tools, form, most, loose))
 
     def _compiles(tool: Tool) -> bool:
         try:
-            compile_(schema_of([tool], form, loose=frozenset()))
+            compile_(schema_of([tool], form, most))
         except refused:
             return False
         return True

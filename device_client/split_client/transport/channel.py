@@ -78,6 +78,9 @@ class Channel:
         self._stream: Stream | None = None
         # Sent on this connection and not answered, in their order.
         self._sent: deque[bytes] = deque()
+        # After a loss with several of them, until one is answered: a server that holds back the
+        # second meanwhile cannot answer a ping, so that the connection would be lost again.
+        self._one_by_one = False
         self._proven = False
         self._fruitless = 0
         self._lost = False
@@ -143,14 +146,40 @@ class Channel:
             if self._transport is not None:
                 self._transport.accept(max_frame)
 
-    def send_once(self, frame: bytes, timeout: float) -> None:
-        """Send a frame whose answer does not matter over the connection there is, if any."""
-        if self._transport is None:
-            return
+    def prepare(self) -> bool:
+        """Connect unless that is done; whether frames can be posted. What fails, fails again when
+        they are exchanged.
+        """
         try:
-            self._transport.exchange(frame, timeout)
+            self._connected()
         except ClientError:
             self._drop()
+        return self.streams
+
+    def send_once(self, frame: bytes, timeout: float) -> None:
+        """Send a frame whose answer does not matter over the connection there is, if any; a
+        WebSocket is not waited for.
+        """
+        if self._stream is not None:
+            self.post(frame)
+        elif self._transport is not None:
+            try:
+                self._transport.exchange(frame, timeout)
+            except ClientError:
+                self._drop()
+
+    def answer_within(self, frame: bytes, timeout: float) -> bytes | None:
+        """The answer to a frame that was posted, None where it does not come in ``timeout`` s."""
+        if self._stream is None or not _is_among(frame, self._sent):
+            return None
+        try:
+            return self._answer(self._stream, (frame,), timeout)
+        except ClientError:
+            self._drop()
+        except BaseException:
+            self._drop()
+            raise
+        return None
 
     def close(self) -> None:
         """Close the connection."""
@@ -160,34 +189,38 @@ class Channel:
         self._sent.clear()
 
     def _try(self, frames: tuple[bytes, ...]) -> bytes:
+        transport = self._connected()
+        if self._stream is not None:
+            answer = self._answer(self._stream, frames, self.patience.exchange)
+        else:
+            answer = transport.exchange(frames[0], self.patience.exchange)
+            self.traffic.count(len(frames[0]), len(answer))
+        self.reconnects += self._lost
+        self._proven, self._fruitless, self._lost = True, 0, False
+        return answer
+
+    def _connected(self) -> Transport:
         if self._transport is None:
             self._transport = self._open()
             self._stream = self._transport if isinstance(self._transport, Stream) else None
             self._proven = False
             if self._longest:
                 self._transport.accept(self._longest)
-        answer = self._answer(self._transport, frames)
-        self.reconnects += self._lost
-        self._proven, self._fruitless, self._lost = True, 0, False
-        return answer
+        return self._transport
 
-    def _answer(self, transport: Transport, frames: tuple[bytes, ...]) -> bytes:
-        stream = self._stream
-        if stream is None:
-            answer = transport.exchange(frames[0], self.patience.exchange)
-            self.traffic.count(len(frames[0]), len(answer))
-            return answer
+    def _answer(self, stream: Stream, frames: tuple[bytes, ...], timeout: float) -> bytes:
         while True:
             self._send(stream, frames)
-            answer = stream.receive(self.patience.exchange)
+            answer = stream.receive(timeout)
             answered = self._sent.popleft()
+            self._one_by_one = False
             self.traffic.count(len(answered), len(answer))
             # Else nobody waits for it any more: a frame before it was refused.
             if _is_among(answered, frames):
                 return answer
 
     def _send(self, stream: Stream, frames: tuple[bytes, ...]) -> None:
-        for frame in frames:
+        for frame in frames[:1] if self._one_by_one else frames:
             if not _is_among(frame, self._sent):
                 stream.send(frame, self.patience.exchange)
                 self._sent.append(frame)
@@ -206,6 +239,7 @@ class Channel:
         if self._transport is not None:
             lost_in_vain = self._transport.name == "websocket" and not self._proven
             self._fruitless = self._fruitless + 1 if lost_in_vain else 0
+        self._one_by_one |= len(self._sent) > 1
         self.close()
 
     def _wait(self, error: _Lost, attempt: int, deadline: float) -> None:

@@ -7,7 +7,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -112,6 +112,7 @@ class RemoteBackend:
         self._began: float | None = None
         self._settled: deque[StepOutput] = deque()
         self._opened_at = -math.inf
+        self._prepared = False
         # Sessions in a row that were lost so soon.
         self._lost_soon = 0
         self.sessions_opened = 0
@@ -155,6 +156,10 @@ class RemoteBackend:
         self._asked, self._began = None, None
         self._begun.clear()
         self._settled.clear()
+        if self._prepared:
+            self._prepared = False
+            self._begin(None)
+            return None
         went_through = self._resumed() if self._protocol.stepping else None
         if self._protocol.opened is not None:
             # What a restore without an answer has done to the rows behind its start is not known.
@@ -167,6 +172,15 @@ class RemoteBackend:
             self._begin(wanted)
             return None
         return went_through
+
+    def prepare(self) -> None:
+        """Ask for a session ahead of time, without waiting for the answer; not where one is open,
+        or the connection carries one frame at a time. What fails shows when it is needed.
+        """
+        idle = self._protocol.opened is None and self._protocol.outstanding is None
+        if idle and self._channel.prepare():
+            self._channel.post(self._protocol.open())
+            self._prepared = True
 
     def held(self, wanted: Rows, start: int) -> int:
         """How many of the first rows of ``wanted`` the open session holds, of which it holds
@@ -189,7 +203,7 @@ class RemoteBackend:
     def _begin(self, wanted: Rows | None) -> None:
         """Open a session, with what is ``wanted`` where it is known how that will travel."""
         dtype = self._usual_dtype
-        if wanted is None or dtype is None or not self._keeps:
+        if wanted is None or dtype is None or not self._keeps or self._protocol.outstanding:
             self._ask(self._protocol.open)
         else:
             chain = self._named(wanted, dtype)
@@ -324,6 +338,7 @@ class RemoteBackend:
         is made again where it is lost. Whether the server has said that it did; False also where no
         session is open.
         """
+        self._take_prepared()
         frame = self._protocol.close(keep)
         if frame is None:
             return False
@@ -334,6 +349,16 @@ class RemoteBackend:
             return isinstance(decode_server_message(self._channel.exchange(frame), 1 << 16), Closed)
         except (ClientError, SplitError):
             return False
+
+    def _take_prepared(self) -> None:
+        """Learn the name of a session that was asked for ahead of time, to close it."""
+        asked, prepared, self._prepared = self._protocol.outstanding, self._prepared, False
+        if not prepared or asked is None:
+            return
+        answer = self._channel.answer_within(asked, _CLOSE_WITHIN)
+        if answer is not None:
+            with suppress(SplitError):
+                self._protocol.receive(answer)
 
     def _make_room(self, attention: AttentionRequest, positions: int) -> None:
         try:
@@ -378,8 +403,7 @@ class RemoteBackend:
                 self._protocol.forget()
                 raise ModelChanged from error
             except SplitError as error:
-                self._protocol.forget()
-                raise AnswerInvalid(error) from error
+                raise self._invalid(error) from error
             if isinstance(event, StepFailed):
                 raise ServerRefused.of(event.failure.error())
             if not isinstance(event, Ignored | StepReplaced):
@@ -388,8 +412,13 @@ class RemoteBackend:
         raise self._untrue("the answers belong to other requests")
 
     def _untrue(self, reason: str) -> AnswerInvalid:
+        return self._invalid(MalformedMessage(reason))
+
+    def _invalid(self, error: SplitError) -> AnswerInvalid:
+        """The session is over, and so is the connection, on which more may come that is untrue."""
         self._protocol.forget()
-        return AnswerInvalid(MalformedMessage(reason))
+        self._channel.close()
+        return AnswerInvalid(error)
 
     def _raise_final(self, refused: ServerRefused) -> None:
         if refused.code in _CACHE_LOST:

@@ -26,7 +26,7 @@ from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
-from split_client.transport.tls import tls_context
+from split_client.transport.tls_sessions import TlsSessions
 from split_wire.errors import FrameTooLarge, NotFound
 from split_wire.messages import SUBPROTOCOL
 
@@ -39,6 +39,7 @@ PING_AFTER = 10.0
 PONG_WITHIN = 20.0
 # A ping waits behind what is buffered; this much passes a megabit per second within PONG_WITHIN.
 _SEND_BUFFER = 512 * 1024
+_SESSIONS = TlsSessions()
 _SILENT = logging.getLogger("split_client.websocket")
 _SILENT.setLevel(logging.CRITICAL + 1)
 
@@ -118,6 +119,7 @@ class WebSocketTransport:
             if self._protocol.state is State.OPEN:
                 self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
                 self._flush()
+        _SESSIONS.remember(self._socket)
         self._socket.close()
 
     def _upgrade(self, token: str | None, deadline: float) -> None:
@@ -222,6 +224,6 @@ def _connect(endpoint: Endpoint, timeout: float) -> socket.socket:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         if not endpoint.secure:
             return raw
-        return tls_context(endpoint).wrap_socket(raw, server_hostname=endpoint.host)
+        return _SESSIONS.wrap(raw, endpoint)
     except OSError as error:
         raise unreachable(endpoint, error, timeout) from error

@@ -7,6 +7,9 @@ import math
 from split_wire.under_way import MOST_STEPS
 
 _LEAST = 2
+# A step that takes longer hides no round trip worth the name, and a server that holds back the next
+# one meanwhile answers no ping.
+_LONG = 2.0
 # Steps of fewer rows say nothing about those of a long prompt.
 _OF_A_PREFILL = 64
 
@@ -18,11 +21,13 @@ class Window:
 
     def __init__(self) -> None:
         self._trip = math.inf
-        self._step = 0.0
+        self._step = self._served = 0.0
 
     @property
     def most(self) -> int:
         """Steps to have under way."""
+        if self._served > _LONG:
+            return 1
         if not self._step or math.isinf(self._trip):
             return _LEAST
         return max(_LEAST, min(MOST_STEPS, 1 + math.ceil(self._trip / self._step)))
@@ -31,6 +36,7 @@ class Window:
         """A step of ``rows`` that was sent while no other was under way was answered after
         ``waited``, of which the server ``computed`` and had it ``queued``.
         """
+        self._served = computed + queued
         between = max(0.0, waited - computed - queued)
         self._trip = min(self._trip, between)
         if rows >= _OF_A_PREFILL:

@@ -53,6 +53,15 @@ def test_another_client_knows_nothing() -> None:
     assert not remembers(Drafting(3, "server").chat())
 
 
+def test_another_connection_begins_without_memory() -> None:
+    drafting = Drafting(3, "server")
+    learns(drafting.chat())
+    assert remembers(drafting.chat())
+    again = drafting.anew()
+    assert (again.drafts, again.memory) == (3, "server")
+    assert not remembers(again.chat())
+
+
 def test_drafts_that_are_off_have_no_drafter() -> None:
     drafts = Drafting("off", "chat").chat()
     assert drafts.drafter() is None
@@ -60,6 +69,14 @@ def test_drafts_that_are_off_have_no_drafter() -> None:
     learns(drafts)
     drafts.drafts = "off"
     assert drafts.drafter() is None
+
+
+def test_another_number_changes_nothing_of_what_is_remembered() -> None:
+    drafts = Drafting(3, "chat").chat()
+    learns(drafts)
+    for wanted in ("off", 4):
+        drafts.drafts = wanted  # type: ignore[assignment]
+    assert remembers(drafts)
 
 
 def test_an_expected_text_is_that_of_one_reply() -> None:

@@ -22,6 +22,7 @@ from split_wire.attention import AttentionRequest
 from split_wire.codec import decode_client_message, encode_message
 from split_wire.messages import Failure, Opened, Pong, Result, Step
 from split_wire.tensor import Tensor
+from tests.patience import until
 from tests.proxies import CuttingProxy
 from tests.split_client.servers import PeerAnswer, http_server, posting, socket_server
 from tests.split_wire.peer import (
@@ -336,7 +337,8 @@ def test_closing_ends_the_session_on_the_server(rig: Rig, peer: PeerAnswer) -> N
     rig.extend([1])
     assert len(peer.peer.sessions) == 1
     rig.sequence.close()
-    assert peer.peer.sessions == {}
+    # Leaving does not wait for the answer.
+    until(lambda: peer.peer.sessions == {})
 
 
 class Interrupted:

@@ -39,8 +39,7 @@ def cut(peer: PeerAnswer) -> Iterator[tuple[CuttingProxy, Rig]]:
 
 
 def starts(peer: PeerAnswer) -> list[int]:
-    messages = [decode_client_message(frame, LIMIT) for frame in peer.frames]
-    return [message.start for message in messages if isinstance(message, Step)]
+    return starts_of(peer.frames)
 
 
 def test_a_socket_carries_steps_of_a_prefill_one_after_the_other() -> None:
@@ -189,3 +188,16 @@ def test_a_slow_uplink_needs_no_more_steps_than_two() -> None:
     window.stepped(1, 0.1, 0.0, 0.0)
     window.stepped(512, 1.1, 0.01, 0.0)
     assert window.most == 2
+
+
+def test_a_step_that_takes_long_is_alone_until_one_does_not() -> None:
+    window = Window()
+    window.stepped(512, 10.1, 2.0, 8.0)
+    assert window.most == 1
+    window.stepped(512, 0.2, 0.1, 0.0)
+    assert window.most == 2
+
+
+def starts_of(frames: list[bytes]) -> list[int]:
+    messages = [decode_client_message(frame, LIMIT) for frame in frames]
+    return [message.start for message in messages if isinstance(message, Step)]

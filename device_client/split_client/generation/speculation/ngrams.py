@@ -66,14 +66,16 @@ class Ngrams:
         """Its last tokens, as many as a match may have."""
         return self.tokens[-LONGEST:]
 
-    def agreeing(self, at: int, tail: Sequence[int]) -> int:
+    def agreeing(self, at: int, tail: array[int]) -> int:
         """How many of the tokens before the position ``at`` are those at the end of ``tail``."""
         tokens, most, count = self.tokens, min(len(tail), at), 0
+        if most == len(tail) and tokens[at - most : at] == tail:
+            return most
         while count < most and tokens[at - 1 - count] == tail[-1 - count]:
             count += 1
         return count
 
-    def found(self, tail: Sequence[int], least: int, below: int = LONGEST) -> tuple[int, list[int]]:
+    def found(self, tail: array[int], least: int, below: int = LONGEST) -> tuple[int, list[int]]:
         """The longest match of ``least`` or more tokens at the end of ``tail``, and the positions
         after it, newest first; 0 and none where there is none. Orders above ``below`` are not
         asked.
@@ -92,23 +94,23 @@ class Ngrams:
         """
         going, out = positions[:_VOICES], list[int]()
         while len(out) < most:
-            said: dict[int, list[int]] = {}
-            for at in going:
-                token = self._after(at, out)
-                if token >= 0:
-                    said.setdefault(token, []).append(at)
-            if not said:
+            said = self._said(going, out)
+            if said.count(said[0]) < len(said):
+                token = _most_frequent(said)
+                going = [at for at, one in zip(going, said, strict=True) if one == token]
+            else:
+                token = said[0]
+            if token < 0:
                 break
-            token = max(said, key=lambda one: len(said[one]))
-            going = said[token]
             out.append(token)
         return going[0], tuple(out)
 
-    def _best(self, index: int, bucket: int, tail: Sequence[int]) -> tuple[int, list[int]]:
+    def _best(self, index: int, bucket: int, tail: array[int]) -> tuple[int, list[int]]:
         at, chain, order = self._heads[index][bucket], self._chains[index], _ORDERS[index]
         best, positions = order, list[int]()
         for _ in range(_LOOKED_AT):
-            if at < 0:
+            # Further ones have no voice.
+            if at < 0 or (best == LONGEST and len(positions) == _VOICES):
                 break
             match = self.agreeing(at, tail)
             if match > best:
@@ -118,11 +120,22 @@ class Ngrams:
             at = chain[at]
         return best, positions
 
-    def _after(self, at: int, out: list[int]) -> int:
-        place = at + len(out)
-        if place < len(self.tokens):
-            return self.tokens[place]
-        return out[place - len(self.tokens)] if self._repeats else -1
+    def _said(self, going: list[int], out: list[int]) -> list[int]:
+        """What follows ``out`` at each of ``going``; negative where nothing does."""
+        tokens, end, ahead = self.tokens, len(self.tokens), len(out)
+        if self._repeats:
+            places = [at + ahead for at in going]
+            return [tokens[at] if at < end else out[at - end] for at in places]
+        return [tokens[at + ahead] if at + ahead < end else -1 for at in going]
+
+
+def _most_frequent(said: list[int]) -> int:
+    """Of what is a token, the most frequent, else the first."""
+    counts: dict[int, int] = {}
+    for token in said:
+        if token >= 0:
+            counts[token] = counts.get(token, 0) + 1
+    return max(counts, key=counts.__getitem__)
 
 
 def _buckets(tokens: Sequence[int], end: int) -> tuple[int, int, int]:

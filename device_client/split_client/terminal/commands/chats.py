@@ -144,6 +144,7 @@ class Chats:
         open_here = kept is not None and folded(kept.name) == folded(name)
         if open_here:
             self.turns.kept = None
+            self.chat.forget_drafts()
         self.client.forget_drafts()
         self.screen.note(f"deleted “{name}”")
         self.forget.saved(saved, open_here=open_here)

@@ -5,28 +5,37 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from typing import Protocol
 
 from split_client.api import Tool, ToolCall
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 
-_KEYS = "y n a"
+_CTRL_D = b"\x04"
+
+
+class Keys(Protocol):
+    """Whoever presses keys."""
+
+    def drop(self) -> None:
+        """What was pressed so far answers nothing."""
+
+    def press(self) -> str | None:
+        """What is pressed next, several characters where they come at once; None: nobody is there,
+        or leaves.
+        """
 
 
 class Confirmation:
-    """``runs``: what runs a tool, in words, by its name; ``key`` waits for a key, None: nobody is
-    there to press one.
+    """``runs``: what runs a tool, in words, by its name.
 
     What is allowed for good is kept here alone, for one tool and exactly its definition.
     """
 
-    def __init__(
-        self, screen: Screen, runs: dict[str, str], key: Callable[[], str | None] | None = None
-    ) -> None:
+    def __init__(self, screen: Screen, runs: dict[str, str], keys: Keys | None = None) -> None:
         self._screen = screen
         self._runs = runs
-        self._key = key or (lambda: read_key(screen))
+        self._keys = keys or TerminalKeys(screen)
         self._always: set[tuple[str, str, str]] = set()
 
     def allow(self, call: ToolCall, tool: Tool) -> bool:
@@ -38,19 +47,22 @@ class Confirmation:
         allowed = (tool.name, tool.digest(), runs)
         if allowed in self._always:
             return True
-        screen.note("run it? y: yes, n: no, a: always in this chat")
-        key = self._pressed()
+        key = self._answer()
         if key == "a":
             self._always.add(allowed)
-        if key is None or key == "n":
+        if key not in ("y", "a"):
             screen.note("not run" if key else "not run: calls are confirmed at a terminal")
         return key in ("y", "a")
 
-    def _pressed(self) -> str | None:
-        while (key := self._key()) is not None:
-            if key in _KEYS.split():
+    def _answer(self) -> str | None:
+        question = "run it? y: yes, n: no, a: always in this chat"
+        while True:
+            self._keys.drop()
+            self._screen.note(question)
+            key = self._keys.press()
+            if key is None or key in ("y", "n", "a"):
                 return key
-        return None
+            question = "press y, n or a"
 
 
 def shown_arguments(call: ToolCall) -> str:
@@ -59,29 +71,42 @@ def shown_arguments(call: ToolCall) -> str:
     return "".join(_shown(character) for character in text)
 
 
-def read_key(screen: Screen) -> str | None:
-    """The next key that is pressed alone: neither typed ahead, nor a part of a paste or sequence.
+class TerminalKeys:
+    """Standard input, where a person sits at it and at the screen."""
 
-    None where no person is there, and at the end of input.
-    """
-    if not (sys.stdin.isatty() and screen.interactive):
-        return None
-    try:
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def drop(self) -> None:
+        """What was typed ahead, or pasted, is no answer to what was not seen yet."""
+        if self._attended():
+            import termios
+
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+    def press(self) -> str | None:
+        """The bytes that come at once: more than one are a paste or a key's sequence."""
+        if not self._attended():
+            return None
         import termios
         import tty
-    except ImportError:
-        return None
-    terminal = sys.stdin.fileno()
-    before = termios.tcgetattr(terminal)
-    try:
-        # Keys that were pressed before the question was seen answer nothing.
-        tty.setcbreak(terminal, termios.TCSAFLUSH)
-        pressed = os.read(terminal, 64)
-    finally:
-        termios.tcsetattr(terminal, termios.TCSANOW, before)
-    if not pressed or pressed == b"\x04":
-        return None
-    return pressed.decode("ascii", "replace")
+
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        try:
+            tty.setcbreak(terminal, termios.TCSANOW)
+            pressed = os.read(terminal, 64)
+        finally:
+            termios.tcsetattr(terminal, termios.TCSANOW, before)
+        left = not pressed or pressed == _CTRL_D
+        return None if left else pressed.decode("ascii", "replace")
+
+    def _attended(self) -> bool:
+        try:
+            import termios  # noqa: F401
+        except ImportError:
+            return False
+        return sys.stdin.isatty() and self._screen.interactive
 
 
 def _shown(character: str) -> str:

@@ -20,7 +20,8 @@ from split_client.terminal.input.unseen import keys_unseen
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import status_line
 from split_client.terminal.paths import expanded
-from split_client.terminal.sampling import SettingInvalid, sampling_from
+from split_client.terminal.sampling import SettingInvalid, expected_from, sampling_from
+from split_client.terminal.tools.either import require_one
 from split_client.tools.call import ToolCall
 from split_client.tools.definitions import load_tools
 from split_client.tools.errors import ToolResultInvalid
@@ -40,6 +41,7 @@ def run_generate_with_tools(config: ReplyConfig, request: GenerateRequest, scree
     asked = request.tools
     if request.raw:
         raise SettingInvalid("tools are written by the chat template; leave --raw out")
+    require_one(request.form, asked)
     if asked.file is None:
         raise SettingInvalid("there are no tools; --tools FILE defines them")
     tools = load_tools(asked.file)
@@ -75,6 +77,7 @@ def _chat(
     params = sampling_from(config, client.default_params)
     chat = client.conversation(None, params, max_tokens=config.max_tokens, stop=config.stop)
     chat.conversation.replace(messages)
+    chat.expected = expected_from(config)
     chat.tools = tools
     chat.tool_choice = choice
     return chat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_client.grammar.keywords import MOST_BYTES
 from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED
 from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
@@ -67,6 +68,7 @@ _GENERATION: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "cache_group": optional("string", maxLength=MAX_GROUP),
     "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
+    "grammar": optional("string", maxLength=MOST_BYTES),
 }
 KOBOLD_SCHEMAS: Schema = {
     "KoboldError": record(

@@ -6,53 +6,19 @@ import itertools
 
 import pytest
 
-from scripts.vectors.drafts.texts import Numbers, edited, prose, records
+from scripts.bench.drafts.virtual import Network, decoded, plain
+from scripts.bench.drafts.workloads import workloads
+from scripts.vectors.drafts.texts import Numbers, prose
 from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.speculation.drafts import NO_DRAFT, Draft, StepCost
 from split_client.generation.speculation.length import AdaptiveLength
 from split_client.generation.speculation.memo import Memo
 from split_client.generation.speculation.silence import Silence
-from tests.split_client.generation.speculation.virtual import Network, decoded, plain
 
 _TOKENS = 500
 
 
-def _workloads() -> dict[str, tuple[list[int], list[int]]]:
-    numbers = Numbers(7)
-    text = prose(numbers, 650)
-    strange = prose(numbers, 900, 300)
-    return {
-        "copy with edits": (text, edited(numbers, text)[:_TOKENS]),
-        "records": ([1], records(numbers, 40)[:_TOKENS]),
-        "prose without a repeat": (strange[:400], strange[400:]),
-        "random tokens of few": (numbers.ids(300, 12), numbers.ids(_TOKENS, 12)),
-        "right at first, then wrong": (text, text[:150] + numbers.ids(350, 40)),
-        "right in parts": (text, _parts(numbers, text)),
-        "the same context, another token": ([1, 2, 3, 4, 99], _other_tokens()),
-        "runs": ([1], _runs(numbers)),
-    }
-
-
-def _parts(numbers: Numbers, text: list[int]) -> list[int]:
-    out = list[int]()
-    while len(out) < _TOKENS:
-        at = numbers.below(600)
-        out += text[at : at + 5] + numbers.ids(15, 40)
-    return out[:_TOKENS]
-
-
-def _other_tokens() -> list[int]:
-    return [token for index in range(100) for token in (1, 2, 3, 4, 100 + index)]
-
-
-def _runs(numbers: Numbers) -> list[int]:
-    out = list[int]()
-    while len(out) < _TOKENS:
-        out += [numbers.below(30)] * (1 + numbers.below(12))
-    return out[:_TOKENS]
-
-
-WORKLOADS = _workloads()
+WORKLOADS = workloads(_TOKENS)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

@@ -162,6 +162,12 @@ def test_no_draft_goes_beyond_what_is_interactive_nor_beyond_the_reply_and_its_c
     assert max(start + sent for start, sent, _ in backend.steps) <= 7
 
 
+def test_a_server_cannot_ask_for_drafts_without_end(head: ExactLMHead) -> None:
+    says = Says(plain(head, 90))
+    reply(head, sequence_over(RowBackend(max_rows=512, interactive_rows=512)), 90, drafter=says)
+    assert max(says.asked) == 31
+
+
 def test_only_states_that_are_asked_for_are_corrected(head: ExactLMHead) -> None:
     corrected: list[NDArray[np.float32]] = []
 

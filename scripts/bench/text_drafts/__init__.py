@@ -1,0 +1,1 @@
+"""Drafts and forms of OpenAI's API, beside the engine."""
