@@ -13,6 +13,9 @@ if TYPE_CHECKING:
         Reply,
         SamplingParams,
         SplitClient,
+        Tool,
+        ToolCall,
+        ToolRun,
     )
     from split_client.errors import ClientError
 
@@ -24,6 +27,9 @@ __all__ = [
     "Reply",
     "SamplingParams",
     "SplitClient",
+    "Tool",
+    "ToolCall",
+    "ToolRun",
 ]
 
 

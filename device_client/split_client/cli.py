@@ -52,14 +52,21 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from split_client.generation.errors import InvalidSamplingParameter
+    from split_client.grammar.errors import GrammarInvalid, GrammarMissing, TokenizerUnreadable
     from split_client.terminal.output.screen import Screen
     from split_client.terminal.sampling import SettingInvalid
+    from split_client.tools.errors import ToolChoiceInvalid, ToolResultInvalid, ToolsInvalid
     from split_wire.errors import SplitError
 
     screen = Screen()
+    tools = (ToolsInvalid, ToolChoiceInvalid, ToolResultInvalid)
+    usage = (SettingsError, SettingInvalid, InvalidSamplingParameter, GrammarInvalid, *tools)
     try:
         return _dispatch(options, screen)
-    except (SettingsError, SettingInvalid, InvalidSamplingParameter) as error:
+    except (GrammarMissing, TokenizerUnreadable) as error:
+        screen.error(str(error), error.code)
+        return 1
+    except usage as error:
         screen.error(str(error), error.code)
         return 2
     except (ClientError, SplitError) as error:
@@ -86,9 +93,14 @@ def _dispatch(options: argparse.Namespace, screen: Screen) -> int:
         run_chat(load(ChatConfig, options), ChatRequest.of(options), screen)
         return 0
     config = load(ReplyConfig, options, also=(ChatConfig,))
+    request = GenerateRequest.of(options)
+    if request.tools.wanted:
+        from split_client.terminal.tools.generating import run_generate_with_tools
+
+        return 0 if run_generate_with_tools(config, request, screen) else 130
     from split_client.terminal.generate import run_generate
 
-    return 0 if run_generate(config, GenerateRequest.of(options), screen) else 130
+    return 0 if run_generate(config, request, screen) else 130
 
 
 def _completion(what: str, screen: Screen) -> int:

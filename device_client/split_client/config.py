@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from split_client.generation.errors import InvalidSamplingParameter
+from split_client.generation.speculation.wanted import MOST_DRAFTS, Drafts, drafts_of
 from split_client.transport.endpoint import DEFAULT_URL
 from split_settings import option, settings
 
@@ -20,6 +22,13 @@ def _bias(text: str) -> str:
     if not inside:
         raise ValueError(f"{text[:40]!r} is not TOKEN_ID=NUMBER in -100..100, like 42=-5")
     return text
+
+
+def _drafts(text: str) -> Drafts:
+    try:
+        return drafts_of(text)
+    except InvalidSamplingParameter as error:
+        raise ValueError(f"expected {error.allowed}, got {text[:40]!r}") from None
 
 
 @settings("client")
@@ -225,6 +234,27 @@ class ReplyConfig(NoiseConfig):
         "bytes per token, not proven; full: every row each time, results of exact",
         choices=("exact", "compact", "full"),
         group="sampling",
+    )
+    drafts: Drafts = option(
+        "auto",
+        help="tokens that a step guesses, so that it brings several where they are right: auto (as "
+        f"many as pay), off, or a number up to {MOST_DRAFTS}; replies do not depend on it",
+        metavar="N",
+        group="drafts",
+        parse=_drafts,
+    )
+    draft_file: Path | None = option(
+        None,
+        help="a text that the reply is thought to be, but for differences: the file it edits",
+        metavar="FILE",
+        group="drafts",
+    )
+    draft_memory: str = option(
+        "chat",
+        help="what guesses are made of: this chat alone, or replies of other chats with this "
+        "server since the program was started, too",
+        choices=("chat", "server"),
+        group="drafts",
     )
     markdown: bool = option(True, help="render markdown on a terminal", group="screen")
     theme: str = option(

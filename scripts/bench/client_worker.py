@@ -96,5 +96,5 @@ def _measured(reply: Reply) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    with SplitClient(sys.argv[1], cache=Path(sys.argv[2])) as connected:
+    with SplitClient(sys.argv[1], cache=Path(sys.argv[2]), drafts="off") as connected:
         serve(ClientWorker(connected).handle)

@@ -59,8 +59,8 @@ DRAWN = {
         ("What is split inference?", "and what is the KV cache?", "/save Basics", "/chats", "/set"),
     ),
     "chat-markdown": Picture(80, 32, ("/load Mark",)),
-    "chat-panel": Picture(80, 32, ("What is split inference?", "/server")),
-    "chat-panel-40": Picture(40, 46, ("What is split inference?", "/server")),
+    "chat-panel": Picture(80, 36, ("What is split inference?", "/server")),
+    "chat-panel-40": Picture(40, 52, ("What is split inference?", "/server")),
     "attention": Picture(
         80, 26, ("What is split inference?", "/attention", "What does the server see?")
     ),

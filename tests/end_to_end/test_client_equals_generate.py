@@ -97,12 +97,13 @@ def test_every_turn_of_a_chat_equals_generate_and_sends_only_new_tokens(
     messages = [{"role": "system", "content": "You are brief."}]
     for turn, text in enumerate(TURNS):
         messages.append(user(text))
-        before = chat.cached_tokens
+        before = 0 if chat.answered is None else len(chat.answered.ids)
         chat.params, chat.max_tokens = GREEDY, 40
         reply = chat.send(text)
         content = reply.read()
         assert reply.token_ids == expected(EMBEDDED, messages)
-        assert reply.stats.prompt_sent == reply.stats.prompt_tokens - before
+        # The reply's last token has travelled only if it was a draft.
+        assert 0 <= reply.stats.prompt_sent - (reply.stats.prompt_tokens - before) <= min(before, 1)
         assert turn == 0 or reply.stats.prompt_sent < 30
         messages.append(said(content))
 

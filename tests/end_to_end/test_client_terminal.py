@@ -371,6 +371,7 @@ def test_lists_and_panels_fit_the_terminal(
 
 def test_the_panel_counts_what_travelled(chat: tuple[SplitClient, ChatSession]) -> None:
     client, session = chat
+    session.drafts = "off"
     screen, _ = talk(chat, QUESTION, "/server", "/panel")
     answered = session.answered
     assert answered is not None

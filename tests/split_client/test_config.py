@@ -45,6 +45,12 @@ def read(folder: Path, line: str) -> ChatConfig:
         ("markdown = 1", "markdown"),
         ('theme = "pink"', "theme"),
         ("system = 3", "system"),
+        ("drafts = 32", "drafts"),
+        ("drafts = 0", "drafts"),
+        ("drafts = true", "drafts"),
+        ('drafts = "often"', "drafts"),
+        ('draft_memory = "all"', "draft_memory"),
+        ("draft_file = 3", "draft_file"),
     ],
 )
 def test_a_wrong_type_or_range_names_file_and_key(tmp_path: Path, line: str, key: str) -> None:
@@ -80,3 +86,10 @@ def test_the_largest_delta_is_one_that_noise_takes() -> None:
     delta = next(s for s in settings_of(ChatConfig) if s.name == "noise_delta").details.maximum
     assert delta is not None
     assert NoiseSettings(sigma=1.0, delta=delta).delta < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "drafts"), [('"auto"', "auto"), ('"off"', "off"), ('"8"', 8), ("31", 31)]
+)
+def test_drafts_are_a_word_or_a_number(tmp_path: Path, text: str, drafts: object) -> None:
+    assert read(tmp_path, f"drafts = {text}").drafts == drafts

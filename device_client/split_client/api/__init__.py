@@ -16,12 +16,16 @@ from split_client.api.asked import SamplingWords
 from split_client.api.asynchronous import AsyncSplitClient
 from split_client.api.client import ClientStats, SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
+from split_client.api.tool_run import ToolRun
 from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
 from split_client.generation.sampling.params import SamplingParams
+from split_client.grammar.form import Choice, Gbnf, JsonObject, JsonSchema, Lark, Regex
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.tools.call import ToolCall
+from split_client.tools.tool import Tool
 from split_client.transport.server_cache import DiskCache, Purged, ServerCache
 from split_wire.attention import AttentionRequest, AttentionWeights
 
@@ -33,16 +37,25 @@ __all__ = [
     "AttentionRequest",
     "AttentionWeights",
     "ChatSession",
+    "Choice",
     "ClientStats",
     "DiskCache",
     "Forgotten",
+    "Gbnf",
+    "JsonObject",
+    "JsonSchema",
+    "Lark",
     "Message",
     "NoiseSettings",
     "Purged",
+    "Regex",
     "Reply",
     "ReplyStats",
     "SamplingParams",
     "SamplingWords",
     "ServerCache",
     "SplitClient",
+    "Tool",
+    "ToolCall",
+    "ToolRun",
 ]

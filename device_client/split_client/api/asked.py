@@ -8,16 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypedDict
 
-from split_client.chat.conversation import Message
+from split_client.chat.message import Message
+from split_client.chat.reading import message_in
 from split_client.errors import MessageInvalid
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_wire.attention import AttentionRequest
 
-ROLES = ("system", "user", "assistant")
 _NAMES = tuple(field.name for field in dataclasses.fields(SamplingParams))
 
-Messages: TypeAlias = str | Sequence[Mapping[str, str]]
+Messages: TypeAlias = str | Sequence[Mapping[str, Any]]
 """Maps of role and content, the last of them the user's; a text is one message of the user."""
 
 
@@ -50,6 +51,7 @@ class Asked:
     stop: tuple[str, ...]
     attention: AttentionRequest | None
     expected: str | None
+    form: Form | None
 
     @classmethod
     def of(
@@ -61,10 +63,12 @@ class Asked:
         stop: str | Iterable[str],
         attention: AttentionRequest | None,
         expected: str | None = None,
+        form: Any = None,
     ) -> Asked:
-        """Raises InvalidSamplingParameter, and TypeError for a word that is none."""
+        """Raises InvalidSamplingParameter, GrammarInvalid; TypeError for a word that is none."""
         given = given_words(words)
-        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention, expected)
+        texts, wanted = stop_texts(stop), form_of(form)
+        return cls(prompt, params, given, max_tokens, texts, attention, expected, wanted)
 
     def sampling(self, defaults: SamplingParams) -> SamplingParams:
         """The words over the params over the model's ``defaults``."""
@@ -100,10 +104,10 @@ def messages_of(given: Messages) -> tuple[Message, ...]:
     return tuple(_message(index, message) for index, message in enumerate(given))
 
 
-def _message(index: int, given: Mapping[str, str]) -> Message:
-    match given:
-        case {"role": str(role), "content": str(content)}:
-            if role not in ROLES:
-                raise MessageInvalid(index, f"the role {role[:40]!r} is none of {', '.join(ROLES)}")
-            return Message(role, content)
-    raise MessageInvalid(index)
+def _message(index: int, given: Mapping[str, Any]) -> Message:
+    message = message_in(given) if isinstance(given, Mapping) else None
+    if message is None:
+        raise MessageInvalid(index)
+    if isinstance(message, str):
+        raise MessageInvalid(index, message)
+    return message

@@ -14,13 +14,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo
 from split_client.api.asked import Asked, Messages, SamplingWords, messages_of
 from split_client.api.client import ClientStats, SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
+from split_client.api.tool_run import ToolRun
 from split_client.api.worker import Worker
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS
 from split_client.generation.head.head import HeadKind
@@ -31,6 +32,7 @@ from split_client.generation.speculation.wanted import DraftMemory, Drafts
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
+from split_client.tools.tool import Tool
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.transport.server_cache import Purged, ServerCache
@@ -109,11 +111,14 @@ class AsyncSplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.chat`."""
         said = messages_of(messages)
-        return self._reply(Asked.of(said, params, words, max_tokens, stop, attention, expected))
+        return self._reply(
+            Asked.of(said, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def generate(
         self,
@@ -124,10 +129,13 @@ class AsyncSplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.generate`."""
-        return self._reply(Asked.of(prompt, params, words, max_tokens, stop, attention, expected))
+        return self._reply(
+            Asked.of(prompt, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     async def conversation(
         self,
@@ -136,15 +144,27 @@ class AsyncSplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncChatSession:
         """As :meth:`SplitClient.conversation`."""
         session = await self._worker.run(
             lambda: self._client.conversation(
-                system, params, max_tokens=max_tokens, stop=stop, **words
+                system, params, max_tokens=max_tokens, stop=stop, form=form, **words
             )
         )
         return AsyncChatSession(self, session)
+
+    async def run(
+        self,
+        messages: Messages,
+        tools: Iterable[Tool | Callable[..., object]],
+        **options: Any,
+    ) -> ToolRun:
+        """As :meth:`SplitClient.run`; the tools run on the client's thread, where other replies
+        wait for them.
+        """
+        return await self._worker.run(lambda: self._client.run(messages, tools, **options))
 
     def cancel(self) -> None:
         """End the replies that are being made after their next token, and any wait for the server.
@@ -185,6 +205,15 @@ class AsyncSplitClient:
         """The opened ends, once :meth:`connect` was awaited."""
         return self._client.ends
 
+    async def most_drafts(self) -> int:
+        """As :attr:`SplitClient.most_drafts`."""
+        return await self._worker.run(lambda: self._client.most_drafts)
+
+    @property
+    def drafts(self) -> Drafts:
+        """How many tokens a step of replies guesses."""
+        return self._client.drafts
+
     @property
     def server_cache(self) -> Cache:
         """Whether the server may keep what it computed of a chat for later sessions."""
@@ -224,7 +253,7 @@ class AsyncSplitClient:
                 # Sessions of a connection that was closed meanwhile are gone with its list.
                 idle.append(sequence)
 
-    async def run(self, work: Callable[[], _T]) -> _T:
+    async def work(self, work: Callable[[], _T]) -> _T:
         """Implements :class:`split_client.api.replies.Maker`."""
         return await self._worker.run(work)
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
@@ -19,13 +19,17 @@ from split_client.api.asked import (
     messages_of,
     sampling_of,
 )
+from split_client.api.tool_run import ToolRun, tool_run
 from split_client.chat.bound import TextBound
+from split_client.chat.calling import CallMaker
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.drafting import Drafting
 from split_client.chat.ends import ends_of
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.chat.session import ChatSession
+from split_client.chat.spelling import Spelling, ends_of_turns
+from split_client.chat.tool_turns import MOST_TURNS, Allow
 from split_client.errors import Cancelled
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sampling.params import SamplingParams
@@ -38,12 +42,16 @@ from split_client.generation.speculation.wanted import (
     drafts_of,
 )
 from split_client.generation.stops import stop_texts
-from split_client.model.connected import ConnectedModel, Hooks, Wanted
+from split_client.grammar.form import form_of
+from split_client.model.connected import ConnectedModel, Hooks
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
+from split_client.model.wanted import Wanted
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.noise.settings import NoiseSettings
+from split_client.tools.families import call_form_of
+from split_client.tools.tool import Tool
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Mode, Patience, Reconnecting
 from split_client.transport.endpoint import DEFAULT_URL, Endpoint
@@ -160,9 +168,11 @@ class SplitClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def connect(self) -> None:
+    def connect(self, *, begin: bool = False) -> None:
         """Find out which model is served, pull its ends if they are not here, open them.
 
+        ``begin``: a session for the first chat or reply is asked for meanwhile; it counts against
+        the server's limits, so only where one follows at once.
         Raises the errors of ``split_client.errors``, ``split_client.generation.errors`` and, for an
         adapter that is not there, ``split_client.adapters.errors``, and with noise those of
         ``split_client.noise.errors``.
@@ -172,7 +182,7 @@ class SplitClient:
         self.resume()
         if self._wanted.noise is not None:
             require_blind_adapter(self._adapter)
-        self._model = ConnectedModel.open(self._wanted, self._store, self._hooks)
+        self._model = ConnectedModel.open(self._wanted, self._store, self._hooks, begin=begin)
         try:
             # A name that nobody knows is told now, not after the first message.
             self._chooser.choice(self._adapter, "")
@@ -183,10 +193,13 @@ class SplitClient:
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
         model, self._model = self._model, None
-        self._shared, self._last_noised = None, None
+        # Another model may answer there the next time, whose tokens have other ids.
+        self._drafting = self._drafting.anew()
         self._chooser.close()
         if model is not None:
+            # The model ends the sessions of sequences that somebody still holds.
             model.close()
+        self._shared, self._last_noised = None, None
 
     def chat(
         self,
@@ -197,6 +210,7 @@ class SplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The answer to ``messages`` (maps of role and content), the last of them the user's.
@@ -207,9 +221,15 @@ class SplitClient:
         ``words`` (``temperature=0``, ``seed=1``) change single settings of ``params``, or of the
         model's own. With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what
         each token attends to; a server without that capability refuses with ``unsupported``.
+
+        ``form``: what the reply is to be: a JSON schema as a dict, a class with
+        ``model_json_schema``, or a form of ``split_client.grammar.forms``; :attr:`Reply.value` then
+        is the parsed JSON. Raises GrammarInvalid and its kinds.
         """
         said = messages_of(messages)
-        return self.begin(Asked.of(said, params, words, max_tokens, stop, attention, expected))
+        return self.begin(
+            Asked.of(said, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def generate(
         self,
@@ -220,13 +240,16 @@ class SplitClient:
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
         expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The continuation of ``prompt`` as plain text, without a chat template.
 
-        ``words``, ``attention`` and ``expected`` as in :meth:`chat`.
+        ``words``, ``attention``, ``expected`` and ``form`` as in :meth:`chat`.
         """
-        return self.begin(Asked.of(prompt, params, words, max_tokens, stop, attention, expected))
+        return self.begin(
+            Asked.of(prompt, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def begin(self, asked: Asked, sequence: TokenSequence | None = None) -> Reply:
         """The reply to ``asked``, over ``sequence`` in place of the session that replies share."""
@@ -242,6 +265,7 @@ class SplitClient:
             asked.stop,
             asked.attention,
             drafter=self._drafter(asked.expected),
+            form=asked.form,
         )
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)
@@ -260,13 +284,14 @@ class SplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens.
 
         The settings are those of its replies, as in :meth:`chat`; the chat can change them.
         """
-        given, stops = given_words(words), stop_texts(stop)
+        given, stops, wanted = given_words(words), stop_texts(stop), form_of(form)
         sequence, self._last_noised = self._connected().sequence()
         chat = ChatSession(
             self._maker(),
@@ -276,11 +301,40 @@ class SplitClient:
             self._last_noised,
             self._forget,
             self._drafting.chat(),
+            CallMaker(self.ends),
         )
         chat.adapter = self._adapter
-        chat.max_tokens, chat.stop = max_tokens, stops
+        chat.max_tokens, chat.stop, chat.form = max_tokens, stops, wanted
         chat.params = sampling_of(params, given, self.default_params) if given else params
         return chat
+
+    def run(
+        self,
+        messages: Messages,
+        tools: Iterable[Tool | Callable[..., object]],
+        *,
+        most_turns: int = MOST_TURNS,
+        choice: str = "auto",
+        params: SamplingParams | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        stop: str | Iterable[str] = (),
+        allow: Allow = lambda _call, _tool: True,
+        **words: Unpack[SamplingWords],
+    ) -> ToolRun:
+        """The answer to ``messages`` by a model that may call ``tools``: they are run here, and
+        their results are given back, until a reply calls none or ``most_turns`` replies were made.
+
+        ``tools``: functions with annotated parameters, or :class:`Tool`. ``choice``: "auto",
+        "required", "none" or a tool's name, for the first reply. ``allow`` may decline a call.
+        What does not fit a tool's schema, and exceptions of tools, are told to the model.
+
+        Raises ToolsInvalid, ToolChoiceInvalid, GrammarInvalid and what :meth:`chat` raises.
+        """
+        chat = self.conversation(None, params, max_tokens=max_tokens, stop=stop, **words)
+        try:
+            return tool_run(chat, messages_of(messages), tools, choice, most_turns, allow)
+        finally:
+            chat.close()
 
     def forget(self, messages: Messages) -> Forgotten:
         """Have the server delete what it keeps of a chat with these ``messages``, for example one
@@ -446,7 +500,9 @@ class SplitClient:
     def _new_conversation(self, system: str | None) -> Conversation:
         ends = self.ends
         bound = TextBound(ends.manifest.max_context, ends.tokenizer.longest_token)
-        return Conversation(ends.template(), ends.tokenizer, system, bound)
+        template = ends.template()
+        spelling = Spelling(call_form_of(template.source), ends_of_turns(ends))
+        return Conversation(template, ends.tokenizer, system, bound, spelling)
 
     def _session(self) -> TokenSequence:
         if self._shared is None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
+from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, FinishReason
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.wanted import Drafts
+from split_client.grammar.form import Form
 from split_client.model.forgetting import Forgotten
+from split_client.tools.call import ToolCall
+from split_client.tools.tool import Tool
 
 _T = TypeVar("_T")
 
@@ -24,7 +28,7 @@ class Maker(Protocol):
     def place(self, reply: AsyncReply) -> AbstractAsyncContextManager[Sequence | None]:
         """A place among the replies that are made at a time, with the session of this one."""
 
-    async def run(self, work: Callable[[], _T]) -> _T:
+    async def work(self, work: Callable[[], _T]) -> _T:
         """What ``work``, which talks to the server, returns."""
 
     async def following(self, events: Iterator[Event], *, stopped: bool) -> Event | None:
@@ -46,7 +50,7 @@ class AsyncReply:
         """The rest of the reply with its tokens and timings."""
         async with self._maker.place(self) as sequence:
             if self._reply is None:
-                self._reply = await self._maker.run(lambda: self._make(sequence))
+                self._reply = await self._maker.work(lambda: self._make(sequence))
             events = self._reply.events()
             while True:
                 event = await self._maker.following(events, stopped=self._stopped)
@@ -74,6 +78,18 @@ class AsyncReply:
         """The text so far; ``await reply.read()`` makes all of it."""
         # A reply that is not begun would be read here, on the thread of the event loop.
         return "" if self._reply is None or not self._reply.begun else self._reply.text
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of tools so far."""
+        return () if self._reply is None else self._reply.calls
+
+    async def value(self) -> Any:
+        """As :attr:`Reply.value`, once the reply is read, which this does."""
+        await self.read()
+        if self._reply is None:
+            raise ReplyCut("it was stopped before it began; ask again")
+        return self._reply.value
 
     @property
     def token_ids(self) -> list[int]:
@@ -118,7 +134,7 @@ class AsyncChatSession:
 
     async def forget(self, *, texts: bool = True) -> Forgotten:
         """As :meth:`ChatSession.forget`."""
-        return await self._maker.run(lambda: self.session.forget(texts=texts))
+        return await self._maker.work(lambda: self.session.forget(texts=texts))
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -169,6 +185,30 @@ class AsyncChatSession:
     @expected.setter
     def expected(self, text: str | None) -> None:
         self.session.expected = text
+
+    @property
+    def form(self) -> Form | None:
+        return self.session.form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self.session.form = form
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return self.session.tools
+
+    @tools.setter
+    def tools(self, tools: Iterable[Tool | Callable[..., object]]) -> None:
+        self.session.tools = tools
+
+    @property
+    def tool_choice(self) -> str:
+        return self.session.tool_choice
+
+    @tool_choice.setter
+    def tool_choice(self, choice: str) -> None:
+        self.session.tool_choice = choice
 
     @property
     def adapter(self) -> str | None:

@@ -7,44 +7,23 @@ only new tokens travel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Any
 
+from split_client.chat.as_written import AsWritten
 from split_client.chat.bound import TextBound
-from split_client.errors import PromptEmpty
+from split_client.chat.message import Message, without_result
+from split_client.chat.spelling import Encoder, Renderer, Spelling
+from split_client.chat.writing import written
+from split_client.errors import PromptEmpty, TemplateFailed, TemplateTooCostly
+from split_client.tools.call import ToolCall
 
+__all__ = ["Conversation", "Encoder", "Message", "Prompt", "Renderer", "Spelling"]
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """``role``: system, user or assistant."""
-
-    role: str
-    content: str
-
-    def as_dict(self) -> dict[str, str]:
-        """As templates and files have it."""
-        return {"role": self.role, "content": self.content}
-
-
-class Renderer(Protocol):
-    """A chat template."""
-
-    def render(self, messages: list[dict[str, str]], *, add_generation_prompt: bool = True) -> str:
-        """The prompt's text."""
-
-
-class Encoder(Protocol):
-    """A tokenizer."""
-
-    def encode(self, text: str, *, add_special_tokens: bool = False) -> list[int]:
-        """Ids of a text."""
-
-    def encode_after(self, ids: list[int], text: str) -> list[int] | None:
-        """Ids of ``text`` as it continues ``ids``, None where only the whole text can tell."""
-
-    def decode(self, ids: list[int], skip_special_tokens: bool = True) -> str:
-        """The text of ids."""
+NO_RESULT = "error: this call was not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +36,25 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The prompt that a reply continues; ``revision`` tells whether the chat has moved on since."""
+    """The prompt that a reply continues; ``revision`` tells whether the chat has moved on since,
+    ``rendered`` is what the template made of it.
+    """
 
     text: str
     ids: list[int]
     revision: int
+    rendered: str = ""
 
 
 _KNOWN_TURNS = 16
 
 
 class Conversation:
-    """Messages in order; the last one is the user's while a reply is wanted.
+    """Messages in order; the last one is the user's, or a tool's, while a reply is wanted.
 
-    ``bound``: what refuses a chat that no context can hold, before it is rendered. ``on_anew`` is
-    called when other messages take the place of all.
+    ``bound``: what refuses a chat that no context can hold, before it is rendered. ``tools``: those
+    that the model is told of, in the form of OpenAI's API. ``on_anew`` is called when other
+    messages take the place of all.
     """
 
     def __init__(
@@ -80,12 +63,18 @@ class Conversation:
         tokenizer: Encoder,
         system: str | None = None,
         bound: TextBound | None = None,
+        spelling: Spelling | None = None,
     ) -> None:
         self._template = template
         self._tokenizer = tokenizer
         self._bound = bound
         self._messages: list[Message] = []
         self._known: list[_Known] = []
+        self._spelling = spelling or Spelling()
+        self._as_written = AsWritten(self._spelling.ends)
+        # The same definitions and results are part of every prompt.
+        self._plain = lru_cache(maxsize=1024)(lambda text: tokenizer.plain(text))
+        self.tools: tuple[dict[str, Any], ...] = ()
         self._revision = 0
         self.on_anew: Callable[[], None] = lambda: None
         self.set_system(system)
@@ -116,7 +105,18 @@ class Conversation:
             raise PromptEmpty
         if self._messages and self._messages[-1].role == "user":
             del self._changed()[-1]
+        for call in self.waiting:
+            self.result(call, NO_RESULT)
         self._changed().append(Message("user", content))
+
+    @property
+    def waiting(self) -> list[ToolCall]:
+        """Calls of the last reply that have no result yet."""
+        return without_result(self.messages)
+
+    def result(self, call: ToolCall, content: str) -> None:
+        """Add the result of a call."""
+        self._changed().append(Message("tool", content, (), call.id, call.name))
 
     def prompt(self) -> Prompt:
         """The prompt of the next reply.
@@ -126,23 +126,29 @@ class Conversation:
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty
         if self._bound is not None:
-            self._bound.require(sum(len(message.content) for message in self._messages))
-        text = self._template.render([message.as_dict() for message in self._messages])
+            self._bound.require(sum(message.size for message in self._messages))
+        rendered = self._render(self._messages)
+        text = self._as_written.text(rendered)
         ids = self._encode(text)
         if not ids:
             raise PromptEmpty
-        return Prompt(text, ids, self._revision)
+        return Prompt(text, ids, self._revision, rendered)
 
-    def reply(self, prompt: Prompt, content: str, ids: Iterable[int]) -> bool:
-        """Add the model's answer to ``prompt``: its text and the ids it came as.
+    def reply(
+        self, prompt: Prompt, content: str, ids: Iterable[int], calls: Sequence[ToolCall] = ()
+    ) -> bool:
+        """Add the model's answer to ``prompt``: its text, its calls, and the ids it came as.
 
         False, and nothing is added, when the chat has moved on since.
         """
         if prompt.revision != self._revision:
             return False
-        self._changed().append(Message("assistant", content))
+        self._changed().append(Message("assistant", content, tuple(calls)))
         reply = list(ids)
-        text = prompt.text + self._tokenizer.decode(reply, skip_special_tokens=False)
+        raw = self._tokenizer.decode(reply, skip_special_tokens=False)
+        text = prompt.text + raw
+        if calls:
+            self._note_written(prompt, raw)
         # Turns that were taken back stay useful for a while, but not without bound.
         del self._known[:-_KNOWN_TURNS]
         self._known.append(_Known(text, prompt.ids + reply))
@@ -161,18 +167,20 @@ class Conversation:
         """Take back the last answer so that the model answers again; False if there is none."""
         if self._messages and self._messages[-1].role == "assistant":
             del self._changed()[-1]
-        return bool(self._messages) and self._messages[-1].role == "user"
+        return bool(self._messages) and self._messages[-1].role in ("user", "tool")
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Continue from other messages, a saved chat for example."""
         self._changed()[:] = messages
         self._known = []
+        self._as_written.forget()
         self.on_anew()
 
     def clear(self) -> None:
         """Forget everything but the system message."""
         del self._changed()[1 if self._has_system() else 0 :]
         self._known = []
+        self._as_written.forget()
         self.on_anew()
 
     def _changed(self) -> list[Message]:
@@ -183,15 +191,32 @@ class Conversation:
     def _has_system(self) -> bool:
         return bool(self._messages) and self._messages[0].role == "system"
 
+    def _render(self, messages: Sequence[Message], *, begin: bool = True) -> str:
+        made = written(messages, self.tools, self._spelling.form, self._plain)
+        if made.tools is None:
+            return self._template.render(made.messages, add_generation_prompt=begin)
+        return self._template.render(made.messages, tools=made.tools, add_generation_prompt=begin)
+
+    def _note_written(self, prompt: Prompt, raw: str) -> None:
+        """Learn how the template closes the reply ``raw``, the newest message, with its calls."""
+        with suppress(TemplateFailed, TemplateTooCostly):
+            rendered = self._render(self._messages, begin=False)
+            self._as_written.note((prompt.rendered, prompt.text), rendered, raw)
+
     def _encode(self, text: str) -> list[int]:
         """Ids of ``text``, from the longest known beginning on."""
         for known in reversed(self._known):
             for start in self._beginnings(known):
                 if text.startswith(start.text):
-                    rest = self._tokenizer.encode_after(start.ids, text[len(start.text) :])
+                    rest = self._continued(start.ids, text[len(start.text) :])
                     if rest is not None:
                         return start.ids + rest
-        return self._tokenizer.encode(text)
+        return self._continued([], text) or []
+
+    def _continued(self, ids: list[int], text: str) -> list[int] | None:
+        if self.tools or any(message.role == "tool" for message in self._messages):
+            return self._tokenizer.encode_marked(ids, text)
+        return self._tokenizer.encode_after(ids, text) if ids else self._tokenizer.encode(text)
 
     def _beginnings(self, known: _Known) -> list[_Known]:
         """The known text, and the same without its last token.

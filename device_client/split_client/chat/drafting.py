@@ -22,11 +22,12 @@ class ChatDrafts:
     def __init__(self, drafts: Drafts, shared: Memo | None, costs: StepCosts) -> None:
         self._drafts = drafts
         self._shared, self._costs = shared, costs
+        self._memo: Memo | None = None
         self._drafter: Drafter | None = None
 
     @property
     def drafts(self) -> Drafts:
-        """How many are wanted; another number begins anew."""
+        """How many are wanted; another number changes nothing of what is remembered."""
         return self._drafts
 
     @drafts.setter
@@ -39,14 +40,19 @@ class ChatDrafts:
         if self._drafts == "off":
             return None
         if self._drafter is None:
-            memo = Memo() if self._shared is None else self._shared
+            memo = self._own() if self._shared is None else self._shared
             self._drafter = Drafter([Suffix(), memo], self._length(), memo)
         self._drafter.expect(expected)
         return self._drafter
 
     def forget(self) -> None:
         """Nothing of the chat is remembered, but for what all chats share."""
-        self._drafter = None
+        self._drafter = self._memo = None
+
+    def _own(self) -> Memo:
+        if self._memo is None:
+            self._memo = Memo()
+        return self._memo
 
     def _length(self) -> DraftLength:
         if isinstance(self._drafts, int):
@@ -69,6 +75,10 @@ class Drafting:
         """Those of a new chat."""
         shared = self._shared if self.memory == "server" else None
         return ChatDrafts(self.drafts, shared, self._costs)
+
+    def anew(self) -> Drafting:
+        """The same settings, and no memory: for another connection."""
+        return Drafting(self.drafts, self.memory)
 
     def forget(self) -> None:
         """Nothing that chats share is remembered."""

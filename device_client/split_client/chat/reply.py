@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from split_client.chat.calling import CallListener
+from split_client.chat.formed import Formed
+from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
+from split_client.tools.call import ToolCall
 from split_client.transport.base import Traffic
 
 
@@ -20,7 +25,8 @@ class ReplyStats:
 
     ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
     Of these ``drafted`` were guesses, of which ``accepted`` is how many the sampler chose.
-    ``forced``: tokens that the form of the reply allowed no other for.
+    ``forced``: tokens that the form of the reply allowed no other for; ``forced_first`` of them
+    came before anything was sent.
     """
 
     prompt_tokens: int
@@ -38,6 +44,7 @@ class ReplyStats:
     drafted: int = 0
     accepted: int = 0
     forced: int = 0
+    forced_first: int = 0
     timings: list[TokenTiming] = field(default_factory=list)
 
     @property
@@ -52,9 +59,9 @@ class ReplyStats:
 
     @property
     def tokens_per_second(self) -> float:
-        """Speed after the first token; 0 for a reply of one."""
-        later = sum(timing.total for timing in self.timings[1:])
-        return (len(self.timings) - 1) / later if later > 0 else 0.0
+        """Speed after the first token that the prompt was sent for; 0 for a reply of one."""
+        later = [timing.total for timing in self.timings[self.forced_first + 1 :]]
+        return len(later) / sum(later) if sum(later) > 0 else 0.0
 
 
 class Reply:
@@ -62,7 +69,8 @@ class Reply:
 
     ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
     ``text`` reads the whole reply where nobody has begun to.
-    ``adapter``: the name of the one it is made with, None for the model alone.
+    ``adapter``: the name of the one it is made with, None for the model alone. ``listener`` takes
+    calls of tools out of its text.
     """
 
     def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
@@ -75,6 +83,8 @@ class Reply:
         self.finish_reason: FinishReason | None = None
         self.stats = ReplyStats(prompt_tokens)
         self.adapter: str | None = None
+        self.listener: CallListener | None = None
+        self.formed: Formed | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
@@ -82,6 +92,21 @@ class Reply:
     def text(self) -> str:
         """The text so far; of a reply that nobody has begun to read, all of it."""
         return self._text if self._begun else self.read()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of tools so far, which are no part of its text."""
+        return () if self.listener is None else tuple(self.listener.calls)
+
+    @property
+    def value(self) -> Any:
+        """What a reply with a form says, which is read to its end: the parsed JSON of a JSON form,
+        else its text. Raises ReplyCut where the reply has no form, or is no whole text of it.
+        """
+        text = self.text if self.finish_reason is not None else self.read()
+        if self.formed is None:
+            raise ReplyCut("it was asked for without one; use text, or give form=")
+        return self.formed.value(text, self.finish_reason)
 
     @property
     def begun(self) -> bool:
@@ -93,8 +118,9 @@ class Reply:
         self._begun = True
         self.on_begin()
         for event in self._events:
-            self._take(event)
-            yield event
+            heard = event if self.listener is None else self.listener.heard(event)
+            self._take(heard)
+            yield heard
 
     def __iter__(self) -> Iterator[str]:
         for event in self.events():
@@ -127,6 +153,7 @@ class Reply:
         stats = self.stats
         if event.rows and not stats.rows_sent:
             self._spared(event)
+            stats.forced_first = stats.tokens
         stats.rows_sent += event.rows
         stats.drafted += event.drafted
         stats.accepted += event.guessed

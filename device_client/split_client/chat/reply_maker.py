@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
+from split_client.chat.formed import Formed
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
+from split_client.generation.constraint import Constraint
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
+from split_client.grammar.form import Form
 from split_client.model.ends import DeviceEnds
 from split_client.noise.rules import require_blind_sampling
 from split_client.transport.base import Traffic
@@ -46,14 +49,17 @@ class ReplyMaker:
         attention: AttentionRequest | None = None,
         *,
         drafter: Drafter | None = None,
+        form: Form | None = None,
+        calls: Constraint | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
         ``attention``: which attention the events of its tokens bring. ``drafter``: guesses what
-        follows; a prompt with noise goes without.
+        follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text;
+        ``calls``: what holds calls of tools to their grammar in a reply without a form.
 
-        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
-        it is read the errors of the decode loop.
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid at
+        once, and while it is read the errors of the decode loop.
         """
         manifest = self.ends.manifest
         if not prompt:
@@ -63,6 +69,7 @@ class ReplyMaker:
         params = self.ends.defaults if params is None else params
         if self._noised:
             require_blind_sampling(params)
+        constraint = None if form is None else self.ends.forms.constraint(form)()
         sampler = Sampler(self.ends.head, params)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         self._cancel.clear()
@@ -74,9 +81,13 @@ class ReplyMaker:
             limits,
             attention=attention,
             drafter=None if self._noised else drafter,
+            constraint=calls if constraint is None else constraint,
             cancelled=self._cancel.is_set,
         )
-        return Reply(_until_cancelled(events), len(prompt), self._traffic)
+        reply = Reply(_until_cancelled(events), len(prompt), self._traffic)
+        if form is not None and constraint is not None:
+            reply.formed = Formed(form, lambda: constraint.whole)
+        return reply
 
     def expected(self, text: str | None) -> list[int] | None:
         """Ids of a text that a reply is thought to be; None of one that is not known."""

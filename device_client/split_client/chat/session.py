@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from split_client.adapters.chooser import AdapterChooser
+from split_client.chat.calling import CallMaker
 from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
@@ -15,9 +17,11 @@ from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.speculation.wanted import Drafts, drafts_of
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
+from split_client.tools.tool import Tool
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 
@@ -39,7 +43,8 @@ class ChatSession:
     ``expected``: a text that the next reply is thought to be, but for differences, or None.
     ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
     ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
-    server delete what it keeps of a session and of messages.
+    server delete what it keeps of a session and of messages. ``calls`` has the tools, which
+    ``tools`` and ``tool_choice`` change; a reply with a form calls none.
     """
 
     def __init__(
@@ -51,10 +56,12 @@ class ChatSession:
         noise: NoisedConversation | None = None,
         forget: Callable[[Sequence, tuple[Message, ...]], Forgotten] | None = None,
         drafts: ChatDrafts | None = None,
+        calls: CallMaker | None = None,
     ) -> None:
         self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
         conversation.on_anew = self._drafts.forget
         self._forget = forget
+        self.calls = calls
         self._maker = maker
         self._sequence = sequence
         self._chooser = chooser
@@ -63,6 +70,7 @@ class ChatSession:
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self._stop: tuple[str, ...] = ()
+        self._form: Form | None = None
         self.attention: AttentionRequest | None = None
         self.expected: str | None = None
         self.adapter: str | None = None
@@ -79,6 +87,34 @@ class ChatSession:
         self._stop = stop_texts(stop)
 
     @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that replies may call; functions that are set become tools.
+
+        Raises ToolsInvalid.
+        """
+        return () if self.calls is None else self.calls.tools
+
+    @tools.setter
+    def tools(self, tools: Iterable[Tool | Callable[..., object]]) -> None:
+        if self.calls is None:
+            raise RuntimeError("this chat has no model that could call tools")
+        self.calls.tools = tuple(tools)
+        self.conversation.tools = self.calls.documents()
+
+    @property
+    def tool_choice(self) -> str:
+        """``auto``, ``required``, ``none``, or the name of the tool that the reply is to call.
+
+        Raises ToolChoiceInvalid.
+        """
+        return "auto" if self.calls is None else self.calls.choice
+
+    @tool_choice.setter
+    def tool_choice(self, choice: str) -> None:
+        if self.calls is not None:
+            self.calls.choice = choice
+
+    @property
     def drafts(self) -> Drafts:
         """How many tokens each step guesses: "auto" (as many as pay), "off" or a number.
 
@@ -93,10 +129,25 @@ class ChatSession:
             require_no_drafts("drafts")
         self._drafts.drafts = wanted
 
+    def forget_drafts(self) -> None:
+        """Nothing of this chat is remembered for drafts, but for what all chats share."""
+        self._drafts.forget()
+
     @property
     def most_drafts(self) -> int:
         """As many as a step of this server may guess; opens the session."""
         return self._sequence.interactive_rows - 1
+
+    @property
+    def form(self) -> Form | None:
+        """What replies are to be; None: any text. A dict, or a class with ``model_json_schema``,
+        that is set is a JSON schema. Setting it raises GrammarInvalid.
+        """
+        return self._form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self._form = form_of(form)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -128,7 +179,10 @@ class ChatSession:
         return self.answer()
 
     def answer(self) -> Reply:
-        """Reply to the last message of the user, again if need be.
+        """Reply to the last message of the user, or to the results of tools, again if need be.
+
+        With tools the reply's ``calls`` are what it wants to be run; see
+        :class:`split_client.chat.tool_turns.ToolTurns`.
 
         ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter,
         NoiseForbids, also for an ``expected`` text with noise.
@@ -136,6 +190,7 @@ class ChatSession:
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
         adapter = self._choice()
+        calls = self.calls
         reply = self._maker.reply(
             self._sequence,
             prompt.ids,
@@ -144,7 +199,11 @@ class ChatSession:
             self._stop,
             self.attention,
             drafter=self._drafter(),
+            form=self._form,
+            calls=calls.constraint() if calls is not None and self._form is None else None,
         )
+        if calls is not None and self._form is None:
+            reply.listener = calls.listener()
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)
         reply.on_finish = lambda: self._join(prompt, reply)
@@ -181,7 +240,8 @@ class ChatSession:
             return None
         if self.noise is not None:
             require_blind_adapter(self.adapter)
-        return self._chooser.choice(self.adapter, self.messages[-1].content)
+        said = (message.content for message in reversed(self.messages) if message.role == "user")
+        return self._chooser.choice(self.adapter, next(said, ""))
 
     def _use(self, adapter: str | None) -> None:
         if self._chooser is not None:
@@ -191,6 +251,6 @@ class ChatSession:
         # Stopped before its first token: the message stays unanswered.
         if not reply.token_ids:
             return
-        if self.conversation.reply(prompt, reply.text, reply.token_ids):
+        if self.conversation.reply(prompt, reply.text, reply.token_ids, reply.calls):
             ids = (*prompt.ids, *reply.token_ids)
             self._last = Answered(self.messages, ids, len(prompt.ids))

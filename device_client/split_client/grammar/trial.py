@@ -15,7 +15,7 @@ from split_client.confined.process import ConfinedProcess, Stopped
 from split_client.grammar.errors import FormTooCostly, GrammarInvalid, refusal
 from split_client.grammar.form import Form, document_of, form_in
 
-MAX_SECONDS: Final = 20.0
+MAX_SECONDS: Final = 10.0
 # Of address space: the deep stack that compiling has, and a vocabulary of 256,000 tokens.
 MAX_MEMORY: Final = 1 << 30
 # Tokens of a reply in which the first mask and the first end are looked for.

@@ -10,6 +10,7 @@ from split_client.tokenizer.confined import ConfinedEngine
 from split_client.tokenizer.cuts import Cuts, cuts_of
 from split_client.tokenizer.document import read_document
 from split_client.tokenizer.engine import Engine, LibraryEngine
+from split_client.tokenizer.plain import Plain, without_marks
 
 
 class ModelTokenizer:
@@ -27,6 +28,7 @@ class ModelTokenizer:
             engine.close()
             raise TokenizerInvalid(f"it has more tokens than the model's {rows} embeddings")
         self._control = engine.control
+        self._plain = Plain(engine.added, self._has_control)
 
     @classmethod
     def open(cls, path: Path, rows: int, *, trusted: bool = False) -> ModelTokenizer:
@@ -78,6 +80,35 @@ class ModelTokenizer:
         rest = self.encode(text)
         after = self._control.get(rest[0]) if rest else None
         return rest if after is not None and text.startswith(after) else None
+
+    @property
+    def control(self) -> dict[int, str]:
+        """Texts of control tokens by id."""
+        return self._control
+
+    def plain(self, text: str) -> str:
+        """``text`` of a stranger with marks in it, so that :meth:`encode_marked` makes no control
+        token of it. Raises TextTooCostly.
+        """
+        return self._plain.marked(without_surrogates(text))
+
+    def encode_marked(self, ids: list[int], text: str) -> list[int] | None:
+        """Ids of ``text`` as it continues ``ids``, where what stands between the marks of
+        :meth:`plain` is encoded by itself; None where only the whole text can tell.
+
+        Raises TextTooCostly.
+        """
+        first, *rest = without_marks(text)
+        made = self.encode_after(ids, first) if ids else self.encode(first)
+        # Behind a control token a text is not taken for the beginning of one.
+        before = next(iter(self._control), None)
+        for part in rest if made is not None else ():
+            after = None if before is None else self.encode_after([before], part)
+            made = [*(made or []), *(self.encode(part) if after is None else after)]
+        return made
+
+    def _has_control(self, text: str) -> bool:
+        return not self._control.keys().isdisjoint(self.encode(text))
 
     def close(self) -> None:
         """End its process, if it has one."""

@@ -1,8 +1,9 @@
 """Saved chats: one JSON document, written whole or not at all.
 
 ``{"format": "gatelink.conversation", "version": 1, "model": name, "messages": [{"role",
-"content"}]}``, and ``"noise": true`` for one that was sent with noise. Unknown keys are ignored,
-another format or version is refused.
+"content"}]}``, and ``"noise": true`` for one that was sent with noise. A reply may have
+``tool_calls``, and a message of the role ``tool`` has ``tool_call_id``, as in OpenAI's API. Unknown
+keys are ignored, another format or version is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from split_client.chat.conversation import Message
+from split_client.chat.message import Message
+from split_client.chat.reading import message_in
 from split_client.errors import ConversationFileInvalid
 from split_client.owner_file import reason, write_whole
 from split_files import DocumentInvalid, is_version, parse_document, read_regular
@@ -22,7 +24,6 @@ VERSION = 1
 # anybody writes: what is longer could be read, but never be answered.
 MAX_BYTES = 16 << 20
 MAX_MESSAGES = 20_000
-_ROLES = ("system", "user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +129,9 @@ def _read(document: object, path: str) -> SavedConversation:
 
 
 def _message(item: object, index: int, path: str) -> Message:
-    match item:
-        case {"role": str(role), "content": str(content)} if role in _ROLES:
-            if role == "system" and index > 0:
-                raise ConversationFileInvalid(path, f"message {index} is a second system message")
-            return Message(role, content)
-    raise ConversationFileInvalid(
-        path, f"message {index} has no 'role' ({', '.join(_ROLES)}) and 'content'"
-    )
+    message = message_in(item) if isinstance(item, dict) else "it is no object"
+    if isinstance(message, str):
+        raise ConversationFileInvalid(path, f"message {index}: {message}")
+    if message.role == "system" and index > 0:
+        raise ConversationFileInvalid(path, f"message {index} is a second system message")
+    return message

@@ -48,6 +48,11 @@ class ChatTemplate:
         )
         self._loaded = False
 
+    @property
+    def source(self) -> str:
+        """The template itself."""
+        return self._source
+
     def render(
         self,
         messages: Sequence[Mapping[str, Any]],

@@ -11,6 +11,7 @@ from split_client.chat.reply import Reply
 from split_client.config import ChatConfig
 from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong
 from split_client.generation.loop import TokenEvent
+from split_client.generation.speculation.wanted import Drafts
 from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
 from split_client.saved_chats.names import is_path
@@ -20,6 +21,7 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.chats import show_said
 from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
+from split_client.terminal.form import note_cut
 from split_client.terminal.input.block import block
 from split_client.terminal.input.history import HistoryFile
 from split_client.terminal.input.interrupt import stops_reply
@@ -27,8 +29,10 @@ from split_client.terminal.input.reader import PromptReader, Reader, reader_for
 from split_client.terminal.input.unseen import keys_unseen
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
-from split_client.terminal.output.words import status_line
-from split_client.terminal.sampling import sampling_from
+from split_client.terminal.output.words import fewer_drafts_line, status_line
+from split_client.terminal.sampling import expected_from, sampling_from
+from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
+from split_client.terminal.tools.either import require_one
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
 
@@ -45,10 +49,13 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     folders = Folders(ChatFolder(config.chats), PresetFolder(config.presets))
     system = folders.presets.text(config.system) if config.system else None
     saved = _wanted(request, folders.chats)
-    with connected(config, screen) as client:
+    expected = expected_from(config)
+    require_one(request.form, request.tools)
+    with bound_tools(request.tools, screen) as (tools, runs), connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
-        chat.max_tokens, chat.stop = config.max_tokens, config.stop
+        chat.max_tokens, chat.stop, chat.form = config.max_tokens, config.stop, request.form
+        chat.expected = expected
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
         reader = reader_for(screen, HistoryFile() if config.history else None)
@@ -56,6 +63,10 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         if isinstance(reader, PromptReader):
             reader.offer = loop.completion.offer
         loop.autosave = config.autosave
+        if tools:
+            chat.tools = tools
+            chat.tool_choice = request.tools.choice
+            loop.tools = ChatTools(chat, screen, runs, request.tools.choice)
         if saved is not None:
             loop.load(saved)
         loop.run(request.message)
@@ -77,6 +88,7 @@ class ChatLoop:
     """Reads, answers, and survives every error of a single turn.
 
     ``autosave``: keep the chat after every reply. ``completion``: what the Tab key offers.
+    ``tools``: what runs the tools that replies call.
     """
 
     def __init__(
@@ -95,7 +107,9 @@ class ChatLoop:
         )
         self.completion = self._commands.completion
         self.autosave = False
+        self.tools: ChatTools | None = None
         self._leaving = False
+        self._drafts_told: Drafts = "auto"
 
     def load(self, name: str) -> None:
         """Go on with a saved chat, system message included. Raises SavedChatError."""
@@ -153,16 +167,25 @@ class ChatLoop:
         return self._command(text) if text.startswith("/") else self._say(message)
 
     def _say(self, message: str) -> bool:
-        self._show(lambda: self._chat.send(self._commands.files.with_message(message)))
+        self._answer(lambda: self._chat.send(self._commands.files.with_message(message)))
         return True
+
+    def _answer(self, begin: Callable[[], Reply]) -> None:
+        """Replies until one calls no tool."""
+        if self.tools is None:
+            self._show(begin)
+            return
+        self.tools.begin()
+        while self.tools.ran(self._show(begin)):
+            begin = self._chat.answer
 
     def _command(self, text: str) -> bool:
         following = self._commands.run(text)
         if following == "answer":
-            self._show(self._chat.answer)
+            self._answer(self._chat.answer)
         return following != "quit"
 
-    def _show(self, begin: Callable[[], Reply]) -> None:
+    def _show(self, begin: Callable[[], Reply]) -> Reply:
         screen = self._screen
         screen.begin_reply()
         with stops_reply(self._client.cancel):
@@ -178,10 +201,24 @@ class ChatLoop:
         if screen.interactive:
             screen.note(status_line(reply, self._chat.max_tokens))
             self._adapter.note_used()
+        self._tell_fewer_drafts()
+        note_cut(reply, screen)
         if self.autosave and reply.token_ids:
             self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":
             self._attention.show()
+        return reply
+
+    def _tell_fewer_drafts(self) -> None:
+        """Once for each number that is asked for, when a session says how many there may be."""
+        wanted = self._chat.drafts
+        if wanted == self._drafts_told:
+            return
+        self._drafts_told = wanted
+        most = self._chat.most_drafts if isinstance(wanted, int) else 0
+        line = fewer_drafts_line(wanted, most)
+        if line is not None:
+            self._screen.note(line)
 
 
 def _said(error: ClientError | SplitError) -> str:

@@ -9,6 +9,7 @@ from typing import cast
 from split_client.api import SplitClient
 from split_client.config import ReplyConfig
 from split_client.generation.head.head import HeadKind
+from split_client.generation.speculation.wanted import DraftMemory
 from split_client.noise.words import CALIBRATING_LINE
 from split_client.terminal.input.token import with_token
 from split_client.terminal.noise import noise_from
@@ -52,6 +53,8 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         server_cache=cast(Cache, config.server_cache),
         cache_group=config.cache_group,
         share_until=config.share_until,
+        drafts=config.drafts,
+        draft_memory=cast(DraftMemory, config.draft_memory),
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),
         on_progress=bar.update,
         on_prepare=lambda: _prepare(bar, screen),
@@ -59,7 +62,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         on_notice=lambda notice: show_reconnecting(notice, screen),
     )
     try:
-        client.connect()
+        client.connect(begin=True)
     finally:
         bar.close()
     try:

@@ -2,7 +2,8 @@
 
 ClientError
 ├── InputTooLong, InputNotText       of standard input, or of a file for /file
-└── AttachmentRefused                a file that does not go with a message
+├── AttachmentRefused                a file that does not go with a message
+└── DraftFileInvalid                 a file of --draft-file that cannot be one
 """
 
 from __future__ import annotations
@@ -40,3 +41,12 @@ class AttachmentRefused(ClientError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
+
+
+class DraftFileInvalid(ClientError):
+    """A file that no draft can be made of."""
+
+    code = "draft_file_invalid"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"--draft-file {path}: {reason}")

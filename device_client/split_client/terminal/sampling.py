@@ -9,6 +9,7 @@ from typing import Any
 from split_client.config import ReplyConfig
 from split_client.errors import ClientError
 from split_client.generation.sampling.params import SamplingParams
+from split_client.terminal.input.draft_file import draft_text
 
 FLOATS = (
     "temperature",
@@ -26,6 +27,15 @@ class SettingInvalid(ClientError):
     """A setting that does not exist, or a value that it cannot take."""
 
     code = "setting_invalid"
+
+
+def expected_from(config: ReplyConfig) -> str | None:
+    """The text of ``--draft-file``. Raises SettingInvalid, DraftFileInvalid, InputNotText."""
+    if config.draft_file is None:
+        return None
+    if config.drafts == "off":
+        raise SettingInvalid("--draft-file is of no use with --drafts off; leave one of them out")
+    return draft_text(config.draft_file)
 
 
 def sampling_from(config: ReplyConfig, defaults: SamplingParams) -> SamplingParams:

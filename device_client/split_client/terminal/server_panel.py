@@ -17,9 +17,9 @@ _LONGEST_LINE = 600
 class Observed:
     """``rows`` of ``width`` numbers went up; ``cached``: positions that the server holds.
 
-    ``attention``: how often it was asked for; ``adapter``: which one, and who sees it; ``noise``:
-    what noised mode says of itself, empty where it is off; ``kept``: what the server keeps after
-    the chat, in words.
+    ``drafts``: whether steps carry guesses. ``attention``: how often it was asked for; ``adapter``:
+    which one, and who sees it; ``noise``: what noised mode says of itself, empty where it is off;
+    ``kept``: what the server keeps after the chat, in words.
     """
 
     endpoint: Endpoint
@@ -31,6 +31,7 @@ class Observed:
     adapter: str | None
     noise: tuple[str, ...]
     kept: tuple[str, ...] = ()
+    drafts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,12 @@ def _learns(seen: Observed) -> Iterator[str]:
         "Split mode: assume that it can recover the prompt and the reply. Embedding rows are "
         "invertible by table look-up, and it could run the LM head itself."
     )
+    if seen.drafts:
+        yield (
+            "Drafts: the sizes of steps tell how far guesses hold, and with that the kind of task, "
+            "such as an edit or code; rows of rejected drafts are rows like others. /set drafts "
+            "off sends none."
+        )
     yield (
         "Split mode moves work and control to the device; it is not confidentiality. Noise: off."
     )

@@ -1,11 +1,40 @@
-"""What became of the tokens of a chat's prompts: sent, in the session already, restored."""
+"""What became of the tokens of a chat's prompts, and what brought those of its replies."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from split_client.api import ReplyStats
-from split_client.terminal.output.words import seconds, size
+from split_client.terminal.output.words import counted, seconds, size
+
+
+@dataclass(slots=True)
+class Ahead:
+    """Tokens of replies, and what brought them: round trips, rows, drafts and forced tokens."""
+
+    tokens: int = 0
+    trips: int = 0
+    rows: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    forced: int = 0
+
+    def take(self, stats: ReplyStats) -> None:
+        """Count a reply."""
+        self.tokens += stats.tokens
+        self.trips += stats.round_trips
+        self.rows += stats.rows_sent
+        self.drafted += stats.drafted
+        self.accepted += stats.accepted
+        self.forced += stats.forced
+
+    def told(self) -> str:
+        """On one line."""
+        return (
+            f"{counted(self.tokens, 'token')} in {counted(self.trips, 'round trip')}, "
+            f"{counted(self.rows, 'row')} sent, {self.accepted:,} of {self.drafted:,} drafted "
+            f"accepted, {self.forced:,} forced"
+        )
 
 
 @dataclass(slots=True)
@@ -21,6 +50,7 @@ class Tally:
     restored: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    ahead: Ahead = field(default_factory=Ahead)
     last: Tally | None = None
 
     def take(self, stats: ReplyStats) -> None:
@@ -41,14 +71,18 @@ class Tally:
         self.restored += last.restored
         self.bytes += last.bytes
         self.seconds += last.seconds
+        last.ahead.take(stats)
+        self.ahead.take(stats)
         self.last = last
 
     def lines(self) -> list[str]:
         """The last prompt, and all of them where there were more; none before the first reply."""
         if self.last is None:
             return []
-        lines = [f"last prompt: {self.last._told()}"]
-        return lines if self.last.prompt == self.prompt else [*lines, f"in all: {self._told()}"]
+        lines = [f"last prompt: {self.last._told()}", f"last reply: {self.last.ahead.told()}"]
+        if self.last.prompt == self.prompt:
+            return lines
+        return [*lines, f"in all: {self._told()}", f"replies in all: {self.ahead.told()}"]
 
     def _told(self) -> str:
         told = (

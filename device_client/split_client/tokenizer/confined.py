@@ -37,6 +37,7 @@ class ConfinedEngine:
         self._lock = threading.Lock()
         self.size = 0
         self.control: dict[int, str] = {}
+        self.added: frozenset[str] = frozenset()
 
     def open(self) -> None:
         """Read the file. Raises TokenizerInvalid."""
@@ -47,6 +48,7 @@ class ConfinedEngine:
             raise TokenizerInvalid("opening it takes too much memory or time") from error
         self.size = int(value["size"])
         self.control = {int(index): str(content) for index, content in value["control"]}
+        self.added = frozenset(map(str, value["added"]))
 
     def encode(self, text: str, special: bool) -> list[int]:
         """Ids of ``text``. Raises TextTooCostly."""

@@ -14,13 +14,18 @@ _LONG = 8192
 
 
 class Engine(Protocol):
-    """``size``: ids that it makes are below it; ``control``: texts of control tokens by id."""
+    """``size``: ids that it makes are below it; ``control``: texts of control tokens by id;
+    ``added``: texts that always become one token, those of control tokens among them.
+    """
 
     @property
     def size(self) -> int: ...
 
     @property
     def control(self) -> dict[int, str]: ...
+
+    @property
+    def added(self) -> frozenset[str]: ...
 
     def encode(self, text: str, special: bool) -> list[int]:
         """Ids of ``text``, which has no lone surrogates; ``special`` adds what a plain prompt
@@ -48,6 +53,7 @@ class LibraryEngine:
         self.size: int = tokenizer.get_vocab_size(with_added_tokens=True)
         added = tokenizer.get_added_tokens_decoder()
         self.control = {index: token.content for index, token in added.items() if token.special}
+        self.added = frozenset(token.content for token in added.values())
 
     @classmethod
     def open(cls, path: Path) -> LibraryEngine:

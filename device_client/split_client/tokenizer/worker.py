@@ -44,7 +44,8 @@ def _value(engine: Any, request: dict[str, Any]) -> Any:
             return engine.decode(ids, skip)
         case {"to_json": _}:
             return engine.to_json()
-    return {"size": engine.size, "control": list(engine.control.items())}
+    control = list(engine.control.items())
+    return {"size": engine.size, "control": control, "added": sorted(engine.added)}
 
 
 if __name__ == "__main__":

@@ -42,5 +42,5 @@ class AdapterWorker(Operations):
 
 if __name__ == "__main__":
     _, server, host, cache = sys.argv
-    with SplitClient(server, cache=Path(cache), adapter_host=host) as connected:
+    with SplitClient(server, cache=Path(cache), adapter_host=host, drafts="off") as connected:
         serve(AdapterWorker(connected).handle)

@@ -34,7 +34,9 @@ class SplitSpeaker:
         """Pull or find the ends, and open them."""
         await self._hop.open()
         patience = Patience(exchange=SILENCE_SECONDS, total=SILENCE_SECONDS)
-        self._client = SplitClient(self._hop.url, cache=self._cache, patience=patience)
+        self._client = SplitClient(
+            self._hop.url, cache=self._cache, patience=patience, drafts="off"
+        )
         await self._on_thread(self._client.connect)
 
     async def ids(self, messages: Sequence[dict[str, str]]) -> list[int]:

@@ -82,6 +82,6 @@ def _report(reply: Reply, stamps: list[float]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    with SplitClient(sys.argv[1], cache=Path(sys.argv[2])) as connected:
+    with SplitClient(sys.argv[1], cache=Path(sys.argv[2]), drafts="off") as connected:
         signal.signal(signal.SIGUSR1, lambda *_: connected.cancel())
         serve(FairnessClient(connected).handle)

@@ -80,7 +80,7 @@ def _truth(states: NDArray[np.float32], table: torch.Tensor) -> list[list[int]]:
 
 
 def _head(url: str, cache: Path, kind: HeadKind) -> LMHead:
-    client = SplitClient(url, cache=cache, lm_head=kind)
+    client = SplitClient(url, cache=cache, lm_head=kind, drafts="off")
     client.connect()
     head = client.ends.head
     # The head maps the client's files and outlives its connection.

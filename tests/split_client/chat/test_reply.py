@@ -27,3 +27,21 @@ def test_the_text_of_a_reply_that_somebody_reads_is_the_text_so_far() -> None:
         assert (piece, reply.text) == ("one ", "one ")
         break
     assert reply.read() == reply.text == "one two!"
+
+
+def test_what_was_sent_is_counted_from_the_first_token_that_needed_a_step() -> None:
+    fast, slow = TokenTiming(0.001, 0.0, 0.0, 0.0), TokenTiming(0.5, 0.1, 0.0, 0.3)
+    events = [
+        TokenEvent(1, "{", 1.0, 0, fast, forced=True),
+        TokenEvent(2, "a", 1.0, 9, slow, prompt_rows=6, drafted=2),
+        TokenEvent(3, "b", 1.0, 0, fast, guessed=True),
+        TokenEvent(4, "c", 1.0, 2, TokenTiming(0.099, 0, 0, 0)),
+        Finished("eos", ""),
+    ]
+    reply = Reply(iter(events), 6, Traffic())
+    reply.read()
+    stats = reply.stats
+    assert (stats.prompt_sent, stats.rows_sent, stats.ttft) == (6, 11, 0.001)
+    assert (stats.drafted, stats.accepted, stats.forced) == (2, 1, 1)
+    # Not the prompt's step: two tokens in 0.1 s.
+    assert round(stats.tokens_per_second) == 20

@@ -64,3 +64,12 @@ def test_with_noise_its_own_words_stand_instead_of_those_of_split_mode() -> None
     text = text_of(noise=("noised mode: epsilon 4 \x1b[2J", "this conversation so far: 8"))
     assert "noised mode: epsilon 4\nthis conversation so far: 8\n" in text
     assert "Split mode" not in text
+
+
+def test_with_drafts_it_says_what_the_sizes_of_steps_tell() -> None:
+    assert "Drafts" not in text_of()
+    text = text_of(drafts=True)
+    assert "the kind of task" in text
+    assert "rejected drafts are rows like others" in text
+    assert not [word for word in FORBIDDEN if word in text.lower()]
+    assert "Drafts" not in text_of(drafts=True, noise=("noised mode: epsilon 4",))

@@ -30,19 +30,35 @@ def test_the_last_prompt_and_all_of_them_are_told() -> None:
     tally.take(stats(1158, 6, 1152, 2_400_000, 1.6))
     assert tally.lines() == [
         "last prompt: 1,158 tokens, 6 sent, 0 in the session, 1,152 restored, which saved 2.4 MB "
-        "and about 1.60 s"
+        "and about 1.60 s",
+        "last reply: 1 token in 0 round trips, 0 rows sent, 0 of 0 drafted accepted, 0 forced",
     ]
     tally.take(stats(1200, 30, 0))
     assert tally.lines() == [
         "last prompt: 1,200 tokens, 30 sent, 1,170 in the session, 0 restored",
+        "last reply: 1 token in 0 round trips, 0 rows sent, 0 of 0 drafted accepted, 0 forced",
         "in all: 2,358 tokens, 36 sent, 1,170 in the session, 1,152 restored, which saved 2.4 MB "
         "and about 1.60 s",
+        "replies in all: 2 tokens in 0 round trips, 0 rows sent, 0 of 0 drafted accepted, 0 forced",
     ]
 
 
 def test_a_time_that_is_not_known_is_not_told() -> None:
     tally = Tally()
     tally.take(stats(100, 4, 96, 1000, None))
-    assert tally.lines() == [
+    assert tally.lines()[:1] == [
         "last prompt: 100 tokens, 4 sent, 0 in the session, 96 restored, which saved 1.0 kB"
     ]
+
+
+def test_drafts_and_forced_tokens_are_added_up() -> None:
+    tally = Tally()
+    for accepted in (30, 5):
+        reply = stats(10, 10, 0)
+        reply.round_trips, reply.rows_sent, reply.forced = 12, 60, 2
+        reply.drafted, reply.accepted = 45, accepted
+        tally.take(reply)
+    assert tally.lines()[1] == (
+        "last reply: 1 token in 12 round trips, 60 rows sent, 5 of 45 drafted accepted, 2 forced"
+    )
+    assert tally.lines()[3].endswith("120 rows sent, 35 of 90 drafted accepted, 4 forced")

@@ -18,6 +18,7 @@ from split_client.generation.extended import Extended
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
 from split_client.generation.speculation.drafts import NO_DRAFT, Draft, StepCost
+from split_client.generation.speculation.wanted import MOST_DRAFTS
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 # Steps with more rows are prefills, whose times tell nothing of the next token's.
@@ -87,6 +88,8 @@ class Lookahead:
         self._attention = attention
         self._clock = clock
         self._brought: _Brought | None = None
+        # After so many steps of the sequence its cache began with so many of the tokens.
+        self._holds: tuple[int, int] | None = None
 
     @property
     def guesses(self) -> bool:
@@ -134,6 +137,7 @@ class Lookahead:
         if at >= len(brought.ahead) or brought.ahead[at] != token:
             self._leave(wrong=True)
             return False
+        self._holds = brought.steps, len(self.tokens)
         guessed = at >= len(brought.ahead) - len(brought.draft.tokens)
         brought.taken += guessed
         return guessed
@@ -166,11 +170,11 @@ class Lookahead:
         ahead = (*sure, *draft.tokens)
         began, resends = self._clock(), sequence.counters.resends
         extended = sequence.cache([*self.tokens, *ahead], self._attention, 1 + len(ahead))
-        if sequence.counters.resends == resends:
+        if sequence.counters.resends == resends and not extended.restored:
             self._tell(extended, 1 + len(ahead), self._clock() - began)
-        self._brought = _Brought(
-            extended.states, known, ahead, draft, sequence.adapter, sequence.counters.steps
-        )
+        steps = sequence.counters.steps
+        self._brought = _Brought(extended.states, known, ahead, draft, sequence.adapter, steps)
+        self._holds = steps, known
         first = known + len(ahead) - extended.rows
         prompt = max(0, self._prompt - first)
         return self._brought, Step(extended, prompt, len(draft.tokens), draft.source)
@@ -184,11 +188,22 @@ class Lookahead:
 
     def _most(self, remaining: int) -> int:
         """Rows that a draft may have where so many tokens may still be chosen."""
-        interactive, count = self._sequence.interactive_rows, len(self.tokens)
-        missing = count - min(self._sequence.shared(self.tokens), count - 1)
+        # Whatever a server says: rows that are sent in vain are this device's to pay.
+        interactive = min(self._sequence.interactive_rows, 1 + MOST_DRAFTS)
+        count = len(self.tokens)
+        missing = count - min(self._held(), count - 1)
         most = min(remaining, interactive) - 1
         # A step with more rows waits for its turn among prefills, unless it has to anyway.
         return min(most, interactive - missing) if missing <= interactive else most
+
+    def _held(self) -> int:
+        """How many of the first tokens the cache holds; a long chat is not compared anew."""
+        sequence = self._sequence
+        if self._holds is not None and sequence.cached:
+            steps, held = self._holds
+            if steps == sequence.counters.steps:
+                return held
+        return sequence.shared(self.tokens)
 
     def _tell(self, extended: Extended, returned: int, seconds: float) -> None:
         if self._drafter is not None and extended.rows <= _LONGEST_TIMED:

@@ -31,7 +31,7 @@ from split_client.terminal.sampling import SettingInvalid
 _LISTED = 30
 _INDENT = 2
 _LONGEST_ASKED = 500
-_WHO = {"user": "you: ", "assistant": "model: ", "system": "system: "}
+_WHO = {"user": "you: ", "assistant": "model: ", "system": "system: ", "tool": "tool: "}
 _TRIES = 100
 
 
@@ -144,6 +144,8 @@ class Chats:
         open_here = kept is not None and folded(kept.name) == folded(name)
         if open_here:
             self.turns.kept = None
+            self.chat.forget_drafts()
+        self.client.forget_drafts()
         self.screen.note(f"deleted “{name}”")
         self.forget.saved(saved, open_here=open_here)
         return "stay"
@@ -202,7 +204,13 @@ def show_last(messages: Sequence[Message], screen: Screen) -> None:
     for message in messages[asked:]:
         if message.role == "user":
             show_said(message.content, screen)
+        elif message.role == "tool":
+            name = one_line(message.name or "a tool", 64)
+            screen.note(f"result of {name}: {one_line(message.content, _LONGEST_ASKED)}")
         else:
+            for call in message.tool_calls:
+                name = one_line(call.name, 64)
+                screen.note(f"called {name}: {one_line(call.arguments, _LONGEST_ASKED)}")
             screen.begin_reply()
             screen.reply(message.content)
             screen.end_reply()

@@ -77,6 +77,7 @@ class Server:
             adapter=self._adapter(),
             noise=tuple(self.client.privacy_lines(self.chat)),
             kept=tuple(self._kept()),
+            drafts=self.chat.drafts != "off",
         )
 
     def _kept(self) -> list[str]:

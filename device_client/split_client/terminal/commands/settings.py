@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from split_client.api import ChatSession, SplitClient
 from split_client.config import LONGEST_REPLY
+from split_client.generation.speculation.wanted import drafts_of
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.theme import NAMES
@@ -41,6 +42,8 @@ class Settings:
             chat.max_tokens = whole(name, value, LONGEST_REPLY)
         elif name == "stop":
             chat.stop = () if value == "none" else (value,)
+        elif name == "drafts":
+            chat.drafts = drafts_of(value)
         elif name == "markdown":
             self.screen.markdown = _SWITCH[_one_of(name, value, tuple(_SWITCH))]
         elif name == "theme":
@@ -56,6 +59,7 @@ class Settings:
         shown.append(f"seed {'none' if params.seed is None else params.seed}")
         shown.append(f"max_tokens {self.chat.max_tokens}")
         shown.append(f"stop {' '.join(map(repr, self.chat.stop)) or 'none'}")
+        shown.append(f"drafts {self.chat.drafts}")
         if params.logit_bias:
             shown.append(f"logit_bias of {len(params.logit_bias)} tokens")
         shown.append(f"markdown {'on' if self.screen.markdown else 'off'}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from split_client.api import ClientStats
-from split_client.chat.reply import Reply
+from split_client.chat.reply import Reply, ReplyStats
+from split_client.generation.speculation.wanted import Drafts
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _REASONS = {
@@ -55,13 +56,30 @@ def cut_line(max_tokens: int) -> str:
     return f"cut at --max-tokens {max_tokens}"
 
 
+def ahead_words(stats: ReplyStats) -> str:
+    """What drafts and forced tokens made of the round trips; empty where there were none."""
+    if not stats.drafted and not stats.forced:
+        return ""
+    told = f" in {counted(stats.round_trips, 'round trip')}"
+    if stats.drafted:
+        told += f", {stats.accepted:,} of {stats.drafted:,} drafted right"
+    return f"{told}, {stats.forced:,} forced" if stats.forced else told
+
+
+def fewer_drafts_line(wanted: Drafts, most: int) -> str | None:
+    """Where a server's steps hold fewer drafts than are wanted; None where they hold them."""
+    if not isinstance(wanted, int) or wanted <= most:
+        return None
+    return f"drafts have {most} tokens at most, not {wanted}: this server's steps hold no more"
+
+
 def status_line(reply: Reply, max_tokens: int) -> str:
     """The costs of a reply of at most ``max_tokens``, on one line."""
     stats = reply.stats
     parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
-    parts.append(counted(stats.tokens, "token"))
+    parts.append(counted(stats.tokens, "token") + ahead_words(stats))
     if stats.prompt_restored:
         parts.append(f"{stats.prompt_restored:,} of {stats.prompt_tokens:,} prompt tokens restored")
     parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from split_client.tools.call import ToolCall
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.replies import Delta, Reply
 from split_server.compat.openai.token_texts import ScoredToken
-from split_server.compat.openai.tool_calls import ToolCall
 from split_server.compat.openai.usage import Usage
 
 # What a token that is only a part of a character looks like.

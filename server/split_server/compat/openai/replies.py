@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent
+from split_client.tools.call import ToolCall
+from split_client.tools.reading import CallReader, Piece
 from split_server.compat.openai.token_texts import ScoredToken, TokenScorer
-from split_server.compat.openai.tool_calls import CallReader, Piece, ToolCall
 
 _FINISH: dict[FinishReason, str] = {
     "eos": "stop",

@@ -9,6 +9,7 @@ from typing import Any
 
 from split_client.errors import PromptTooLong
 from split_client.grammar.errors import GrammarInvalid
+from split_client.tools.reading import CallReader
 from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
@@ -17,7 +18,6 @@ from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.response_format import AskedForm
 from split_server.compat.openai.token_texts import TokenTexts
-from split_server.compat.openai.tool_calls import CallReader
 from split_server.compat.openai.tools import Tools
 from split_server.compat.openai.warm_request import WarmRequest
 from split_server.compat.parts import Compat

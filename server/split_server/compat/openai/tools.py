@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from split_client.tools.schema import call_schema
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields
 
@@ -37,14 +38,7 @@ class Tools:
             document["function"]["name"]: document["function"].get("parameters")
             for document in self.documents
         }
-        if len(self.forced) == 1:
-            return _call_schema(self.forced[0], schemas[self.forced[0]], "#")
-        return {
-            "anyOf": [
-                _call_schema(name, schemas[name], f"#/anyOf/{index}")
-                for index, name in enumerate(self.forced)
-            ]
-        }
+        return call_schema({name: schemas[name] for name in self.forced})
 
 
 def parse_tools(fields: Fields) -> Tools | None:
@@ -103,29 +97,3 @@ def _forced(fields: Fields, names: list[str]) -> tuple[str, ...]:
     if name not in names:
         raise InvalidParameter("tool_choice.function.name", "the name of one of the tools")
     return (name,)
-
-
-def _call_schema(name: str, parameters: dict[str, Any] | None, at: str) -> dict[str, Any]:
-    own = {"type": "object"} if parameters is None else parameters
-    # Both belong to the root of a document, where references begin.
-    own = {key: value for key, value in own.items() if key not in ("$id", "$schema")}
-    moved = _moved(own, f"{at}/properties/arguments")
-    return {
-        "type": "object",
-        "properties": {"name": {"const": name}, "arguments": moved},
-        "required": ["name", "arguments"],
-        "additionalProperties": False,
-    }
-
-
-def _moved(schema: Any, at: str) -> Any:
-    """``schema`` with its references to itself, now that its root is ``at`` of another one."""
-    if isinstance(schema, list):
-        return [_moved(item, at) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    moved = {key: _moved(value, at) for key, value in schema.items()}
-    reference = moved.get("$ref")
-    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-        moved["$ref"] = at + reference[1:]
-    return moved

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from split_client.tools.families import HERMES
+from split_client.tools.reading import CallReader, ForcedReader, FreeReader, PlainReader
 from split_server.compat.openai.chat_answer import ChatAnswer
 from split_server.compat.openai.chat_request import ChatRequest
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.sampling import for_choice
 from split_server.compat.openai.service import OpenAIService, new_id
-from split_server.compat.openai.tool_calls import (
-    CLOSE_TAG,
-    CallReader,
-    ForcedReader,
-    FreeReader,
-    PlainReader,
-)
 from split_server.compat.openai.tools import MAX_TOOLS, Tools
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
@@ -81,7 +76,7 @@ def _call_reader(asked: ChatRequest) -> CallReader:
 def _call_stops(asked: ChatRequest) -> tuple[str, ...]:
     """One call at most: the reply ends with the first."""
     free = _free_tools(asked)
-    return (CLOSE_TAG,) if free is not None and not free.parallel else ()
+    return (HERMES.close,) if free is not None and not free.parallel else ()
 
 
 def _free_tools(asked: ChatRequest) -> Tools | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from split_client.tools.reading import PlainReader
 from split_server.compat.openai.completion_answer import CompletionAnswer
 from split_server.compat.openai.completion_request import CompletionRequest, PromptText
 from split_server.compat.openai.sampling import for_choice
 from split_server.compat.openai.service import OpenAIService
-from split_server.compat.openai.tool_calls import PlainReader
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
 from split_server.http.openai.generations import Work

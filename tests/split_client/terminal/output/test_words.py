@@ -5,7 +5,14 @@ import pytest
 from split_client.api import ClientStats
 from split_client.chat.reply import Reply
 from split_client.generation.loop import Finished, TokenEvent, TokenTiming
-from split_client.terminal.output.words import counted, seconds, size, status_line, traffic_line
+from split_client.terminal.output.words import (
+    counted,
+    fewer_drafts_line,
+    seconds,
+    size,
+    status_line,
+    traffic_line,
+)
 from split_client.transport.base import Traffic
 
 
@@ -36,6 +43,26 @@ def test_a_reply_that_never_came_has_a_line_too() -> None:
     reply = Reply(iter([Finished("cancelled", "")]), 3, Traffic())
     reply.read()
     assert status_line(reply, 5) == "no reply · 0 tokens · up 0 B, down 0 B · stopped"
+
+
+def test_the_status_line_tells_what_drafts_and_forced_tokens_saved() -> None:
+    timing = TokenTiming(0.1, 0.05, 0, 0.01)
+    events = [
+        TokenEvent(1, "a", 1.0, 9, timing, drafted=3, prompt_rows=6),
+        TokenEvent(2, "b", 1.0, 0, timing, guessed=True),
+        TokenEvent(3, "c", 1.0, 0, timing, forced=True),
+        Finished("eos", ""),
+    ]
+    reply = Reply(iter(events), 6, traffic := Traffic())
+    traffic.count(10, 10)
+    reply.read()
+    assert "3 tokens in 1 round trip, 1 of 3 drafted right, 1 forced" in status_line(reply, 5)
+    assert (reply.stats.prompt_sent, reply.stats.rows_sent) == (6, 9)
+
+
+def test_a_number_of_drafts_that_no_step_holds_is_told() -> None:
+    assert fewer_drafts_line("auto", 15) is fewer_drafts_line(15, 15) is None
+    assert "15 tokens at most, not 20" in str(fewer_drafts_line(20, 15))
 
 
 def test_one_is_not_many() -> None:

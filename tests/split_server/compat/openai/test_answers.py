@@ -10,12 +10,13 @@ import pytest
 
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.generation.sampling.logprobs import TokenLogprobs
+from split_client.tools.call import ToolCall
+from split_client.tools.reading import FreeReader, PlainReader
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.chat_answer import ChatAnswer
 from split_server.compat.openai.completion_answer import CompletionAnswer
 from split_server.compat.openai.replies import Delta, Reply, ReplyReader
 from split_server.compat.openai.token_texts import ScoredToken
-from split_server.compat.openai.tool_calls import FreeReader, PlainReader, ToolCall
 from split_server.compat.openai.usage import Usage
 from tests.split_server.compat.openai.requests import SERVED
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from split_client.terminal.output.sanitise import Sanitiser, one_line, sanitise
+from split_client.harmless import Sanitiser, one_line, sanitise
 
 
 @pytest.mark.parametrize(

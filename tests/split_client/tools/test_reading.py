@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from split_server.compat.openai.tool_calls import (
-    CallReader,
-    ForcedReader,
-    FreeReader,
-    PlainReader,
-    ToolCall,
-)
+from split_client.tools.call import ToolCall
+from split_client.tools.reading import CallReader, ForcedReader, FreeReader, PlainReader
 
 NAMES = frozenset({"balance", "pay"})
 HERMES = '<tool_call>\n{"name": "balance", "arguments": {"account": "Köln <1>"}}\n</tool_call>'

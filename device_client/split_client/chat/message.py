@@ -1,0 +1,52 @@
+"""A message of a chat, as it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from split_client.tools.call import ToolCall
+
+ROLES: Final = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """``role``: system, user, assistant or tool.
+
+    ``tool_calls``: those of the assistant's; ``tool_call_id``: which of them a tool's message is
+    the result of, ``name``: which tool's.
+    """
+
+    role: str
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As files and OpenAI's API have it."""
+        made: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            made["tool_calls"] = [call.as_dict() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            made["tool_call_id"] = self.tool_call_id
+        if self.name is not None:
+            made["name"] = self.name
+        return made
+
+    @property
+    def size(self) -> int:
+        """Characters of all that it holds."""
+        calls = sum(len(call.name) + len(call.arguments) for call in self.tool_calls)
+        return len(self.content) + calls
+
+
+def without_result(messages: tuple[Message, ...]) -> list[ToolCall]:
+    """Calls of the last reply that have no result yet, where nothing else came after it."""
+    answered = set[str | None]()
+    for message in reversed(messages):
+        if message.role != "tool":
+            return [call for call in message.tool_calls if call.id not in answered]
+        answered.add(message.tool_call_id)
+    return []

@@ -1,0 +1,45 @@
+"""Messages as files and programs give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from split_client.chat.message import ROLES, Message
+from split_client.tools.call import ToolCall, call_in
+
+MAX_CALLS: Final = 128
+_MAX_ID: Final = 256
+
+
+def message_in(given: Mapping[str, Any]) -> Message | str:
+    """The message that ``given`` is, or what is wrong with it."""
+    match given:
+        case {"role": str(role), "content": str(content)} if role in ROLES:
+            pass
+        case {"role": str(role), "content": None, "tool_calls": list()} if role == "assistant":
+            content = ""
+        case {"role": str(role), "content": str()}:
+            return f"the role {role[:40]!r} is none of {', '.join(ROLES)}"
+        case _:
+            return "it is not a map with the texts 'role' and 'content'"
+    if role == "tool":
+        return _result(given, content)
+    calls = _calls(given.get("tool_calls")) if role == "assistant" else ()
+    return Message(role, content, calls) if calls is not None else "its 'tool_calls' are none"
+
+
+def _result(given: Mapping[str, Any], content: str) -> Message | str:
+    call, name = given.get("tool_call_id"), given.get("name")
+    if not isinstance(call, str) or len(call) > _MAX_ID:
+        return "a result has the text 'tool_call_id'"
+    return Message("tool", content, (), call, name if isinstance(name, str) else None)
+
+
+def _calls(given: object) -> tuple[ToolCall, ...] | None:
+    if given is None:
+        return ()
+    if not isinstance(given, list) or len(given) > MAX_CALLS:
+        return None
+    calls = [call_in(each) for each in given]
+    return None if None in calls else tuple(call for call in calls if call is not None)

@@ -1,0 +1,1 @@
+"""Tools that a model may call: their definitions, calls in replies, checks, runs and results."""
