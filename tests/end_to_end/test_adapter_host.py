@@ -63,14 +63,15 @@ def test_the_model_server_is_told_nothing_of_the_adapter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[bytes] = []
-    for transport in (websocket.WebSocketTransport, http.HttpTransport):
-        exchange = transport.exchange
+    ways = ((websocket.WebSocketTransport, "send"), (http.HttpTransport, "exchange"))
+    for transport, way in ways:
+        real = getattr(transport, way)
 
-        def recorded(self, frame: bytes, timeout: float, exchange=exchange) -> bytes:  # type: ignore[no-untyped-def]
+        def recorded(self: Any, frame: bytes, timeout: float, real: Any = real) -> Any:
             sent.append(frame)
-            return exchange(self, frame, timeout)
+            return real(self, frame, timeout)
 
-        monkeypatch.setattr(transport, "exchange", recorded)
+        monkeypatch.setattr(transport, way, recorded)
     with SplitClient(server.url, cache=tmp_path, adapter_host=hosting.url) as client:
         chat = client.conversation()
         texts = {}

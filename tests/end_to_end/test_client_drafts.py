@@ -13,6 +13,7 @@ from split_client.api import ChatSession, SplitClient
 from split_client.chat.reply import Reply
 from split_client.cli import main
 from split_client.errors import ClientError
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.speculation.wanted import Drafts
 from split_client.noise.settings import NoiseSettings
@@ -110,6 +111,8 @@ def test_a_reply_that_is_expected_takes_few_round_trips(
         assert stats.rows_sent <= sent + stats.accepted
         wrong = client.chat(QUESTIONS[0], temperature=0, max_tokens=60, expected="\ud800 no \x00")
         assert wrong.read() == wanted.text
+        with pytest.raises(InvalidSamplingParameter):
+            client.chat(QUESTIONS[0], expected=5)  # type: ignore[arg-type]
 
 
 def test_connections_cut_in_the_middle_of_drafted_steps_lose_and_repeat_no_token(

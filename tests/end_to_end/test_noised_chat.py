@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,13 +94,15 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
         def recording(*arguments: object) -> Transport:
             transport = connect(*arguments)  # type: ignore[arg-type]
-            exchange = transport.exchange
+            # A WebSocket sends without waiting, and an exchange over it does so too.
+            way = "send" if hasattr(transport, "send") else "exchange"
+            real_way = getattr(transport, way)
 
-            def told(frame: bytes, timeout: float) -> bytes:
+            def told(frame: bytes, timeout: float) -> Any:
                 recorded.add(frame)
-                return exchange(frame, timeout)
+                return real_way(frame, timeout)
 
-            transport.exchange = told  # type: ignore[method-assign]
+            setattr(transport, way, told)
             return transport
 
         return recording

@@ -9,6 +9,7 @@ from split_client.chat.formed import Formed
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
 from split_client.generation.constraint import Constraint
+from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
@@ -90,7 +91,12 @@ class ReplyMaker:
         return reply
 
     def expected(self, text: str | None) -> list[int] | None:
-        """Ids of a text that a reply is thought to be; None of one that is not known."""
+        """Ids of a text that a reply is thought to be; None of one that is not known.
+
+        Raises InvalidSamplingParameter for what is no text.
+        """
+        if not isinstance(text, str | None):
+            raise InvalidSamplingParameter("expected", type(text).__name__, "a text, or None")
         if not text:
             return None
         head, tokenizer = self.ends.head, self.ends.tokenizer
