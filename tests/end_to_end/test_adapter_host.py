@@ -63,14 +63,17 @@ def test_the_model_server_is_told_nothing_of_the_adapter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[bytes] = []
-    for transport in (websocket.WebSocketTransport, http.HttpTransport):
-        exchange = transport.exchange
+    for transport, name in (
+        (websocket.WebSocketTransport, "send"),
+        (http.HttpTransport, "exchange"),
+    ):
+        real = getattr(transport, name)
 
-        def recorded(self, frame: bytes, timeout: float, exchange=exchange) -> bytes:  # type: ignore[no-untyped-def]
+        def recorded(self, frame: bytes, timeout: float, real=real):  # type: ignore[no-untyped-def]
             sent.append(frame)
-            return exchange(self, frame, timeout)
+            return real(self, frame, timeout)
 
-        monkeypatch.setattr(transport, "exchange", recorded)
+        monkeypatch.setattr(transport, name, recorded)
     with SplitClient(server.url, cache=tmp_path, adapter_host=hosting.url) as client:
         chat = client.conversation()
         texts = {}

@@ -19,7 +19,7 @@ from split_client.model import connected
 from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseForbids
 from split_client.noise.ledger import Ledger
 from split_client.terminal.chat import ChatLoop
-from split_client.transport.base import Transport
+from split_client.transport.base import Stream, Transport
 from split_wire.codec import decode_client_message
 from split_wire.messages import Open, Step
 from tests.server_process import RunningServer, running_server
@@ -93,13 +93,14 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
         def recording(*arguments: object) -> Transport:
             transport = connect(*arguments)  # type: ignore[arg-type]
-            exchange = transport.exchange
+            assert isinstance(transport, Stream)
+            send = transport.send
 
-            def told(frame: bytes, timeout: float) -> bytes:
+            def told(frame: bytes, timeout: float) -> None:
                 recorded.add(frame)
-                return exchange(frame, timeout)
+                send(frame, timeout)
 
-            transport.exchange = told  # type: ignore[method-assign]
+            transport.send = told  # type: ignore[method-assign]
             return transport
 
         return recording
