@@ -59,6 +59,16 @@ def test_a_reply_with_a_schema_parses_and_validates(client: SplitClient, form: A
     assert reply.finish_reason == "stop"
 
 
+def test_what_a_form_forces_costs_no_round_trip_and_changes_nothing(server: RunningServer) -> None:
+    with SplitClient(server.url, drafts="off") as client:
+        client.generate("It is ", max_tokens=1).read()
+        reply = client.generate("It is ", max_tokens=80, temperature=1, seed=5, form=PERSON)
+        jsonschema.validate(reply.value, PERSON)
+        stats = reply.stats
+        assert stats.forced >= 4
+        assert stats.round_trips <= stats.tokens - stats.forced
+
+
 @pytest.mark.parametrize(
     ("form", "pattern"),
     [

@@ -88,6 +88,26 @@ def test_replies_are_those_of_the_grammar_in_the_same_process(tokenizer: Any) ->
     run(main())
 
 
+def test_what_is_forced_and_permitted_is_told_by_the_process_too(tokenizer: Any) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "null"}}, "required": ["n"]}
+    near = compiled_form(Vocabulary(tokenizer.to_str(), ROWS, EOS), form(schema))()
+
+    def told(make: MakeConstraint) -> tuple[list[int], list[int], int]:
+        with make() as constraint:
+            forced = constraint.forced(50)
+            return forced, constraint.forced(1), constraint.permitted([*forced, 5], 50)
+
+    async def main() -> None:
+        async with opened(tokenizer) as grammars:
+            make = await grammars.maker("a", form(schema))
+            forced = near.forced(50)
+            assert len(forced) > 1
+            expected = (forced, forced[:1], near.permitted([*forced, 5], 50))
+            assert await asyncio.to_thread(told, make) == expected
+
+    run(main())
+
+
 def test_any_object_is_made_without_a_schema_and_a_grammar_that_is_nested_deeply_too(
     tokenizer: Any,
 ) -> None:
