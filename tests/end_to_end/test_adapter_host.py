@@ -63,15 +63,17 @@ def test_the_model_server_is_told_nothing_of_the_adapter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[bytes] = []
-    ways = ((websocket.WebSocketTransport, "send"), (http.HttpTransport, "exchange"))
-    for transport, way in ways:
-        real = getattr(transport, way)
+    for transport, name in (
+        (websocket.WebSocketTransport, "send"),
+        (http.HttpTransport, "exchange"),
+    ):
+        real = getattr(transport, name)
 
-        def recorded(self: Any, frame: bytes, timeout: float, real: Any = real) -> Any:
+        def recorded(self, frame: bytes, timeout: float, real=real):  # type: ignore[no-untyped-def]
             sent.append(frame)
             return real(self, frame, timeout)
 
-        monkeypatch.setattr(transport, way, recorded)
+        monkeypatch.setattr(transport, name, recorded)
     with SplitClient(server.url, cache=tmp_path, adapter_host=hosting.url) as client:
         chat = client.conversation()
         texts = {}

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from split_client.model import connected
 from split_client.noise.errors import BudgetExhausted, LedgerDamaged, NoiseForbids
 from split_client.noise.ledger import Ledger
 from split_client.terminal.chat import ChatLoop
-from split_client.transport.base import Transport
+from split_client.transport.base import Stream, Transport
 from split_wire.codec import decode_client_message
 from split_wire.messages import Open, Step
 from tests.server_process import RunningServer, running_server
@@ -94,15 +93,14 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
         def recording(*arguments: object) -> Transport:
             transport = connect(*arguments)  # type: ignore[arg-type]
-            # A WebSocket sends without waiting, and an exchange over it does so too.
-            way = "send" if hasattr(transport, "send") else "exchange"
-            real_way = getattr(transport, way)
+            assert isinstance(transport, Stream)
+            send = transport.send
 
-            def told(frame: bytes, timeout: float) -> Any:
+            def told(frame: bytes, timeout: float) -> None:
                 recorded.add(frame)
-                return real_way(frame, timeout)
+                send(frame, timeout)
 
-            setattr(transport, way, told)
+            transport.send = told  # type: ignore[method-assign]
             return transport
 
         return recording
