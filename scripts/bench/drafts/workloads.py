@@ -15,7 +15,7 @@ def workloads(count: int) -> dict[str, Workload]:
     text = prose(numbers, count + 150)
     strange = prose(numbers, count + 400, 300)
     return {
-        "copy with edits": (text, edited(numbers, text)[:count]),
+        "copy with edits": (text, edited(numbers, text, 40)[:count]),
         "records": ([1], records(numbers, count // 12)[:count]),
         "prose without a repeat": (strange[:400], strange[400:]),
         "random tokens of few": (numbers.ids(300, 12), numbers.ids(count, 12)),

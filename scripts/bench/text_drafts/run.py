@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=96, help="of a reply at most")
     parser.add_argument("--sessions", type=int, default=16, help="at the same time")
+    parser.add_argument("--only", help="measure this workload alone")
     parser.add_argument("--folder", help="keep what the servers write here")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
@@ -53,7 +54,8 @@ def main() -> None:
             said(f"Write {index} sentences about caches.", max_tokens=options.tokens)
             for index in range(2, options.sessions + 2)
         ]
-        found = {name: _measured(servers, name, asked[name], options.rounds) for name in asked}
+        names = [options.only] if options.only else list(asked)
+        found = {name: _measured(servers, name, asked[name], options.rounds) for name in names}
     print(heading("Drafts of the text APIs", "float32"))
     head = ("workload", "passes saved, off", "auto", "tokens/s, off", "auto", "of off")
     print(table(head, _rows(found)))

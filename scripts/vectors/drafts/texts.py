@@ -31,12 +31,14 @@ def prose(numbers: Numbers, count: int, vocabulary: int = 40) -> list[int]:
     return out
 
 
-def edited(numbers: Numbers, text: list[int]) -> list[int]:
-    """``text`` with a change of 3 to 8 ids in 40: put in, left out, or others in their place."""
+def edited(numbers: Numbers, text: list[int], copied: int = 34) -> list[int]:
+    """``text`` with a change of 3 to 8 ids after every ``copied`` ones: put in, left out, or
+    others in their place.
+    """
     out, at = list[int](), 0
     while at < len(text):
-        out += text[at : at + 34]
-        at += 34
+        out += text[at : at + copied]
+        at += copied
         size, kind = 3 + numbers.below(6), numbers.below(3)
         out += [] if kind == 0 else [1000 + numbers.below(1000) for _ in range(size)]
         at += 0 if kind == 1 else size
