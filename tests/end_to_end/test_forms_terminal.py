@@ -86,7 +86,7 @@ def test_a_reply_that_is_cut_is_printed_and_told(
         (("--regex", "a(?!b)"), "form_invalid", "look-around"),
         (("--regex", ""), "form_invalid", "empty"),
         (("--grammar", "wrong.lark"), "form_invalid", "line 2, column 4"),
-        (("--grammar", "endless.lark"), "form_endless", "no end"),
+        (("--grammar", "endless.lark"), "form_endless", "has no end"),
         (("--grammar", "wrong.gbnf"), "form_invalid", "grammar"),
         (("--regex", "[^\\s\\S]"), "form_impossible", "no text"),
         (("--choice", ""), "form_invalid", "empty"),

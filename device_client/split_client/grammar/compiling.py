@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from split_client.grammar.choice import ChoiceConstraint, Choices
 from split_client.grammar.constraint import JsonConstraint
-from split_client.grammar.ending import ends
 from split_client.grammar.errors import FormEndless
+from split_client.grammar.following import is_forced_on
 from split_client.grammar.form import (
     Choice,
     Form,
@@ -24,6 +24,9 @@ from split_client.grammar.matching import first_matcher
 from split_client.grammar.text import TextConstraint
 from split_client.grammar.vocabulary import Vocabulary
 from split_client.grammar.written import library_grammar, refused
+
+# Tokens that a grammar may force without a place to end at.
+_FURTHEST: Final = 4096
 
 FormConstraint: TypeAlias = JsonConstraint | TextConstraint | ChoiceConstraint
 
@@ -50,6 +53,7 @@ def _text(vocabulary: Vocabulary, form: Regex | Lark | Gbnf) -> Callable[[], Tex
     matcher = first_matcher(
         vocabulary, library_grammar(form), lambda complaint: refused(form, complaint)
     )
-    if not ends(matcher, vocabulary):
-        raise FormEndless("no end of its text is found; add an alternative that ends")
+    # The texts of an expression are finite.
+    if not isinstance(form, Regex) and is_forced_on(matcher, _FURTHEST):
+        raise FormEndless("its text has no end; add an alternative that ends")
     return lambda: TextConstraint(matcher.deep_copy(), vocabulary)

@@ -30,3 +30,15 @@ def permitted_tokens(matcher: llguidance.LLMatcher, tokens: Sequence[int]) -> in
         if copy.validate_tokens([token]) < 1 or not copy.consume_token(token):
             return count
     return len(tokens)
+
+
+def is_forced_on(matcher: llguidance.LLMatcher, most: int) -> bool:
+    """Whether the next ``most`` tokens are forced, and the text may end at none of them."""
+    copy, made = matcher.deep_copy(), 0
+    while made < most:
+        tokens = [] if copy.is_stopped() or copy.is_accepting() else copy.compute_ff_tokens()
+        made += len(tokens)
+        # Where an end were allowed, no other token would be forced.
+        if not tokens or (made < most and not copy.consume_tokens(tokens)):
+            return False
+    return True

@@ -134,4 +134,4 @@ class TextConstraint:
         matcher = self._matcher.deep_copy()
         if not matcher.consume_token(token):
             return False
-        return ending_path(matcher, self._vocabulary, remaining) is not None
+        return ending_path(matcher, self._vocabulary, remaining, thorough=False) is not None

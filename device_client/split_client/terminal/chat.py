@@ -187,7 +187,8 @@ class ChatLoop:
 
     def _show(self, begin: Callable[[], Reply]) -> Reply:
         screen = self._screen
-        screen.begin_reply()
+        # JSON and its like are no markdown.
+        screen.begin_reply(verbatim=self._chat.form is not None)
         with stops_reply(self._client.cancel):
             reply = begin()
             try:

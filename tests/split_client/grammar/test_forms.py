@@ -65,7 +65,7 @@ def test_a_tokenizer_that_the_library_cannot_read_is_told(source: str) -> None:
         Forms(lambda: "{}", ROWS, EOS).constraint(JsonObject())
 
 
-@pytest.mark.parametrize("limits", [(0.6, trial.MAX_MEMORY), (20.0, 420 << 20)], ids=str)
+@pytest.mark.parametrize("limits", [(0.2, trial.MAX_MEMORY), (60.0, 420 << 20)], ids=str)
 def test_a_form_that_costs_too_much_ends_its_process_and_not_this_one(
     source: str, limits: tuple[float, int]
 ) -> None:
@@ -96,7 +96,7 @@ def test_forms_ask_for_a_trial_of_what_is_written_and_none_of_a_choice(
 
 def test_the_process_of_a_trial_says_no_more_than_its_verdict() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", trial.__name__, str(trial.MAX_MEMORY)],
+        [sys.executable, "-m", trial.__name__, str(trial.MAX_MEMORY), "5"],
         input=b"",
         capture_output=True,
         check=True,

@@ -80,7 +80,6 @@ def test_where_no_text_fits_the_reply_begins_one_all_the_same(vocabulary: Vocabu
     "form",
     [
         Lark('start: "a" start'),
-        Lark('start: ("a" | "b") start'),
         Lark('start: "a" b\nb: "c" start'),
         Gbnf('root ::= "x" root'),
     ],
@@ -88,6 +87,14 @@ def test_where_no_text_fits_the_reply_begins_one_all_the_same(vocabulary: Vocabu
 def test_a_form_without_an_end_is_refused(vocabulary: Vocabulary, form: Form) -> None:
     with pytest.raises(FormEndless):
         compiled_form(vocabulary, form)
+
+
+def test_a_text_that_chooses_for_ever_ends_with_its_tokens_and_is_not_whole(
+    vocabulary: Vocabulary,
+) -> None:
+    text, whole = written(vocabulary, Lark('start: ("a" | "b") start'), 1, 20)
+    assert not whole
+    assert re.fullmatch("[ab]{20,}", text)
 
 
 @pytest.mark.parametrize("form", [Regex("(ab){900}c"), Regex("[a-z]{900}"), Regex(".{500}x{500}")])
