@@ -32,6 +32,7 @@ from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import fewer_drafts_line, status_line
 from split_client.terminal.sampling import expected_from, sampling_from
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
+from split_client.terminal.tools.confirming import Confirmation
 from split_client.terminal.tools.either import require_one
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
@@ -66,7 +67,8 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         if tools:
             chat.tools = tools
             chat.tool_choice = request.tools.choice
-            loop.tools = ChatTools(chat, screen, runs, request.tools.choice)
+            asking = Confirmation(screen, runs)
+            loop.tools = ChatTools(chat, screen, asking, request.tools.choice)
         if saved is not None:
             loop.load(saved)
         loop.run(request.message)

@@ -16,6 +16,8 @@ from split_client.tools.parsing import call_of, calls_in, objects
 # How a reply that is a bare call begins, white space left out.
 _BARE = ('{"name":"', '{"type":"function"')
 _BARE_WITHIN = 64
+# Characters of a call, or of several in one pair of marks; more are not held back.
+MAX_CALL = 256 << 10
 
 Piece: TypeAlias = str | ToolCall
 
@@ -82,6 +84,8 @@ class FreeReader:
         """Move on by one mark; None when more text is needed."""
         if self._state == "text":
             return self._text()
+        if self._state in ("bare", "tag") and len(self._held) > MAX_CALL:
+            return self._too_long()
         if self._state != "tag":
             return None
         close = self._form.close
@@ -92,6 +96,12 @@ class FreeReader:
         inside, self._held = self._held[:at], self._held[at + len(close) :]
         self._state = "text"
         return self._tagged(inside, close)
+
+    def _too_long(self) -> list[Piece]:
+        """What no call is as long as is text."""
+        opened = self._opened if self._state == "tag" else ""
+        held, self._held, self._state = self._held, "", "text"
+        return [opened + held]
 
     def _text(self) -> list[Piece] | None:
         if self._at_edge and not self._leaves_edge():

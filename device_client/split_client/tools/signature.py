@@ -44,6 +44,8 @@ def described(function: Callable[..., object]) -> Described:
         signature, hints = inspect.signature(function), typing.get_type_hints(function)
     except (TypeError, ValueError, NameError) as error:
         raise ToolsInvalid(name, f"its signature cannot be read ({error})") from error
+    if inspect.iscoroutinefunction(function):
+        raise ToolsInvalid(name, "it is async; give a function that awaits it on a loop of its own")
     text, said = _docstring(inspect.getdoc(function) or "", frozenset(signature.parameters))
     properties: dict[str, Any] = {}
     for parameter in signature.parameters.values():

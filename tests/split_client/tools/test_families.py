@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from split_client.tools.call import ToolCall
 from split_client.tools.families import (
@@ -20,7 +22,7 @@ from split_client.tools.families import (
     CallForm,
     call_form_of,
 )
-from split_client.tools.reading import FreeReader
+from split_client.tools.reading import MAX_CALL, FreeReader
 from tests.split_client.tools.dialogues import TEMPLATES
 
 NAMES = frozenset({"pay"})
@@ -101,3 +103,28 @@ def test_arguments_nested_ten_thousand_deep_stay_text(form: CallForm, deep: int)
     call = f'{{"{form.keys[0]}": "pay", "{form.keys[1]}": {{"to": {value}}}}}'
     text = f"{form.opens[0]}{call}{form.close}"
     assert read(form, [text]) == [text]
+
+
+@pytest.mark.parametrize("form", FAMILIES, ids=lambda form: form.name)
+def test_a_call_without_an_end_is_not_held_back_for_ever(form: CallForm) -> None:
+    reader = FreeReader(None, 8, lambda: "call", (form,), NAMES)
+    opening = '{"name": "pay", "parameters": {"to": "' if form.bare else form.opens[0]
+    out = [piece for _ in range(70) for piece in reader.push(opening + "x" * 4096)]
+    assert out
+    assert len("".join(map(str, out))) > MAX_CALL
+
+
+@given(st.data())
+def test_where_a_reply_is_cut_into_pieces_changes_no_call(data: st.DataObject) -> None:
+    form, text, _ = data.draw(st.sampled_from(WRITTEN))
+    parts = st.sampled_from([text, "text ", *form.texts, "{", "[", "\n", "<", "`"])
+    reply = "".join(data.draw(st.lists(parts, max_size=4)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(reply)), max_size=8)))
+    edges = [0, *cuts, len(reply)]
+    pieces = [reply[low:high] for low, high in pairwise(edges)]
+    whole, cut = read(form, [reply]), read(form, pieces)
+    assert [each for each in whole if isinstance(each, tuple)] == [
+        each for each in cut if isinstance(each, tuple)
+    ]
+    texts = ["".join(each for each in found if isinstance(each, str)) for found in (whole, cut)]
+    assert texts[0].split() == texts[1].split()

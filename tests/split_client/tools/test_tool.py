@@ -54,11 +54,15 @@ def packed(*to: str) -> str:
     return str(to)
 
 
+async def awaited(to: str) -> str:
+    return to
+
+
 def odd(to: bytes) -> str:
     return str(to)
 
 
-@pytest.mark.parametrize("function", [bare, packed, odd, lambda x: x])
+@pytest.mark.parametrize("function", [bare, packed, odd, awaited, lambda x: x])
 def test_a_function_whose_parameters_json_cannot_hold_is_refused(function: Any) -> None:
     with pytest.raises(ToolsInvalid):
         Tool.of(function)

@@ -22,14 +22,13 @@ _RESULT_SHOWN = 200
 
 
 class ChatTools:
-    """Runs what replies of ``chat`` call; ``runs``: what runs each tool, in words."""
+    """Runs what replies of ``chat`` call, where ``confirmation`` lets it."""
 
     def __init__(
-        self, chat: ChatSession, screen: Screen, runs: dict[str, str], choice: str = "auto"
+        self, chat: ChatSession, screen: Screen, confirmation: Confirmation, choice: str = "auto"
     ) -> None:
         self._chat, self._screen, self._choice = chat, screen, choice
-        self._confirmation = Confirmation(screen, runs)
-        self._turns = ToolTurns(chat, MOST_TURNS, self._confirmation.allow, self._told)
+        self._turns = ToolTurns(chat, MOST_TURNS, confirmation.allow, self._told)
         self._turn = 0
 
     def begin(self) -> None:
