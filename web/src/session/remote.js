@@ -242,10 +242,10 @@ export class RemoteBackend {
     this._channel.accept(this._protocol.attentionRoom(positions));
   }
 
-  /** Ends the session as far as the server can be reached. */
+  /** Ends the session as far as the server can be reached; nobody waits for its answer. */
   async close() {
     const frame = this._protocol.close();
-    if (frame !== null) await this._channel.sendOnce(frame, CLOSE_WITHIN);
+    if (frame !== null) await this._channel.farewell(frame, CLOSE_WITHIN);
   }
 
   /**
