@@ -228,9 +228,14 @@ export class RemoteBackend {
     await this._steps({ adapter, signal, answered }).run(plans);
   }
 
-  /** @param {Omit<import('./prefill.js').Options, 'clock'>} options */
+  /** How steps go. @returns {Pick<import('./prefill.js').Options, 'clock' | 'several'>} */
+  _way() {
+    return { clock: this._clock, several: () => this._channel.several };
+  }
+
+  /** @param {Omit<import('./prefill.js').Options, 'clock' | 'several'>} options */
   _steps(options) {
-    return new Prefill(this._channel, this._protocol, this._asking, this._window, { ...options, clock: this._clock });
+    return new Prefill(this._channel, this._protocol, this._asking, this._window, { ...options, ...this._way() });
   }
 
   /**
