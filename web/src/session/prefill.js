@@ -1,6 +1,6 @@
 // Steps that follow each other, of which several may be under way.
 import { frameLimit } from '../protocol/limits.js';
-import { rowsFor } from '../protocol/returned.js';
+import { rowsFor } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
 
 /** @typedef {import('./remote.js').StepOutput} StepOutput */

@@ -4,7 +4,7 @@
 // lost cache are all "make the cache hold exactly these tokens".
 import { PromptEmpty } from '../common/errors.js';
 import { ProtocolStateError } from '../protocol/errors.js';
-import { INTERACTIVE_ROWS } from '../protocol/returned.js';
+import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
 import { Belief } from './belief.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
