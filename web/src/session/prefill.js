@@ -13,7 +13,8 @@ import { Cancelled } from '../transport/errors.js';
  *   embeddings: () => Promise<Float32Array>}} Plan
  */
 /**
- * several: whether more than one may be under way at present; answered: called for each step, in order; a step whose answer the server no longer keeps has no states.
+ * several: whether more than one may be under way at present; answered: called for each step, in order; a step whose
+ * answer the server no longer keeps has no states.
  * @typedef {{adapter: string | null, signal: AbortSignal, clock: () => number,
  *   several: () => boolean, answered: (output: StepOutput) => void}} Options
  */
