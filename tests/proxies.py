@@ -1,10 +1,12 @@
-"""A TCP proxy that breaks connections when it is told to."""
+"""TCP proxies: one breaks connections when it is told to, one watches what passes."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
+from collections import Counter
+from collections.abc import Callable
 from typing import Self
 
 
@@ -65,6 +67,7 @@ class CuttingProxy:
     def _up(self, near: socket.socket, far: socket.socket, number: int) -> None:
         with contextlib.suppress(OSError):
             while data := near.recv(65536):
+                self._asked(number, data)
                 if number >= self._thawed_from:
                     far.sendall(data)
         self._end(near, far)
@@ -75,6 +78,7 @@ class CuttingProxy:
                 if number < self._thawed_from:
                     continue
                 passing, cut = self._within_budget(data)
+                self._answered(number)
                 near.sendall(passing)
                 if cut:
                     break
@@ -98,3 +102,38 @@ class CuttingProxy:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
+
+    def _asked(self, number: int, data: bytes) -> None:
+        """Data of a client is about to pass on that connection."""
+
+    def _answered(self, number: int) -> None:
+        """Data of the server is about to pass on that connection."""
+
+
+class WatchingProxy(CuttingProxy):
+    """``trips``: how often each connection waited for an answer, its making included; ``first``:
+    the first bytes of each; ``hold``: is called with these before each answer.
+    """
+
+    def __init__(self, port: int, hold: Callable[[bytes], None] = lambda _: None) -> None:
+        super().__init__(port)
+        self.first: dict[int, bytes] = {}
+        self.trips: Counter[int] = Counter()
+        self._hold = hold
+        self._waiting: set[int] = set()
+
+    def of(self, path: bytes) -> int:
+        """The number of the connection that asked for ``path``."""
+        return next(number for number, data in self.first.items() if path in data)
+
+    def _asked(self, number: int, data: bytes) -> None:
+        if number not in self.first:
+            self.first[number] = data
+            self.trips[number] += 1
+        self._waiting.add(number)
+
+    def _answered(self, number: int) -> None:
+        self._hold(self.first.get(number, b""))
+        if number in self._waiting:
+            self._waiting.discard(number)
+            self.trips[number] += 1

@@ -1,9 +1,10 @@
 """The device's side of one session as a state machine without I/O.
 
-Feed it what the transport received, send what it returns. One message is outstanding at a time;
-after a lost connection send :attr:`ClientProtocol.outstanding` again: the server appends a step
-once, however often it arrives. An ``open`` that is sent again may open a second session, which the
-server drops when it has been idle for long.
+Feed it what the transport received, send what it returns. One message is outstanding at a time, but
+for the steps of one prefill, of which several may be under way over a transport that keeps their
+order. After a lost connection send :attr:`ClientProtocol.unanswered` again, in that order: the
+server appends a step once, however often it arrives. An ``open`` that is sent again may open a
+second session, which the server drops when it has been idle for long.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from split_wire.attention import CAPABILITY, AttentionRequest, AttentionWeights, attention_bytes
 from split_wire.attention_check import checked_weights
 from split_wire.codec import decode_server_message, encode_message
-from split_wire.digest import PrefixChain
+from split_wire.digest import PrefixChain, linked
 from split_wire.errors import (
     ContextOverflow,
     MalformedMessage,
@@ -46,6 +47,7 @@ from split_wire.probe import Probe
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import Rows, counted
 from split_wire.tensor import Tensor, WireDtype
+from split_wire.under_way import MOST_STEPS, SentStep, StepsUnderWay
 
 # Between two places at which a session is asked for what goes on from all that it holds.
 _BLOCKS_BEHIND = 4
@@ -75,7 +77,8 @@ class StepCompleted:
     """``hidden`` float32 [rows asked for, H], read-only; the server holds ``cached`` positions.
 
     Times in microseconds. ``attention``: that of the step's last row, where it was asked for;
-    ``reused``: rows that the server says it knew already.
+    ``reused``: rows that the server says it knew already; ``unseen``: earlier steps that this
+    answer proves to have gone through, whose own answers are gone.
     """
 
     hidden: NDArray[np.float32]
@@ -84,6 +87,12 @@ class StepCompleted:
     queue_us: int
     attention: AttentionWeights | None = None
     reused: int = 0
+    unseen: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepReplaced:
+    """The server answered a later step already; whether so is seen when its answer comes again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,8 @@ class SessionRestored:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """The server refused the outstanding open, restore or step; nothing is outstanding any more.
+    """The server refused the outstanding open, restore or step; nothing is outstanding any more,
+    also not the steps behind it.
 
     The device's ``cached`` is unchanged; the server may hold less, and then answers the next step
     with ``start_beyond_cache`` or ``prefix_mismatch``.
@@ -109,7 +119,9 @@ class Ignored:
     """A message of no consequence: an answer that was already taken, a pong, a closed session."""
 
 
-Event: TypeAlias = SessionOpened | SessionRestored | StepCompleted | StepFailed | Ignored
+Event: TypeAlias = (
+    SessionOpened | SessionRestored | StepCompleted | StepReplaced | StepFailed | Ignored
+)
 
 
 class ClientProtocol:
@@ -137,7 +149,7 @@ class ClientProtocol:
         self._group, self._share_until = cache_group, share_until
         self._opened: Opened | None = None
         self._next_step = 1
-        self._pending: tuple[Step, list[bytes]] | None = None
+        self._steps = StepsUnderWay()
         self._outstanding: bytes | None = None
         # What was asked for, and the positions that are held whatever is answered.
         self._asked: tuple[PrefixChain, int] | None = None
@@ -155,13 +167,23 @@ class ClientProtocol:
 
     @property
     def outstanding(self) -> bytes | None:
-        """The frame that awaits its answer, to send again after a lost connection."""
-        return self._outstanding
+        """The frame that awaits its answer, the first of them where there are several."""
+        return next(iter(self.unanswered), None)
+
+    @property
+    def unanswered(self) -> list[bytes]:
+        """The frames that await their answers, to send again after a lost connection."""
+        return self._steps.frames if self._outstanding is None else [self._outstanding]
 
     @property
     def stepping(self) -> bool:
-        """Whether the outstanding frame is a step."""
-        return self._pending is not None
+        """Whether what is outstanding are steps."""
+        return len(self._steps) > 0
+
+    @property
+    def reach(self) -> int:
+        """Positions that the server holds once all steps under way went through."""
+        return self._steps.last.end if self._steps else self.cached
 
     def ask_for(self, dtype: WireDtype) -> None:
         """Open further sessions in ``dtype`` and accept no other."""
@@ -205,7 +227,7 @@ class ClientProtocol:
         rule, and the names of all that is held already would go with it.
         """
         opened = self._opened
-        if opened is None or self._outstanding is not None or not self.restores:
+        if opened is None or self.unanswered or not self.restores:
             raise ProtocolStateError("this needs an open session that can restore, and is idle")
         held = 0 <= start <= min(self.cached, len(chain)) and len(chain) > 0
         if not held or chain.at(start) != self._chain.at(start):
@@ -218,8 +240,8 @@ class ClientProtocol:
 
     def forget(self) -> None:
         """The session is lost: nothing is cached and nothing is outstanding."""
-        self._opened, self._pending, self._outstanding = None, None, None
-        self._asked = None
+        self._opened, self._outstanding, self._asked = None, None, None
+        self._steps.clear()
         self._next_step = 1
         self._chain = PrefixChain(self._manifest)
 
@@ -243,6 +265,7 @@ class ClientProtocol:
     ) -> bytes:
         """The frame that keeps ``start`` positions and appends ``embeddings`` [n, H].
 
+        While steps are under way, at most MOST_STEPS with this one, ``start`` is where they end.
         ``rows``: which states come back; a number counts the last ones, 1..n. ``adapter``: the name
         of one that the server shall apply to the rows that it returns. Raises ProtocolStateError,
         and before anything is sent what the server would answer:
@@ -251,26 +274,26 @@ class ClientProtocol:
         """
         if self._opened is None or self._outstanding is not None:
             raise ProtocolStateError("a step needs an open session without an outstanding message")
-        if not 0 <= start <= self.cached:
-            raise ProtocolStateError(f"start {start} is beyond the {self.cached} cached positions")
+        self._check_start(start)
         self._check_rows(self._opened, start, embeddings)
         self._check_returned(rows, len(embeddings))
         if attention is not None:
             self.attention_room(attention, start + embeddings.shape[0])
         tensor = Tensor.from_f32(embeddings, self._opened.dtype)
-        message = Step(
-            self._opened.session,
-            self._next_step,
-            start,
-            self._chain.at(start),
-            tensor,
-            rows,
-            adapter,
-            attention,
-        )
-        self._pending = (message, self._chain.following(start, tensor))
-        self._outstanding = encode_message(message)
-        return self._outstanding
+        prefix = self._steps.last.digests[-1] if self._steps else self._chain.at(start)
+        number = self._next_step + len(self._steps)
+        session = self._opened.session
+        message = Step(session, number, start, prefix, tensor, rows, adapter, attention)
+        frame = encode_message(message)
+        self._steps.add(SentStep(message, linked(prefix, tensor), frame))
+        return frame
+
+    def _check_start(self, start: int) -> None:
+        under_way = len(self._steps)
+        if under_way and (start != self.reach or under_way == MOST_STEPS):
+            raise ProtocolStateError(f"{under_way} steps are under way, up to {self.reach}")
+        if not 0 <= start <= self.reach:
+            raise ProtocolStateError(f"start {start} is beyond the {self.cached} cached positions")
 
     def answer_room(self, rows: int) -> int:
         """Bytes of the longest answer that brings the states of ``rows``."""
@@ -341,9 +364,10 @@ class ClientProtocol:
                 return Ignored()
 
     def _limit(self) -> int:
-        step = None if self._pending is None else self._pending[0]
-        if step is not None and step.attention is not None:
-            return self.attention_room(step.attention, step.start + step.embeddings.rows)
+        # Attention comes with the last of the steps under way.
+        last = self._steps.last if self._steps else None
+        if last is not None and last.step.attention is not None:
+            return self.attention_room(last.step.attention, last.end)
         return frame_limit(self._hidden_size, self._opened.max_rows if self._opened else 1)
 
     def _on_opened(self, message: Opened) -> Event:
@@ -381,19 +405,16 @@ class ClientProtocol:
         self._chain = chain
 
     def _on_result(self, message: Result) -> Event:
-        if self._pending is None or self._opened is None:
+        answered = self._steps.answered(message)
+        if not answered or self._opened is None:
             return Ignored()
-        step, digests = self._pending
-        if (message.session, message.step) != (step.session, step.step):
-            return Ignored()
-        # A number is used again after a failure; only the digest tells which rows this answers.
-        if message.prefix not in (b"", digests[-1]):
-            return Ignored()
+        step = answered[-1].step
         hidden = self._checked(message, step)
         attention = self._checked_attention(message, step, self._opened)
-        self._chain.replace(step.start, digests)
-        self._next_step += 1
-        self._pending, self._outstanding = None, None
+        for sent in answered:
+            self._chain.replace(sent.step.start, sent.digests)
+        self._next_step += len(answered)
+        self._steps.done(len(answered))
         return StepCompleted(
             hidden,
             message.cached,
@@ -401,6 +422,7 @@ class ClientProtocol:
             message.queue_us,
             attention,
             min(message.reused, step.embeddings.rows),
+            len(answered) - 1,
         )
 
     def _checked(self, message: Result, step: Step) -> NDArray[np.float32]:
@@ -426,20 +448,16 @@ class ClientProtocol:
         )
 
     def _on_failure(self, message: Failure) -> Event:
-        if not self._answers_outstanding(message):
+        if self._outstanding is not None:
+            # An open or a restore: its refusal names neither session nor step.
+            if (message.session, message.step) != (None, None):
+                return Ignored()
+            self._outstanding, self._asked = None, None
+            return StepFailed(message)
+        if not self._steps.is_about(message):
             return Ignored()
-        self._pending, self._outstanding, self._asked = None, None, None
-        return StepFailed(message)
-
-    def _answers_outstanding(self, message: Failure) -> bool:
-        """Whether a failure is about the outstanding message.
-
-        One without a session or a step answers bytes that the server could not read as a message
-        (damaged, too large), and the outstanding ones are all that the device has sent.
-        """
-        if self._outstanding is None:
-            return False
-        if self._pending is None:
-            return message.session is None and message.step is None
-        step, _ = self._pending
-        return message.session in (None, step.session) and message.step in (None, step.step)
+        failure = self._steps.refused(message)
+        if failure is None:
+            return StepReplaced()
+        self._steps.clear()
+        return StepFailed(failure)

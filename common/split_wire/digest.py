@@ -45,17 +45,7 @@ class PrefixChain:
 
     def following(self, start: int, rows: Tensor) -> list[bytes]:
         """The digests after each of ``rows`` appended at ``start``; changes nothing."""
-        digest = self.at(start)
-        width = rows.width * item_size(rows.dtype)
-        values, scales, tag = memoryview(rows.data), memoryview(rows.scales), rows.dtype.encode()
-        digests = []
-        for row in range(rows.rows):
-            link = blake2b(digest + tag, digest_size=DIGEST_BYTES, person=_PERSON)
-            link.update(values[row * width : (row + 1) * width])
-            link.update(scales[4 * row : 4 * row + 4])
-            digest = link.digest()
-            digests.append(digest)
-        return digests
+        return linked(self.at(start), rows)
 
     def replace(self, start: int, digests: list[bytes]) -> None:
         """Keep ``start`` positions and append ``digests``."""
@@ -64,3 +54,17 @@ class PrefixChain:
     def truncate(self, start: int) -> None:
         """Keep ``start`` positions."""
         self.replace(start, [])
+
+
+def linked(digest: bytes, rows: Tensor) -> list[bytes]:
+    """The digests after each of ``rows`` behind the prefix that ``digest`` names."""
+    width = rows.width * item_size(rows.dtype)
+    values, scales, tag = memoryview(rows.data), memoryview(rows.scales), rows.dtype.encode()
+    digests = []
+    for row in range(rows.rows):
+        link = blake2b(digest + tag, digest_size=DIGEST_BYTES, person=_PERSON)
+        link.update(values[row * width : (row + 1) * width])
+        link.update(scales[4 * row : 4 * row + 4])
+        digest = link.digest()
+        digests.append(digest)
+    return digests

@@ -278,7 +278,7 @@ def test_a_result_that_arrives_twice_counts_once() -> None:
 def test_only_one_message_is_outstanding() -> None:
     client = ready()
     client.step(0, values(1))
-    with pytest.raises(ProtocolStateError, match="outstanding"):
+    with pytest.raises(ProtocolStateError, match="under way"):
         client.step(0, values(1))
 
 

@@ -30,9 +30,10 @@ from split_client.generation.head.head import HeadKind
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.generation.stops import stop_texts
-from split_client.model.connected import ConnectedModel, Hooks, Wanted
+from split_client.model.connected import ConnectedModel, Hooks
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
+from split_client.model.wanted import Wanted
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter
 from split_client.noise.settings import NoiseSettings
@@ -139,9 +140,11 @@ class SplitClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def connect(self) -> None:
+    def connect(self, *, begin: bool = False) -> None:
         """Find out which model is served, pull its ends if they are not here, open them.
 
+        ``begin``: a session for the first chat or reply is asked for meanwhile; it counts against
+        the server's limits, so only where one follows at once.
         Raises the errors of ``split_client.errors``, ``split_client.generation.errors`` and, for an
         adapter that is not there, ``split_client.adapters.errors``, and with noise those of
         ``split_client.noise.errors``.
@@ -151,7 +154,7 @@ class SplitClient:
         self.resume()
         if self._wanted.noise is not None:
             require_blind_adapter(self._adapter)
-        self._model = ConnectedModel.open(self._wanted, self._store, self._hooks)
+        self._model = ConnectedModel.open(self._wanted, self._store, self._hooks, begin=begin)
         try:
             # A name that nobody knows is told now, not after the first message.
             self._chooser.choice(self._adapter, "")
@@ -162,10 +165,11 @@ class SplitClient:
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
         model, self._model = self._model, None
-        self._shared, self._last_noised = None, None
         self._chooser.close()
         if model is not None:
+            # The model ends the sessions of sequences that somebody still holds.
             model.close()
+        self._shared, self._last_noised = None, None
 
     def chat(
         self,

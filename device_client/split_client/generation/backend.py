@@ -66,11 +66,11 @@ class Backend(Protocol):
     def dtype(self) -> WireDtype:
         """The dtype to which rows are rounded on their way."""
 
-    def open(self, wanted: Rows | None = None) -> bool | None:
+    def open(self, wanted: Rows | None = None) -> int | None:
         """Begin a session; does nothing when one is open.
 
-        Whether a step that was broken off before went through all the same; None where none was, or
-        where the session is a new one. ``wanted``: what a new one may begin with, see
+        How many of the steps that were broken off before went through all the same; None where none
+        was, or where the session is a new one. ``wanted``: what a new one may begin with, see
         :meth:`held`.
         """
 

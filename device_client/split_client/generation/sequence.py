@@ -7,16 +7,18 @@ lost cache are all "make the cache hold exactly these tokens".
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
-from split_client.generation.backend import Backend, CacheLost, OnlyAllRows, StepOutput
+from split_client.generation.backend import Backend, CacheLost, StepOutput
 from split_client.generation.extended import Extended, SequenceCounters
+from split_client.generation.held import Held
 from split_client.generation.spared import Pace, Spared, row_bytes
+from split_client.generation.steps import OneByOne, Pipelined, RowsOf, parts, run
 from split_client.generation.trail import Trail
 from split_wire.attention import AttentionRequest
 
@@ -68,25 +70,21 @@ class Sequence:
         self._clock, self._pace = clock, Pace()
         self._embed = embed if rows is None else None
         self._rows: Rows = rows or (lambda tokens, start, stop: embed(tokens[start:stop]))
-        self._cached: list[int] = []
-        # The last tokens of these that are a guess; the server takes them for one as well when they
-        # are given up by the very next step.
-        self._guessed = 0
-        # What is cached at least if the step that was broken off did not go through, and if it did.
-        self._broken_off: tuple[list[int], list[int]] | None = None
+        self._flow = backend if isinstance(backend, Pipelined) else OneByOne(backend)
         self.adapter: str | None = None
         self.correct: Correct | None = None
         self.counters = SequenceCounters()
         self.trail = Trail()
+        self._held = Held(self.trail)
 
     @property
     def cached(self) -> int:
         """Positions that the backend is believed to hold."""
-        return len(self._cached)
+        return len(self._held.tokens)
 
     def shared(self, tokens: list[int]) -> int:
         """How many of the first of ``tokens`` the backend is believed to hold."""
-        return _common_prefix(self._cached, tokens)
+        return _common_prefix(self._held.tokens, tokens)
 
     @property
     def max_context(self) -> int:
@@ -151,11 +149,7 @@ class Sequence:
 
     def leave(self) -> list[int]:
         """Believe in no cache any more, and return the tokens of the one that was believed in."""
-        left = self._cached
-        for cached in self._broken_off or (left,):
-            self.trail.note(cached)
-        self._cached, self._broken_off, self._guessed = [], None, 0
-        return left
+        return self._held.leave()
 
     def _told(self, sent: Extended, count: int, restored: int, took: float) -> Extended:
         """``sent`` with what was spared of ``count`` tokens by restoring some in ``took`` s."""
@@ -191,81 +185,40 @@ class Sequence:
         if known is None or self._known(known.tokens) is None:
             return 0
         start = min(self.shared(known.tokens), len(known))
-        self._cut_back(start)
+        self._held.cut_back(start)
         # What lies behind makes way for what is found, also where no answer comes.
-        del self._cached[start:]
+        self._held.keep(known.tokens[:start])
         held = self._backend.held(known, start)
         if held <= start:
             return 0
-        self._cached = known.tokens[:held]
+        self._held.keep(known.tokens[:held])
         self.counters.rows_restored += held - start
         return held - start
 
     def _open(self, known: _Known | None = None) -> None:
-        """Open the session; what a step that was broken off left behind is known then."""
-        went_through = self._backend.open(known)
-        broken_off, self._broken_off = self._broken_off, None
-        if broken_off is not None and went_through is not None:
-            self._cached = broken_off[went_through]
+        """Open the session; what steps that were broken off left behind is known then."""
+        self._held.resumed(self._backend.open(known))
 
     def _send_rest(
         self, tokens: list[int], attention: AttentionRequest | None, wanted: int
     ) -> Extended:
         # The last tokens are always sent, because the backend returns states only for rows it is
         # given.
-        start = min(_common_prefix(self._cached, tokens), len(tokens) - wanted)
-        self._cut_back(start)
+        start = min(self.shared(tokens), len(tokens) - wanted)
+        self._held.cut_back(start)
         self.counters.rows_reused += start
-        outputs = [*self._steps(tokens, start, attention, len(tokens) - wanted)]
-        self._guessed = wanted - 1
+        wanted_parts = parts(start, len(tokens), self._backend.max_rows, wanted, attention)
+        # A noised row leaves once what was released before it is settled.
+        ahead = self._embed is not None and all(part.rows == 1 for part in wanted_parts[:-1])
+        rows: RowsOf = lambda first, stop: self._rows(tokens, first, stop)  # noqa: E731
+        outputs = []
+        for part, output in run(
+            self._flow, self._held, tokens, wanted_parts, rows, self.adapter, ahead
+        ):
+            outputs.append(output)
+            self.counters.steps += 1
+            self.counters.rows_sent += part.end - part.start
         return _joined(outputs, len(tokens) - start, wanted)
-
-    def _steps(
-        self, tokens: list[int], start: int, attention: AttentionRequest | None, first: int
-    ) -> Iterator[StepOutput]:
-        """Send ``tokens`` from ``start`` on; the states of those from ``first`` on come back."""
-        while start < len(tokens):
-            end = min(len(tokens), start + self._backend.max_rows)
-            asked = attention if end == len(tokens) else None
-            rows = max(1, end - max(start, first))
-            try:
-                output = self._step(start, tokens[start:end], tokens, asked, rows)
-            except OnlyAllRows:
-                end -= rows
-                output = self._step(start, tokens[start:end], tokens, None, 1)
-            yield output
-            start = end
-
-    def _cut_back(self, start: int) -> None:
-        """What is cached behind ``start`` is about to be given up."""
-        if start < len(self._cached) - self._guessed:
-            self.trail.note(self._cached)
-
-    def _step(
-        self,
-        start: int,
-        chunk: list[int],
-        tokens: list[int],
-        attention: AttentionRequest | None,
-        rows: int,
-    ) -> StepOutput:
-        embeddings = self._rows(tokens, start, start + len(chunk))
-        kept = self._cached
-        # Until the answer is here it is unknown what the backend holds; an interruption must not
-        # leave a belief.
-        self._cached, self._broken_off = [], (kept[:start], kept[:start] + chunk)
-        try:
-            output = self._backend.step(start, embeddings, attention, self.adapter, rows)
-        except OnlyAllRows:
-            self._cached, self._broken_off = kept, None
-            raise
-        self._broken_off, self._guessed = None, 0
-        del kept[start:]
-        kept.extend(chunk)
-        self._cached = kept
-        self.counters.steps += 1
-        self.counters.rows_sent += len(chunk)
-        return output
 
 
 def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:

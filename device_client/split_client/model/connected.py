@@ -7,44 +7,27 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-from split_client.generation.head.head import HeadKind
 from split_client.generation.sequence import Embed, Sequence
 from split_client.generation.trail import SHORTEST
-from split_client.model.cache_salt import cache_salt
 from split_client.model.ends import DeviceEnds, derives
 from split_client.model.forgetting import Forgotten, forget
-from split_client.noise.backend import OneDtypeBackend
+from split_client.model.sessions import Sessions
+from split_client.model.wanted import Wanted
 from split_client.noise.calibration import Table
 from split_client.noise.conversation import NoisedConversation, bound, never_plain
 from split_client.noise.mode import NoiseMode
 from split_client.noise.rules import without_penalty
 from split_client.noise.settings import NoiseSettings
-from split_client.transport.channel import Channel, Mode, Patience, Reconnecting
+from split_client.transport.channel import Channel, Reconnecting
 from split_client.transport.connect import connector
-from split_client.transport.endpoint import Endpoint
-from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
+from split_client.transport.early import EarlySocket, begun_early
+from split_client.transport.remote import RemoteBackend
 from split_client.weights.download import WeightsSource
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress, fetch_manifest, pull
 from split_client.weights.store import ModelStore, StoredModel
 from split_client.weights.turn import PATIENCE, Turn
 from split_wire.limits import frame_limit
-from split_wire.messages import Cache
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The server that is wanted, and how it is used; see :class:`split_client.api.SplitClient`."""
-
-    endpoint: Endpoint
-    token: str | None
-    mode: Mode
-    lm_head: HeadKind
-    patience: Patience
-    noise: NoiseSettings | None
-    server_cache: Cache = "exact"
-    cache_group: str | None = None
-    share_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +57,39 @@ class ConnectedModel:
     """Owns what is open; :meth:`close` ends the sessions of its sequences first."""
 
     def __init__(
-        self, ends: DeviceEnds, channel: Channel, noise: NoiseMode | None, opened: ExitStack
+        self, ends: DeviceEnds, sessions: Sessions, noise: NoiseMode | None, opened: ExitStack
     ) -> None:
         self.ends = ends
-        self.channel = channel
+        self.channel = sessions.channel
         self.noise = noise
+        self._sessions = sessions
         self._opened = opened
-        self._pause: Callable[[float], None] = lambda _: None
-        self._salt: str | None = None
-        self._server_cache: Cache = "exact"
-        self._share: tuple[str | None, int] = None, 0
         # A chat that nobody holds any more leaves its session to the server's idle limit.
         self._sequences: WeakKeyDictionary[Sequence, _Kept] = WeakKeyDictionary()
 
     @classmethod
-    def open(cls, wanted: Wanted, store: ModelStore, hooks: Hooks) -> ConnectedModel:
+    def open(
+        cls, wanted: Wanted, store: ModelStore, hooks: Hooks, *, begin: bool = False
+    ) -> ConnectedModel:
         """Find out which model is served, pull its ends if they are not here, open them.
+
+        Meanwhile a WebSocket is opened; ``begin``: the session of the first sequence is asked for
+        as soon as the model is known, so that it is there when the ends are.
 
         Raises the errors of ``split_client.errors``, ``split_client.generation.errors`` and, with
         noise, those of ``split_client.noise.errors``.
         """
-        stored = _stored(wanted, store, hooks)
         with ExitStack() as opening:
+            early = _early(wanted)
+            if early is not None:
+                opening.callback(early.close)
+            stored = _stored(wanted, store, hooks)
+            channel = new_channel(wanted, stored.manifest, hooks, early)
+            opening.callback(channel.close)
+            sessions = Sessions.of(wanted, stored.manifest, channel, hooks.pause)
+            opening.callback(sessions.close)
+            if begin:
+                sessions.prepare()
             opening.callback(Turn(store, stored.manifest.digest, hooks.pause).use().release)
             if derives(stored, wanted.lm_head):
                 hooks.prepare()
@@ -109,34 +103,11 @@ class ConnectedModel:
                 ends = replace(ends, defaults=without_penalty(ends.defaults))
             if ends.chat_template is not None:
                 ends.chat_template.start()
-            channel = new_channel(wanted, stored.manifest, hooks)
-            opening.callback(channel.close)
-            model = cls(ends, channel, noise, opening.pop_all())
-        model._pause = hooks.pause
-        model._server_cache = wanted.server_cache
-        if wanted.server_cache != "off":
-            model._salt = cache_salt(wanted.token)
-            # Noised rows are nobody else's, so there is nothing to share.
-            if noise is None:
-                model._share = wanted.cache_group, wanted.share_until
-        return model
+            return cls(ends, sessions, noise, opening.pop_all())
 
     def sequence(self) -> tuple[Sequence, NoisedConversation | None]:
         """A session of its own, and with noise the conversation whose rows it sends."""
-        manifest = self.ends.manifest
-        kind = RemoteBackend if self.noise is None else OneDtypeBackend
-        backend = kind(
-            self.channel,
-            manifest.hidden_size,
-            manifest.digest,
-            manifest.max_context,
-            cache_salt=self._salt,
-            cache=self._server_cache,
-            cache_group=self._share[0],
-            share_until=self._share[1],
-            busy_patience=min(BUSY_PATIENCE, self.channel.patience.total),
-            pause=self._pause,
-        )
+        backend = self._sessions.next()
         noised = None if self.noise is None else self.noise.conversation()
         if noised is None:
             lookup = self.ends.embedder.lookup
@@ -158,7 +129,7 @@ class ConnectedModel:
         kept = self._sequences[sequence]
         held = sequence.leave()
         wanted = [*sequence.trail.ends, *ends]
-        embed = None if self._server_cache == "off" else kept.embed
+        embed = None if self._sessions.cache == "off" else kept.embed
         done = forget(kept.backend, held, wanted, embed, self._beside(sequence, wanted))
         sequence.trail.clear()
         return done
@@ -188,7 +159,7 @@ class ConnectedModel:
     @property
     def salt(self) -> str | None:
         """The word that divides what the server keeps among its users; None where it needs none."""
-        return self._salt
+        return self._sessions.salt
 
     def close(self) -> None:
         """End the sessions and the connection; safe to call twice."""
@@ -220,10 +191,22 @@ def _stored(wanted: Wanted, store: ModelStore, hooks: Hooks) -> StoredModel:
         source.close()
 
 
-def new_channel(wanted: Wanted, manifest: Manifest, hooks: Hooks) -> Channel:
+def _early(wanted: Wanted) -> EarlySocket | None:
+    if wanted.mode == "http":
+        return None
+    connect = connector(wanted.endpoint, wanted.token, frame_limit(1, 1))
+    return EarlySocket(connect, wanted.patience.connect)
+
+
+def new_channel(
+    wanted: Wanted, manifest: Manifest, hooks: Hooks, early: EarlySocket | None
+) -> Channel:
     """A channel to the wanted server, not yet connected."""
-    # Answers carry one row; nothing longer is accepted unless attention is asked for.
-    connect = connector(wanted.endpoint, wanted.token, frame_limit(manifest.hidden_size, 1))
+    # Answers carry one row; nothing longer is accepted unless it is asked for.
+    longest = frame_limit(manifest.hidden_size, 1)
+    connect = connector(wanted.endpoint, wanted.token, longest)
+    if early is not None:
+        connect = begun_early(connect, early, longest)
     return Channel(connect, wanted.mode, wanted.patience, pause=hooks.pause, notify=hooks.notice)
 
 

@@ -16,7 +16,7 @@ class OneDtypeBackend(RemoteBackend):
     session would be sent the same rows with independent noise, which it could average.
     """
 
-    def open(self, wanted: Rows | None = None) -> bool | None:
+    def open(self, wanted: Rows | None = None) -> int | None:
         """As :meth:`RemoteBackend.open`; raises NoiseDtypeChanged as well."""
         try:
             went_through = super().open(wanted)

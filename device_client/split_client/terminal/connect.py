@@ -59,7 +59,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         on_notice=lambda notice: show_reconnecting(notice, screen),
     )
     try:
-        client.connect()
+        client.connect(begin=True)
     finally:
         bar.close()
     try:

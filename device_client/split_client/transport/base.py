@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Transport(Protocol):
@@ -24,6 +24,19 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Release the connection; never raises."""
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """A transport on which a frame may be sent before the one before it is answered; answers come
+    in the order of the frames.
+    """
+
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Send ``frame`` within ``timeout`` seconds. Raises ConnectionLost, ServerRefused."""
+
+    def receive(self, timeout: float) -> bytes:
+        """The next answer, within ``timeout`` seconds. Raises ConnectionLost, ServerRefused."""
 
 
 class Traffic:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from split_client.errors import (
     TlsMismatch,
     UpgradeRefused,
 )
-from split_client.transport.base import Traffic, Transport
+from split_client.transport.base import Stream, Traffic, Transport
 
 Mode: TypeAlias = Literal["auto", "websocket", "http"]
 # A WebSocket that opens and then loses every frame is as good as none.
@@ -74,6 +75,12 @@ class Channel:
         self.patience = patience or Patience()
         self._clock, self._pause, self._chance, self._notify = clock, pause, chance, notify
         self._transport: Transport | None = None
+        self._stream: Stream | None = None
+        # Sent on this connection and not answered, in their order.
+        self._sent: deque[bytes] = deque()
+        # After a loss with several of them, until one is answered: a server that holds back the
+        # second meanwhile cannot answer a ping, so that the connection would be lost again.
+        self._one_by_one = False
         self._proven = False
         self._fruitless = 0
         self._lost = False
@@ -87,8 +94,28 @@ class Channel:
         """The name of the transport that carries frames at present."""
         return None if self._transport is None else self._transport.name
 
-    def exchange(self, frame: bytes) -> bytes:
-        """Send ``frame``, again if need be, and return the answer.
+    @property
+    def streams(self) -> bool:
+        """Whether the present connection takes a frame before the one before it is answered."""
+        return self._stream is not None
+
+    def post(self, *frames: bytes) -> None:
+        """Send those of ``frames`` that are not on their way, over the connection there is; where
+        that does not work, :meth:`exchange` of them finds out.
+        """
+        try:
+            if self._stream is not None:
+                self._send(self._stream, frames)
+        except ClientError:
+            self._drop()
+            self._lost = True
+        except BaseException:
+            self._drop()
+            raise
+
+    def exchange(self, *frames: bytes) -> bytes:
+        """Send those of ``frames`` that are not on their way, again if need be, and return the next
+        answer: to the first of them.
 
         Raises ServerUnreachable or ConnectionLost after ``patience.total``, TlsMismatch and
         ServerRefused at once.
@@ -96,7 +123,7 @@ class Channel:
         deadline: float | None = None
         for attempt in range(_MAX_ATTEMPTS):
             try:
-                return self._try(frame)
+                return self._try(frames)
             except TlsMismatch:
                 # It would be the same in a minute.
                 self._drop()
@@ -119,32 +146,84 @@ class Channel:
             if self._transport is not None:
                 self._transport.accept(max_frame)
 
-    def send_once(self, frame: bytes, timeout: float) -> None:
-        """Send a frame whose answer does not matter over the connection there is, if any."""
-        if self._transport is None:
-            return
+    def prepare(self) -> bool:
+        """Connect unless that is done; whether frames can be posted. What fails, fails again when
+        they are exchanged.
+        """
         try:
-            self._transport.exchange(frame, timeout)
+            self._connected()
         except ClientError:
             self._drop()
+        return self.streams
+
+    def send_once(self, frame: bytes, timeout: float) -> None:
+        """Send a frame whose answer does not matter over the connection there is, if any; a
+        WebSocket is not waited for.
+        """
+        if self._stream is not None:
+            self.post(frame)
+        elif self._transport is not None:
+            try:
+                self._transport.exchange(frame, timeout)
+            except ClientError:
+                self._drop()
+
+    def answer_within(self, frame: bytes, timeout: float) -> bytes | None:
+        """The answer to a frame that was posted, None where it does not come in ``timeout`` s."""
+        if self._stream is None or not _is_among(frame, self._sent):
+            return None
+        try:
+            return self._answer(self._stream, (frame,), timeout)
+        except ClientError:
+            self._drop()
+        except BaseException:
+            self._drop()
+            raise
+        return None
 
     def close(self) -> None:
         """Close the connection."""
         if self._transport is not None:
             self._transport.close()
-        self._transport = None
+        self._transport, self._stream = None, None
+        self._sent.clear()
 
-    def _try(self, frame: bytes) -> bytes:
+    def _try(self, frames: tuple[bytes, ...]) -> bytes:
+        transport = self._connected()
+        if self._stream is not None:
+            answer = self._answer(self._stream, frames, self.patience.exchange)
+        else:
+            answer = transport.exchange(frames[0], self.patience.exchange)
+            self.traffic.count(len(frames[0]), len(answer))
+        self.reconnects += self._lost
+        self._proven, self._fruitless, self._lost = True, 0, False
+        return answer
+
+    def _connected(self) -> Transport:
         if self._transport is None:
             self._transport = self._open()
+            self._stream = self._transport if isinstance(self._transport, Stream) else None
             self._proven = False
             if self._longest:
                 self._transport.accept(self._longest)
-        answer = self._transport.exchange(frame, self.patience.exchange)
-        self.reconnects += self._lost
-        self._proven, self._fruitless, self._lost = True, 0, False
-        self.traffic.count(len(frame), len(answer))
-        return answer
+        return self._transport
+
+    def _answer(self, stream: Stream, frames: tuple[bytes, ...], timeout: float) -> bytes:
+        while True:
+            self._send(stream, frames)
+            answer = stream.receive(timeout)
+            answered = self._sent.popleft()
+            self._one_by_one = False
+            self.traffic.count(len(answered), len(answer))
+            # Else nobody waits for it any more: a frame before it was refused.
+            if _is_among(answered, frames):
+                return answer
+
+    def _send(self, stream: Stream, frames: tuple[bytes, ...]) -> None:
+        for frame in frames[:1] if self._one_by_one else frames:
+            if not _is_among(frame, self._sent):
+                stream.send(frame, self.patience.exchange)
+                self._sent.append(frame)
 
     def _open(self) -> Transport:
         if self._mode != "auto":
@@ -160,6 +239,7 @@ class Channel:
         if self._transport is not None:
             lost_in_vain = self._transport.name == "websocket" and not self._proven
             self._fruitless = self._fruitless + 1 if lost_in_vain else 0
+        self._one_by_one |= len(self._sent) > 1
         self.close()
 
     def _wait(self, error: _Lost, attempt: int, deadline: float) -> None:
@@ -170,6 +250,11 @@ class Channel:
         if attempt > 0:
             self._notify(Reconnecting(error.reason, attempt, delay))
         self._pause(delay)
+
+
+def _is_among(frame: bytes, frames: Iterable[bytes]) -> bool:
+    """Whether it is one of these very objects: equal bytes may be sent twice on purpose."""
+    return any(frame is one for one in frames)
 
 
 # Far above what the delays allow within any sensible total; a bound for clocks that stand still.

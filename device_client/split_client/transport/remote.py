@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -15,6 +18,7 @@ from numpy.typing import NDArray
 from split_client.errors import AnswerInvalid, ClientError, ModelChanged, ServerRefused
 from split_client.generation.backend import CacheLost, OnlyAllRows, Rows, StepOutput
 from split_client.transport.channel import Channel
+from split_client.transport.window import Window
 from split_wire.attention import AttentionRequest
 from split_wire.client import (
     ClientProtocol,
@@ -23,6 +27,7 @@ from split_wire.client import (
     SessionRestored,
     StepCompleted,
     StepFailed,
+    StepReplaced,
 )
 from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
@@ -50,8 +55,19 @@ class _NotDone(Exception):
     """The step that was sent again was refused, and is not made once more."""
 
 
-def _nothing_else() -> bytes:
+def _nothing_else() -> None:
     raise _NotDone
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """``make``: makes the frame of ``sent`` rows, again where it was refused; ``rows``: states that
+    are wanted.
+    """
+
+    make: Callable[[], bytes]
+    sent: int
+    rows: int
 
 
 class RemoteBackend:
@@ -90,7 +106,13 @@ class RemoteBackend:
         self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
         self._chance = chance
         self._waited = 0.0
+        self._window = Window()
+        # What makes the frames of the steps under way, and what later answers told of earlier ones.
+        self._begun: deque[_Begun] = deque()
+        self._began: float | None = None
+        self._settled: deque[StepOutput] = deque()
         self._opened_at = -math.inf
+        self._prepared = False
         # Sessions in a row that were lost so soon.
         self._lost_soon = 0
         self.sessions_opened = 0
@@ -124,14 +146,20 @@ class RemoteBackend:
         """Whether the open session can be asked for what the server kept."""
         return self._keeps and self._protocol.restores
 
-    def open(self, wanted: Rows | None = None) -> bool | None:
-        """Open a session unless there is one; a step that was broken off is sent again first.
+    def open(self, wanted: Rows | None = None) -> int | None:
+        """Open a session unless there is one; steps that were broken off are sent again first.
 
-        ``wanted``: rows that a new session may begin with, as far as the server holds them. Whether
-        that step went through, None without one. Raises ServerRefused, ModelChanged, AnswerInvalid
-        and the channel's errors.
+        ``wanted``: rows that a new session may begin with, as far as the server holds them. Returns
+        how many of those steps went through, None where there were none. Raises ServerRefused,
+        ModelChanged, AnswerInvalid and the channel's errors.
         """
-        self._asked = None
+        self._asked, self._began = None, None
+        self._begun.clear()
+        self._settled.clear()
+        if self._prepared:
+            self._prepared = False
+            self._begin(None)
+            return None
         went_through = self._resumed() if self._protocol.stepping else None
         if self._protocol.opened is not None:
             # What a restore without an answer has done to the rows behind its start is not known.
@@ -144,6 +172,15 @@ class RemoteBackend:
             self._begin(wanted)
             return None
         return went_through
+
+    def prepare(self) -> None:
+        """Ask for a session ahead of time, without waiting for the answer; not where one is open,
+        or the connection carries one frame at a time. What fails shows when it is needed.
+        """
+        idle = self._protocol.opened is None and self._protocol.outstanding is None
+        if idle and self._channel.prepare():
+            self._channel.post(self._protocol.open())
+            self._prepared = True
 
     def held(self, wanted: Rows, start: int) -> int:
         """How many of the first rows of ``wanted`` the open session holds, of which it holds
@@ -166,7 +203,7 @@ class RemoteBackend:
     def _begin(self, wanted: Rows | None) -> None:
         """Open a session, with what is ``wanted`` where it is known how that will travel."""
         dtype = self._usual_dtype
-        if wanted is None or dtype is None or not self._keeps:
+        if wanted is None or dtype is None or not self._keeps or self._protocol.outstanding:
             self._ask(self._protocol.open)
         else:
             chain = self._named(wanted, dtype)
@@ -202,26 +239,62 @@ class RemoteBackend:
         and the channel's errors.
         """
         self.open()
-        if start > self._protocol.cached:
+        self.begin(start, embeddings, attention, adapter, rows)
+        return self.settle()
+
+    @property
+    def most_under_way(self) -> int:
+        """Steps of a prefill that pay to have under way; HTTP carries one at a time."""
+        return self._window.most if self._channel.streams else 1
+
+    def begin(
+        self,
+        start: int,
+        embeddings: NDArray[np.float32],
+        attention: AttentionRequest | None = None,
+        adapter: str | None = None,
+        rows: int = 1,
+    ) -> None:
+        """Send a step of the open session, as :meth:`step`, without waiting for its answer."""
+        if self._protocol.opened is None or start > self._protocol.reach:
             raise CacheLost
         returned = self._returned(rows, len(embeddings))
         if attention is not None:
             self._make_room(attention, start + len(embeddings))
-        self._waited = 0.0
-        event = self._ask(
-            lambda: self._protocol.step(start, embeddings, returned, attention, adapter)
-        )
-        if not isinstance(event, StepCompleted):
-            raise self._untrue("the answer to a step is not its result")
-        waited = round(1e6 * self._waited)
-        return StepOutput(
-            event.hidden[-rows:],
-            event.compute_us,
-            event.queue_us,
-            waited,
-            event.attention,
-            event.reused,
-        )
+        step = partial(self._protocol.step, start, embeddings, returned, attention, adapter)
+        begun = _Begun(step, len(embeddings), rows)
+        begun.make()
+        if not self._begun:
+            self._began = self._clock()
+        self._begun.append(begun)
+        with self._waiting():
+            self._channel.post(*self._protocol.unanswered)
+
+    def settle(self) -> StepOutput:
+        """The answer to the oldest step that was begun. Raises as :meth:`step`."""
+        if not self._settled:
+            event = self._ask(self._make_again)
+            if not isinstance(event, StepCompleted):
+                raise self._untrue("the answer to a step is not its result")
+            self._settle(event)
+        begun, output = self._begun.popleft(), self._settled.popleft()
+        return replace(output, hidden=output.hidden[-begun.rows :])
+
+    def _settle(self, event: StepCompleted) -> None:
+        compute, queue = event.compute_us, event.queue_us
+        if self._began is not None:
+            waited = self._clock() - self._began
+            self._window.stepped(self._begun[0].sent, waited, compute / 1e6, queue / 1e6)
+            self._began = None
+        exchange, self._waited = round(1e6 * self._waited), 0.0
+        self._settled.extend([StepOutput(event.hidden[:0], 0, 0)] * event.unseen)
+        output = StepOutput(event.hidden, compute, queue, exchange, event.attention, event.reused)
+        self._settled.append(output)
+
+    def _make_again(self) -> None:
+        """Make the frames of the steps under way, all of which were dropped by a refusal."""
+        for begun in self._begun:
+            begun.make()
 
     def _returned(self, rows: int, sent: int) -> Returned:
         """How the last ``rows`` of ``sent`` are asked for; makes room for the answer."""
@@ -233,19 +306,23 @@ class RemoteBackend:
         self._channel.accept(self._protocol.answer_room(rows if counts else sent))
         return rows if counts and rows < sent else "all"
 
-    def _resumed(self) -> bool:
-        """Whether the step that was broken off goes through: a server answers the same bytes once,
-        and from memory when it has answered them before.
+    def _resumed(self) -> int:
+        """How many of the steps that were broken off go through: a server answers the same bytes
+        once, and from memory when it has answered them before.
         """
+        went_through = 0
         try:
-            return isinstance(self._ask(_nothing_else), StepCompleted)
+            while self._protocol.stepping:
+                event = self._ask(_nothing_else)
+                if isinstance(event, StepCompleted):
+                    went_through += 1 + event.unseen
         except (CacheLost, _NotDone):
-            return False
+            pass
         except ServerRefused:
             # A refusal in a frame answers it: the session holds what it held before.
             if self._protocol.stepping:
                 raise
-            return False
+        return went_through
 
     def _back_off(self) -> None:
         """Wait before a session takes the place of one that was lost soon after it was opened:
@@ -261,6 +338,7 @@ class RemoteBackend:
         is made again where it is lost. Whether the server has said that it did; False also where no
         session is open.
         """
+        self._take_prepared()
         frame = self._protocol.close(keep)
         if frame is None:
             return False
@@ -271,6 +349,16 @@ class RemoteBackend:
             return isinstance(decode_server_message(self._channel.exchange(frame), 1 << 16), Closed)
         except (ClientError, SplitError):
             return False
+
+    def _take_prepared(self) -> None:
+        """Learn the name of a session that was asked for ahead of time, to close it."""
+        asked, prepared, self._prepared = self._protocol.outstanding, self._prepared, False
+        if not prepared or asked is None:
+            return
+        answer = self._channel.answer_within(asked, _CLOSE_WITHIN)
+        if answer is not None:
+            with suppress(SplitError):
+                self._protocol.receive(answer)
 
     def _make_room(self, attention: AttentionRequest, positions: int) -> None:
         try:
@@ -283,14 +371,18 @@ class RemoteBackend:
             raise RuntimeError("the session is not open")
         return self._protocol.opened
 
-    def _ask(self, encode: Callable[[], bytes]) -> Event:
-        """Send what ``encode`` makes; a server that is full is asked again for a while."""
+    def _ask(self, make: Callable[[], object]) -> Event:
+        """The next answer to what is outstanding, or to what ``make`` makes; a full server is asked
+        again for a while.
+        """
         deadline: float | None = None
         for attempt in count():
             try:
                 # A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it
                 # made again.
-                return self._exchange(self._protocol.outstanding or encode())
+                if self._protocol.outstanding is None:
+                    make()
+                return self._exchange()
             except ServerRefused as refused:
                 self._raise_final(refused)
                 patience = self._busy_patience
@@ -300,27 +392,33 @@ class RemoteBackend:
                 self._wait(refused, attempt, deadline)
         raise AssertionError("unreachable")
 
-    def _exchange(self, frame: bytes) -> Event:
-        for _ in range(_MAX_STALE_ANSWERS):
+    def _exchange(self) -> Event:
+        stale = 0
+        while stale < _MAX_STALE_ANSWERS:
             with self._waiting():
-                answer = self._channel.exchange(frame)
+                answer = self._channel.exchange(*self._protocol.unanswered)
             try:
                 event = self._protocol.receive(answer)
             except WireModelChanged as error:
                 self._protocol.forget()
                 raise ModelChanged from error
             except SplitError as error:
-                self._protocol.forget()
-                raise AnswerInvalid(error) from error
+                raise self._invalid(error) from error
             if isinstance(event, StepFailed):
                 raise ServerRefused.of(event.failure.error())
-            if not isinstance(event, Ignored):
+            if not isinstance(event, Ignored | StepReplaced):
                 return event
+            stale += isinstance(event, Ignored)
         raise self._untrue("the answers belong to other requests")
 
     def _untrue(self, reason: str) -> AnswerInvalid:
+        return self._invalid(MalformedMessage(reason))
+
+    def _invalid(self, error: SplitError) -> AnswerInvalid:
+        """The session is over, and so is the connection, on which more may come that is untrue."""
         self._protocol.forget()
-        return AnswerInvalid(MalformedMessage(reason))
+        self._channel.close()
+        return AnswerInvalid(error)
 
     def _raise_final(self, refused: ServerRefused) -> None:
         if refused.code in _CACHE_LOST:

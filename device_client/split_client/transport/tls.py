@@ -23,6 +23,15 @@ def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
         raise KnownServersDamaged(known.path, "a certificate in it is damaged") from error
 
 
+def pinned_authority(endpoint: Endpoint) -> str | None:
+    """The authority (PEM) that a paired server is pinned to, None where the system's are asked.
+
+    Raises KnownServersDamaged.
+    """
+    server = KnownServers().find(endpoint)
+    return None if server is None else server.ca
+
+
 def pinned_context(ca: str) -> ssl.SSLContext:
     """Trusts the authority of ``ca`` (PEM) and nobody else. Raises ssl.SSLError, ValueError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 
 from websockets.client import ClientProtocol
@@ -25,7 +26,7 @@ from split_client.transport.bearer import authorization
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.reach.diagnosis import unreachable
 from split_client.transport.refusal import read_refusal
-from split_client.transport.tls import tls_context
+from split_client.transport.tls_sessions import TlsSessions
 from split_wire.errors import FrameTooLarge, NotFound
 from split_wire.messages import SUBPROTOCOL
 
@@ -38,6 +39,7 @@ PING_AFTER = 10.0
 PONG_WITHIN = 20.0
 # A ping waits behind what is buffered; this much passes a megabit per second within PONG_WITHIN.
 _SEND_BUFFER = 512 * 1024
+_SESSIONS = TlsSessions()
 _SILENT = logging.getLogger("split_client.websocket")
 _SILENT.setLevel(logging.CRITICAL + 1)
 
@@ -56,6 +58,8 @@ class WebSocketTransport:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
+        self._parts: list[bytes] = []
+        self._arrived: deque[bytes] = deque()
         self._socket = _connect(endpoint, connect_timeout)
         self._protocol = ClientProtocol(
             parse_uri("ws" + endpoint.url.removeprefix("http") + PATH),
@@ -74,21 +78,35 @@ class WebSocketTransport:
 
         Raises ConnectionLost, ServerRefused.
         """
-        self._require_open()
         deadline = self._clock() + timeout
+        self.send(frame, timeout)
+        return self.receive(deadline - self._clock())
+
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Send ``frame`` and wait for nothing. Raises ConnectionLost, ServerRefused."""
+        self._require_open()
         self._protocol.send_binary(frame)
         # Sending as a whole is timed, and a long prefill over a slow uplink takes its time.
         self._socket.settimeout(timeout)
         self._flush()
-        parts: list[bytes] = []
+
+    def receive(self, timeout: float) -> bytes:
+        """The next binary message. Raises ConnectionLost, ServerRefused."""
+        deadline = self._clock() + timeout
         while True:
-            for event in self._protocol.events_received():
-                if isinstance(event, Frame) and _carries_data(event):
-                    parts.append(bytes(event.data))
-                    if event.fin:
-                        return parts[0] if len(parts) == 1 else b"".join(parts)
+            self._take_in()
+            if self._arrived:
+                return self._arrived.popleft()
             self._require_open()
             self._receive_or_ping(deadline)
+
+    def _take_in(self) -> None:
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame) and _carries_data(event):
+                self._parts.append(bytes(event.data))
+                if event.fin:
+                    parts, self._parts = self._parts, []
+                    self._arrived.append(parts[0] if len(parts) == 1 else b"".join(parts))
 
     def accept(self, max_frame: int) -> None:
         """Answers may have ``max_frame`` bytes from here on."""
@@ -101,6 +119,7 @@ class WebSocketTransport:
             if self._protocol.state is State.OPEN:
                 self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
                 self._flush()
+        _SESSIONS.remember(self._socket)
         self._socket.close()
 
     def _upgrade(self, token: str | None, deadline: float) -> None:
@@ -205,6 +224,6 @@ def _connect(endpoint: Endpoint, timeout: float) -> socket.socket:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         if not endpoint.secure:
             return raw
-        return tls_context(endpoint).wrap_socket(raw, server_hostname=endpoint.host)
+        return _SESSIONS.wrap(raw, endpoint)
     except OSError as error:
         raise unreachable(endpoint, error, timeout) from error

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from split_client.errors import Cancelled
@@ -175,3 +176,13 @@ def test_a_server_that_stops_refuses_the_next_step(tiny_path: Path) -> None:
             backend.step(len(PROMPT), embed(tiny_path, [5]))
 
     beside(tiny_path, work)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, len(PROMPT)])
+def test_states_of_the_last_rows_are_those_of_the_model(tiny_path: Path, rows: int) -> None:
+    def work(backend: EngineBackend, _: TinySessions) -> NDArray[np.float32]:
+        return backend.step(0, embed(tiny_path, PROMPT), rows=rows).hidden
+
+    hidden = torch.from_numpy(beside(tiny_path, work).copy())
+    wanted = oracle.logits(tiny_path, PROMPT)[-rows:]
+    torch.testing.assert_close(oracle.head(tiny_path, hidden), wanted, atol=2e-4, rtol=1e-4)

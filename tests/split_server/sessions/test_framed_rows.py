@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pytest
 import torch
 
 from split_server.memory.budget import BudgetLimits
@@ -14,6 +14,7 @@ from split_wire.client import StepCompleted
 from split_wire.messages import Opened
 from tests import oracle
 from tests.engines import Device, run, serving
+from tests.split_server.sessions.test_reuse import keeping
 
 IDS = [7 + i % 40 for i in range(400)]
 
@@ -100,4 +101,19 @@ def test_sessions_that_all_ask_for_many_states_stay_within_the_budget(tiny_path:
     # What a session takes is its cache, the reply as rows and as a frame.
     held = rows * (768 + 2 * 64 * 4)
     assert codes.count(None) <= total // held + 1
-    assert np.isfinite(most)
+
+
+@pytest.mark.parametrize(("rows", "reused"), [(1, 399), (17, 383), (40, 352), (400, 0)])
+def test_rows_whose_states_are_asked_for_are_computed_though_they_are_known(
+    tiny_path: Path, rows: int, reused: int
+) -> None:
+    async def scenario() -> StepCompleted:
+        async with keeping(tiny_path) as service:
+            await (await Device(service, tiny_path).open()).step(0, IDS)
+            return await asked(await Device(service, tiny_path).open(), 0, IDS, rows)
+
+    event = run(scenario())
+    assert event.reused == reused
+    logits = oracle.head(tiny_path, torch.from_numpy(event.hidden.copy()))
+    wanted = oracle.logits(tiny_path, IDS)[-rows:]
+    torch.testing.assert_close(logits, wanted, atol=2e-4, rtol=1e-4)
