@@ -100,7 +100,10 @@ export class Asking {
         return event;
       }
       flight.drop();
-      for (const frame of this._protocol.unanswered) flight.push(frame);
+      const unanswered = this._protocol.unanswered;
+      // The session was ended meanwhile.
+      if (!unanswered.length) throw new CacheLost();
+      for (const frame of unanswered) flight.push(frame);
     }
     throw this.untrue('the answers belong to other requests');
   }

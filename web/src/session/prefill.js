@@ -2,6 +2,7 @@
 import { frameLimit } from '../protocol/limits.js';
 import { rowsFor } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
+import { CacheLost } from './errors.js';
 
 /** @typedef {import('./remote.js').StepOutput} StepOutput */
 /** @typedef {import('../transport/flight.js').Flight} Flight */
@@ -93,6 +94,8 @@ export class Prefill {
     const embeddings = this._made.get(plan) ?? (await plan.embeddings());
     this._made.set(plan, embeddings);
     if (this._options.signal.aborted) throw new Cancelled();
+    // The session was ended meanwhile.
+    if (this._protocol.opened === null) throw new CacheLost();
     const { start, stop, attention } = plan;
     this._channel.accept(frameLimit(embeddings.length / (stop - start), plan.rows));
     const rows = rowsFor(plan.rows, stop - start);
