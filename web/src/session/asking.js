@@ -8,7 +8,7 @@ import { AnswerInvalid, CacheLost } from './errors.js';
 
 /** @typedef {import('../transport/channel.js').Channel} Channel */
 /** @typedef {import('../transport/flight.js').Flight} Flight */
-/** @typedef {import('../protocol/client.js').Event} Event */
+/** @typedef {import('../protocol/events.js').Event} Event */
 
 // The server holds another cache than the device believes, or none: a new session repairs it.
 const CACHE_LOST = new Set(['unknown_session', 'prefix_mismatch', 'start_beyond_cache', 'step_conflict']);
@@ -100,7 +100,10 @@ export class Asking {
         return event;
       }
       flight.drop();
-      for (const frame of this._protocol.unanswered) flight.push(frame);
+      const unanswered = this._protocol.unanswered;
+      // The session was ended meanwhile.
+      if (!unanswered.length) throw new CacheLost();
+      for (const frame of unanswered) flight.push(frame);
     }
     throw this.untrue('the answers belong to other requests');
   }

@@ -1,7 +1,8 @@
 // Steps that follow each other, of which several may be under way.
 import { frameLimit } from '../protocol/limits.js';
-import { rowsFor } from '../protocol/returned.js';
+import { rowsFor } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
+import { CacheLost } from './errors.js';
 
 /** @typedef {import('./remote.js').StepOutput} StepOutput */
 /** @typedef {import('../transport/flight.js').Flight} Flight */
@@ -13,9 +14,10 @@ import { Cancelled } from '../transport/errors.js';
  *   embeddings: () => Promise<Float32Array>}} Plan
  */
 /**
- * answered: called for each step, in order; a step whose answer the server no longer keeps has no states.
+ * several: whether more than one may be under way at present; answered: called for each step, in order; a step whose
+ * answer the server no longer keeps has no states.
  * @typedef {{adapter: string | null, signal: AbortSignal, clock: () => number,
- *   answered: (output: StepOutput) => void}} Options
+ *   several: () => boolean, answered: (output: StepOutput) => void}} Options
  */
 
 const NO_STATES = new Float32Array(0);
@@ -83,7 +85,7 @@ export class Prefill {
   _fits(plans, plan) {
     // A step behind another one may be all that a server answers after a lost connection.
     const inFront = plans[this._next + this._protocol.stepping - 1];
-    if (inFront?.needed || !this._channel.several) return false;
+    if (inFront?.needed || !this._options.several()) return false;
     return this._protocol.stepping < this._window.size(plan.stop - plan.start);
   }
 
@@ -92,6 +94,8 @@ export class Prefill {
     const embeddings = this._made.get(plan) ?? (await plan.embeddings());
     this._made.set(plan, embeddings);
     if (this._options.signal.aborted) throw new Cancelled();
+    // The session was ended meanwhile.
+    if (this._protocol.opened === null) throw new CacheLost();
     const { start, stop, attention } = plan;
     this._channel.accept(frameLimit(embeddings.length / (stop - start), plan.rows));
     const rows = rowsFor(plan.rows, stop - start);

@@ -1,12 +1,16 @@
 // How many steps of one prefill are under way: so many that the server has the next one when it ends the last.
-import { MOST_UNDER_WAY } from '../protocol/under_way.js';
+import { MOST_UNDER_WAY } from '../protocol/steps/under_way.js';
 
 const USUAL = 2;
+// Microseconds: a step that takes longer hides no round trip worth the name, and a server that holds back the next one
+// meanwhile reads no sign of life.
+const LONG = 2e6;
 
 export class Window {
   constructor() {
     this._away = Infinity;
     this._pass = 0;
+    this._served = 0;
   }
 
   /**
@@ -17,6 +21,7 @@ export class Window {
     // Long frames are on their way for longer than the round trip.
     this._away = Math.min(this._away, Math.max(0, exchangeUs - computeUs - queueUs));
     if (rows > 1) this._pass = computeUs / rows;
+    this._served = computeUs + queueUs;
   }
 
   /**
@@ -25,6 +30,7 @@ export class Window {
    * @param {number} rows
    */
   size(rows) {
+    if (this._served > LONG) return 1;
     const pass = this._pass * rows;
     if (!pass || !Number.isFinite(this._away)) return USUAL;
     return Math.min(MOST_UNDER_WAY, Math.max(USUAL, 1 + Math.ceil(this._away / pass)));

@@ -16,6 +16,8 @@ export class Flight {
     this._sent = 0;
     /** @type {Transport | null} */
     this._over = null;
+    /** Whether the first frame goes alone until it is answered. */
+    this._oneFirst = false;
   }
 
   /** Frames that await their answers, the oldest first. */
@@ -52,18 +54,25 @@ export class Flight {
    */
   async carry(transport, options) {
     this._flush(transport);
-    const answer = transport.receive ? await transport.receive(options) : await transport.exchange(this._frames[0], options);
+    const [frame] = this._frames;
+    const answer = await (transport.receive?.(options) ?? transport.exchange(frame, options));
     this._frames.shift();
+    this._oneFirst = false;
     if (transport.receive) this._sent -= 1;
     return answer;
   }
 
   /** @param {Transport} transport */
   _flush(transport) {
-    if (transport !== this._over) this._sent = 0;
+    if (transport !== this._over) {
+      this._sent = 0;
+      // A server that holds back the second one while it computes reads no sign of life, and may hang up again.
+      this._oneFirst = this._frames.length > 1;
+    }
     this._over = transport;
     if (!transport.send) return;
-    while (this._sent < this._frames.length) {
+    const most = this._oneFirst ? 1 : this._frames.length;
+    while (this._sent < most) {
       transport.send(this._frames[this._sent]);
       this._sent += 1;
     }

@@ -208,3 +208,18 @@ test('the times of steps that were under way together are the time that passed',
   const { exchange } = await rig.sequence.extend(PROMPT);
   assert.ok(Math.abs(exchange - (rig.now - before)) < 1e-9, `${exchange}`);
 });
+
+test('a session that is ended with steps under way leaves nobody waiting', async () => {
+  const rig = await opened();
+  const { carry } = rig;
+  let sent = 0;
+  rig.carry = (...frame) => {
+    sent += 1;
+    if (sent === 2) void rig.backend.close();
+    return carry.apply(rig, frame);
+  };
+  const plans = [0, 3].map((start) => ({
+    start, stop: start + 3, rows: 1, attention: false, embeddings: async () => new Float32Array(12),
+  }));
+  await assert.rejects(rig.backend.prefill(plans, { answered: () => {} }), { code: 'cache_lost' });
+});

@@ -20,6 +20,14 @@ test('as many are under way as the round trip is longer than a pass, and four at
   }
 });
 
+test('a step that takes long has none behind it', () => {
+  const window = new Window();
+  window.told(512, output(2500, 2600));
+  assert.equal(window.size(512), 1);
+  window.told(512, output(1000, 1100));
+  assert.equal(window.size(512), 2);
+});
+
 test('the shortest way that was seen counts, and times that cannot be do no harm', () => {
   const window = new Window();
   window.told(512, output(100, 400));
