@@ -42,4 +42,9 @@ export class OneDtypeBackend extends RemoteBackend {
       if (this.dtype) this._protocol.askFor(this.dtype);
     }
   }
+
+  /** One step after the other: a noised row leaves when what is before it has arrived. */
+  _way() {
+    return { ...super._way(), several: () => false };
+  }
 }

@@ -325,6 +325,9 @@ export class ClientProtocol {
     if (answered.early) throw new MalformedMessage('the answers come in another order than the steps');
     const { sent, digests } = answered;
     const { step } = sent;
+    const { refused } = this._underWay;
+    // Without a digest it does not tell whether those before it were appended.
+    if (refused && !message.prefix.length) return this._failed(refused);
     // A number is used again after a failure; only the digest tells which rows this answers.
     if (message.prefix.length && !equal(message.prefix, digests[digests.length - 1])) return IGNORED;
     const hidden = checkedHidden(message, step, this._hiddenSize);
@@ -341,7 +344,11 @@ export class ClientProtocol {
     if (!this._answersOutstanding(message)) return IGNORED;
     if (this._underWay.defer(message)) return { type: 'deferred' };
     // Where a step has no answer and neither has the one behind it, what was said first counts.
-    const failure = this._underWay.refused ?? message;
+    return this._failed(this._underWay.refused ?? message);
+  }
+
+  /** @param {Failure} failure @returns {Event} */
+  _failed(failure) {
     this._settle();
     return { type: 'failed', failure };
   }

@@ -13,9 +13,9 @@ import { Cancelled } from '../transport/errors.js';
  *   embeddings: () => Promise<Float32Array>}} Plan
  */
 /**
- * answered: called for each step, in order; a step whose answer the server no longer keeps has no states.
+ * several: whether more than one may be under way at present; answered: called for each step, in order; a step whose answer the server no longer keeps has no states.
  * @typedef {{adapter: string | null, signal: AbortSignal, clock: () => number,
- *   answered: (output: StepOutput) => void}} Options
+ *   several: () => boolean, answered: (output: StepOutput) => void}} Options
  */
 
 const NO_STATES = new Float32Array(0);
@@ -83,7 +83,7 @@ export class Prefill {
   _fits(plans, plan) {
     // A step behind another one may be all that a server answers after a lost connection.
     const inFront = plans[this._next + this._protocol.stepping - 1];
-    if (inFront?.needed || !this._channel.several) return false;
+    if (inFront?.needed || !this._options.several()) return false;
     return this._protocol.stepping < this._window.size(plan.stop - plan.start);
   }
 

@@ -228,9 +228,14 @@ export class RemoteBackend {
     await this._steps({ adapter, signal, answered }).run(plans);
   }
 
-  /** @param {Omit<import('./prefill.js').Options, 'clock'>} options */
+  /** How steps go. @returns {Pick<import('./prefill.js').Options, 'clock' | 'several'>} */
+  _way() {
+    return { clock: this._clock, several: () => this._channel.several };
+  }
+
+  /** @param {Omit<import('./prefill.js').Options, 'clock' | 'several'>} options */
   _steps(options) {
-    return new Prefill(this._channel, this._protocol, this._asking, this._window, { ...options, clock: this._clock });
+    return new Prefill(this._channel, this._protocol, this._asking, this._window, { ...options, ...this._way() });
   }
 
   /**
@@ -242,10 +247,10 @@ export class RemoteBackend {
     this._channel.accept(this._protocol.attentionRoom(positions));
   }
 
-  /** Ends the session as far as the server can be reached. */
+  /** Ends the session as far as the server can be reached; nobody waits for its answer. */
   async close() {
     const frame = this._protocol.close();
-    if (frame !== null) await this._channel.sendOnce(frame, CLOSE_WITHIN);
+    if (frame !== null) await this._channel.farewell(frame, CLOSE_WITHIN);
   }
 
   /**

@@ -147,15 +147,45 @@ export class Channel {
   }
 
   /**
-   * Sends a frame whose answer does not matter over the connection there is, if any.
-   * @param {Uint8Array} frame
-   * @param {number} timeout seconds
+   * Makes the connection before it is needed, unless it is in use; what is wrong with it shows when it is needed.
    */
-  async sendOnce(frame, timeout) {
-    const signal = this._closing.signal;
+  async warm() {
+    const { signal } = this._closing;
+    if (this.connected || this._turns.taken || signal.aborted) return;
+    try {
+      await this._inTurn(signal, () => this._wakeable.run(false, signal, (stop) => this._connected(stop)));
+    } catch {
+      // Whoever needs it tries again.
+    }
+  }
+
+  /**
+   * Sends a frame whose answer nobody waits for over the connection there is, if any.
+   * @param {Uint8Array} frame
+   * @param {number} timeout seconds that it may take where it needs an exchange of its own
+   * @returns {Promise<void>} once it is on its way
+   */
+  async farewell(frame, timeout) {
+    await this._ifTurn(async () => {
+      const transport = this._transport;
+      if (!transport?.open) return;
+      if (!transport.send) return void transport.exchange(frame, { timeout, signal: NEVER }).catch(() => {});
+      transport.send(frame);
+      transport.forgo?.(1);
+    });
+  }
+
+  /** Asks the connection there is, if any, for a sign of life. @param {number} timeout seconds */
+  async _askForLife(timeout) {
+    await this._ifTurn((signal) => this._exchangeOnce(PING, timeout, signal));
+  }
+
+  /** @param {(signal: AbortSignal) => Promise<void>} run */
+  async _ifTurn(run) {
+    const { signal } = this._closing;
     if (this._transport === null || signal.aborted) return;
     try {
-      await this._inTurn(signal, () => this._exchangeOnce(frame, timeout, signal));
+      await this._inTurn(signal, () => run(signal));
     } catch {
       // No turn came: the channel was closed, or is busy with what matters more.
     }
@@ -281,7 +311,7 @@ export class Channel {
   /** Whether an idle connection still answers; one that does not is closed. */
   async _probe() {
     if (this._transport?.name === 'websocket' && !this._turns.taken) {
-      await this.sendOnce(PING, this.patience.probe);
+      await this._askForLife(this.patience.probe);
     }
   }
 

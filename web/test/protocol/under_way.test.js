@@ -75,7 +75,7 @@ test('a conflict of a step with one behind it is decided by that one', () => {
   assert.equal(device.receive(failure(1)).type, 'deferred');
   assert.equal(device.receive(failure(2)).type, 'deferred');
   assert.deepEqual([device.outstanding, device.unanswered, device.stepping], [frames[2], [frames[2]], 3]);
-  const event = device.receive(result(3, 3));
+  const event = device.receive(result(3, 3, { prefix: device.digests()[0] }));
   assert.deepEqual([event.type === 'completed' && event.steps, device.cached, device.stepping], [3, 3, 0]);
   assert.equal(read(device.step(3, rowsOf(9))).step, 4);
 });
@@ -86,8 +86,10 @@ test('the digest of what is behind a conflict has to be the right one', () => {
   device.step(1, rowsOf(2));
   device.receive(failure(1));
   assert.equal(device.receive(result(2, 2, { prefix: new Uint8Array(16) })).type, 'ignored');
-  assert.throws(() => device.receive(result(2, 3)), { code: 'malformed_message' });
+  assert.throws(() => device.receive(result(2, 3, { prefix: device.digests()[0] })), { code: 'malformed_message' });
   assert.equal(device.cached, 0);
+  const event = device.receive(result(2, 2));
+  assert.equal(event.type === 'failed' && event.failure.code, 'step_conflict');
 });
 
 test('a conflict of which nothing behind it says otherwise is what the server said', () => {

@@ -3,6 +3,7 @@ import { OneDtypeBackend } from '../../noise/backend.js';
 import { RemoteBackend } from '../../session/remote.js';
 import { Sequence } from '../../session/sequence.js';
 import { PromptMemory } from '../../text/prompts.js';
+import { aborted } from '../../transport/signals.js';
 import { TemplateMissing } from '../errors.js';
 
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
@@ -39,6 +40,20 @@ export class ChatSession {
       { nameable: noised === null && keeping.cache !== 'off' },
     );
     this._prompts = model.template && new PromptMemory(model.template, model.tokenizer);
+    this._leaving = new AbortController();
+    /** The session is opened before it is needed. @type {Promise<void> | null} */
+    this._early = null;
+  }
+
+  /** Opens the session before the first message, once: one that is lost is opened again when it is needed. */
+  async expect() {
+    this._early ??= quietly(this.sequence.maxContext({ signal: this._leaving.signal }));
+    await this._early;
+  }
+
+  /** Until the session is not being opened early any more. @param {AbortSignal} signal ends the wait */
+  async settled(signal) {
+    if (this._early) await Promise.race([this._early, aborted(signal)]);
   }
 
   /** What hidden states travel in; null before the session is open. */
@@ -82,6 +97,8 @@ export class ChatSession {
 
   /** Frees the server's cache; the connection may be gone already. */
   async close() {
+    this._leaving.abort();
+    await this._early;
     await quietly(this.sequence.close());
   }
 
@@ -92,6 +109,7 @@ export class ChatSession {
    * @returns {Promise<import('../../session/forgetting.js').Forgotten>}
    */
   async forget(said) {
+    await this._early;
     const { sequence, _backend: backend } = this;
     const rows = sequence.named;
     const ends = rows ? await this._ends(said) : [];

@@ -25,7 +25,7 @@ function server() {
         drop: () => answers.splice(0),
       });
     },
-    sendOnce: async (/** @type {Uint8Array} */ frame) => void peer.answer(frame),
+    farewell: async (/** @type {Uint8Array} */ frame) => void peer.answer(frame),
   };
   const sent = (/** @type {string} */ type) => peer.messages.filter((message) => message.type === type);
   return { peer, sent, channel: () => /** @type {any} */ (channel) };
