@@ -1,12 +1,16 @@
 // The form of one reply: which tokens may come next, and which must.
 import { FormUnwritable } from './errors.js';
+import { bodyOf } from './language/expressions.js';
 import { Forced } from './tokens/forced.js';
 import { Masks } from './tokens/masks.js';
 
 /** @typedef {import('./language/expressions.js').Expression} Expression */
 /** @typedef {import('./form.js').Language} Language */
 
-/** What the forms of one vocabulary share. */
+// Parts of a form that are looked at ahead.
+const MAX_WARMED = 500;
+
+/** What replies of one form share. */
 export class FormFollower {
   /**
    * @param {import('./tokens/trie.js').TokenTree} tree @param {Language} language
@@ -22,6 +26,17 @@ export class FormFollower {
     /** The latest mask, which is asked for more than once. @type {{of: Expression, remaining: number, mask: Uint8Array} | null} */
     this._latest = null;
     this.start = strips ? language.expressions.stripped(language.start) : language.start;
+  }
+
+  /** Looks ahead at what takes long the first time: the inside of strings, and what else lets most tokens through. */
+  warm() {
+    const seen = new Set([this.start]);
+    for (const of of seen) {
+      if (of.kind === 'repeat') this._masks.warm(of);
+      if (of.kind === 'ref') seen.add(bodyOf(of));
+      for (const part of of.parts) seen.add(part);
+      if (seen.size > MAX_WARMED) return;
+    }
   }
 
   /** Nothing may follow. @param {Expression} of */

@@ -104,13 +104,21 @@ function measured(expressions, of, measure) {
     case 'never': return Infinity;
     case 'text': return text.length;
     case 'bytes': return 1;
-    case 'cat': return measure(parts[0]) + measure(parts[1]);
+    case 'cat': return chainLength(of, measure);
     case 'alt': return Math.min(...parts.map(measure));
     case 'repeat': return min * measure(parts[0]);
     case 'ref': return measure(bodyOf(of));
     case 'bare': return bareLength(expressions, of, measure);
     default: return explored(expressions, of);
   }
+}
+
+/** A chain may have more parts than a stack has room for. @param {Expression} of @param {Measure} measure */
+function chainLength(of, measure) {
+  let length = 0;
+  let rest = of;
+  for (; rest.kind === 'cat' && rest.least === undefined; rest = rest.parts[1]) length += measure(rest.parts[0]);
+  return length + measure(rest);
 }
 
 /** @param {import('./expressions.js').Expressions} expressions @param {Expression} of @param {Measure} measure @returns {number} */
@@ -147,8 +155,8 @@ function explored(expressions, start) {
   return start.least ?? Infinity;
 }
 
-/** @param {Expression} root @returns {Expression[]} */
-function refsBelow(root) {
+/** Every ref in it, its bodies included. @param {Expression} root @returns {Expression[]} */
+export function refsBelow(root) {
   const seen = new Set([root]);
   const refs = [];
   for (const of of seen) {

@@ -15,6 +15,7 @@ import { shortest, shortestText } from '../language/shortest.js';
 const SMALL = 64;
 // Tokens kept of all walks, in entries of 4 bytes.
 const MAX_KEPT = 8 << 20;
+const OVERHEAD = 64;
 
 export class Masks {
   /** @param {import('./trie.js').TokenTree} tree @param {import('../form.js').Language} language */
@@ -29,6 +30,12 @@ export class Masks {
   /** Sets in `mask` [rows] the tokens after which `of` can be completed by at most `left` more. @param {Expression} of @param {number} left @param {Uint8Array} mask */
   allow(of, left, mask) {
     this._fill(of, 0, left, mask);
+  }
+
+  /** Keeps what a part lets through, where that is long. @param {Expression} of */
+  warm(of) {
+    if (!of.max || of.max < Infinity) return;
+    this._inside(this._shortened(of), 0);
   }
 
   /** What follows the bytes of `token`; `never`: it may not come. @param {Expression} of @param {number} token */
@@ -99,7 +106,7 @@ export class Masks {
     if (head.nullable) found.exits.push(node);
     this._walk(head, node, tokens, found);
     const inside = { tokens: Int32Array.from(tokens), ...found };
-    this._entries += tokens.length + found.exits.length;
+    this._entries += tokens.length + found.exits.length + OVERHEAD;
     if (this._entries > MAX_KEPT) {
       this._kept.clear();
       this._entries = tokens.length;
