@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 
 from tests import oracle
+from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
 from tests.web.wire.client import table_of
 
@@ -60,7 +61,10 @@ class WirePage:
 
     def extend(self, length: int) -> None:
         """The logits are those of the whole model, so each token was appended once."""
-        tokens = _TOKENS[:length]
+        self.extend_to(_TOKENS[:length])
+
+    def extend_to(self, tokens: list[int]) -> None:
+        """As ``extend``, of any tokens of the table."""
         hidden = self._page.evaluate("(tokens) => client.extend(tokens)", tokens)
         head = oracle.model(self._model).get_output_embeddings().weight.detach().numpy()
         wanted = oracle.logits(self._model, tokens)[-1].numpy()
@@ -81,15 +85,16 @@ def wire_page(
     *,
     before: str = "",
     mode: str = "auto",
+    **more: Any,
 ) -> Iterator[tuple[WirePage, Page]]:
     context = chromium.new_context()
     try:
         page = context.new_page()
-        page.goto(server.url + "/health")
+        page.goto(more.get("url", server.url) + "/health")
         page.evaluate(f"() => {{ {before} }}")
         page.evaluate(f"() => {{ {script} }}")
         where = {"url": server.url, "token": TOKEN, "mode": mode, "manifest": server.manifest}
-        given = where | {"table": table.tolist()}
+        given = where | {"table": table.tolist()} | more
         page.evaluate("(where) => { window.client = wire.open(where); }", given)
         yield WirePage(page, model), page
     finally:
@@ -145,3 +150,24 @@ def test_a_step_waits_for_the_network_and_goes_on_when_it_is_back(
         state = wire.state()
     assert (state["sessions"], state["resends"]) == (1, 0)
     assert [notice["type"] for notice in state["notices"]][-1] == "reconnected"
+
+
+def test_two_steps_of_a_long_prompt_are_under_way_and_a_cut_connection_loses_none(
+    chromium: Browser,
+    server: RunningServer,
+    table: NDArray[np.float32],
+    script: str,
+    tiny_path: Path,
+) -> None:
+    tokens = [_TOKENS[place * place % len(_TOKENS)] for place in range(300)]
+    with CuttingProxy(server.port) as proxy:
+        about = {"url": proxy.url, "mode": "websocket", "maxRows": 16}
+        with wire_page(chromium, server, table, script, tiny_path, **about) as (wire, page):
+            page.evaluate("wire.watchSockets()")
+            for end, passing in ((100, 3000), (200, 5200), (300, 10)):
+                proxy.cut_after(passing)
+                wire.extend_to(tokens[:end])
+            state = wire.state()
+    assert proxy.cuts >= 2
+    assert (state["sessions"], state["resends"], state["rowsSent"]) == (1, 0, 300)
+    assert state["most"] >= 2

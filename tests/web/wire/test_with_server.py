@@ -103,6 +103,29 @@ def test_no_token_is_appended_twice_when_connections_are_cut(
     assert state["rowsSent"] == reference.counters.rows_sent
 
 
+@pytest.mark.parametrize("mode", ["websocket", "http"])
+def test_a_long_prompt_arrives_whole_when_connections_are_cut_with_steps_under_way(
+    server: RunningServer,
+    table: NDArray[np.float32],
+    reference: Sequence,
+    tmp_path: Path,
+    mode: str,
+) -> None:
+    tokens = [int(token) for token in np.random.default_rng(5).integers(0, len(table), 400)]
+    turns = [tokens[:150], tokens[:100] + tokens[200:], tokens[:310], tokens]
+    with (
+        CuttingProxy(server.port) as proxy,
+        node_client(server, table, tmp_path, proxy.url, mode, maxRows=16) as client,
+    ):
+        for turn, prompt in enumerate(turns):
+            # Within the first answers, or far behind them.
+            proxy.cut_after([10, 900, 2500, 300][turn])
+            assert_same(client.extend(prompt), reference.extend(prompt).hidden)
+        state = client.ask(state=True)
+    assert proxy.cuts >= 3
+    assert (state["sessions"], state["resends"]) == (1, 0)
+
+
 def test_a_client_begins_with_what_another_one_of_its_salt_has_sent(
     server: RunningServer,
     table: NDArray[np.float32],

@@ -127,6 +127,15 @@ export function regenerateFrom(chat) {
 }
 
 /**
+ * The newest reply to the message at the leaf, which another one will stand beside.
+ * @param {Chat} chat @returns {string} '': there is none
+ */
+export function earlierReply(chat) {
+  const below = chat.leaf === null ? [] : nodeOf(chat, chat.leaf).children.map((id) => nodeOf(chat, id));
+  return below.findLast(({ role }) => role === 'assistant')?.content ?? '';
+}
+
+/**
  * Takes the last message of the user and what followed off the path; `redo` shows it again.
  * @param {Chat} chat @returns {Chat} the same one where there is nothing to undo
  */

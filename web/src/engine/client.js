@@ -149,6 +149,14 @@ export class EngineClient {
     return this._call('closeChat', { chat });
   }
 
+  /**
+   * A message is being written to a chat without noise: its session is opened meanwhile.
+   * @param {string} chat @param {'exact' | 'off'} [cache] @returns {Promise<void>}
+   */
+  expect(chat, cache) {
+    return this._call('expect', { chat, cache });
+  }
+
   /** Ends the worker; what waits for it is rejected. */
   close() {
     this._fail();

@@ -24,7 +24,7 @@ import { manifestTold, statsTold } from './reports.js';
 /** The methods that a page may call. */
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
-  'attended', 'attention', 'noise', 'forgetNoise', 'forgetChat',
+  'attended', 'attention', 'noise', 'forgetNoise', 'forgetChat', 'expect',
 ]);
 
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
@@ -38,12 +38,14 @@ export class Engine {
   /**
    * @param {(notice: import('./messages.js').Notice) => void} notify
    * @param {{cores?: number, openStore?: typeof ModelStore.open, openModel?: typeof OpenModel.open,
-   *   able?: () => void}} [options] able: throws where this browser cannot run a model
+   *   able?: () => void, makeChannel?: (options: ConstructorParameters<typeof Channel>[0]) => Channel}} [options]
+   *   able: throws where this browser cannot run a model
    */
   constructor(notify, options = {}) {
     const { cores = navigator.hardwareConcurrency ?? 2, openStore = ModelStore.open, openModel = OpenModel.open } = options;
     this._notify = notify;
     this._able = options.able ?? (() => {});
+    this._makeChannel = options.makeChannel ?? ((about) => new Channel(about));
     this._cores = cores;
     this._models = new Models(openStore);
     this._server = /** @type {Server | null} */ (null);
@@ -76,16 +78,40 @@ export class Engine {
     this._able();
     const turn = ++this._connects;
     const server = new Server(url, token);
+    // Its handshake runs while the manifest is fetched and the ends are opened.
+    const early = (this._reaches(server, transport) && this._channel) || this._channelTo(server, transport);
+    void early.warm();
+    try {
+      return await this._connectTo(server, { turn, transport, cacheSalt, early });
+    } finally {
+      if (early !== this._channel) early.close();
+    }
+  }
+
+  /**
+   * @param {Server} server
+   * @param {{turn: number, transport: 'auto' | 'websocket' | 'http', cacheSalt: string | null,
+   *   early: Channel}} options early: on its way to that server
+   * @returns {Promise<Connected>}
+   */
+  async _connectTo(server, { turn, transport, cacheSalt, early }) {
+    const { url, token } = server;
+    const listed = listAdapters({ url, token });
+    // What is wrong with the manifest is told first.
+    listed.catch(() => {});
     const bytes = await server.manifest();
     const manifest = parseManifest(bytes);
-    const adapters = await listAdapters({ url, token });
+    const adapters = await listed;
     if (turn !== this._connects) throw new ConnectSuperseded();
     const offered = { _offered: bytes, _adapters: adapters, _cacheSalt: cacheSalt };
     if (this._isSame(server, manifest.digest, transport)) {
       this._reply.requireNone();
       this.pause();
-      Object.assign(this, offered);
-    } else await this._switch({ _server: server, ...offered, _transport: transport }, manifest.digest);
+      Object.assign(this, { ...offered, _channel: this._channel ?? early });
+    } else {
+      const _channel = early === this._channel ? null : early;
+      await this._switch({ _server: server, ...offered, _transport: transport, _channel }, manifest.digest);
+    }
     const kept = await this._models.kept(manifest.digest);
     const { packed } = server;
     const comes = packed && !kept.stored ? (await blocks()).travelling(manifest, packed, kept.doneBytes) : null;
@@ -145,6 +171,7 @@ export class Engine {
       const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
       const keeping = { cache: request.cache, cacheSalt: this._cacheSalt };
       const chat = await this._chats.take(request.chat, model, () => this._open(), mode, keeping);
+      await chat.settled(signal);
       return await makeReply(chat, model, this._adapters, request, event, signal, {
         attention: this._attention,
         drafting: this._drafting,
@@ -214,6 +241,17 @@ export class Engine {
     return forgetChat(this._chats, which, this._slot.model, () => this._open(), keeping);
   }
 
+  /**
+   * A message is being written to this chat, which has no noise: its session is opened meanwhile, unless it had one.
+   * @param {{chat: string, cache?: 'exact' | 'off'}} which
+   */
+  async expect({ chat, cache }) {
+    const { model } = this._slot;
+    if (model === null || this._server === null || this._reply.running || this._chats.get(chat)) return;
+    const keeping = { cache, cacheSalt: this._cacheSalt };
+    await (await this._chats.take(chat, model, () => this._open(), null, keeping)).expect();
+  }
+
   wake() {
     this._channel?.wake();
   }
@@ -231,13 +269,13 @@ export class Engine {
 
   _open() {
     const { server } = this._connected();
-    this._channel ??= new Channel({
-      url: server.url,
-      token: server.token,
-      mode: this._transport,
-      onNotice: this._notify,
-    });
+    this._channel ??= this._channelTo(server, this._transport);
     return this._channel;
+  }
+
+  /** @param {Server} server @param {'auto' | 'websocket' | 'http'} mode */
+  _channelTo({ url, token }, mode) {
+    return this._makeChannel({ url, token, mode, onNotice: this._notify });
   }
 
   _connected() {
@@ -261,10 +299,14 @@ export class Engine {
   }
 
   /** Whether what is open goes on. @param {Server} server @param {string} digest @param {string} transport */
-  _isSame({ url, token }, digest, transport) {
-    if (this._server === null || this._offered === null || this._channel?.revoked) return false;
-    const same = this._server.url === url && this._server.token === token && this._transport === transport;
-    return same && parseManifest(this._offered).digest === digest;
+  _isSame(server, digest, transport) {
+    return this._offered !== null && this._reaches(server, transport) && parseManifest(this._offered).digest === digest;
+  }
+
+  /** Whether frames go to this server already. @param {Server} server @param {string} transport */
+  _reaches({ url, token }, transport) {
+    if (this._server === null || this._channel?.revoked) return false;
+    return this._server.url === url && this._server.token === token && this._transport === transport;
   }
 
   /**
@@ -275,7 +317,7 @@ export class Engine {
     this._reply.requireNone();
     this.pause();
     const channel = this._channel;
-    Object.assign(this, next, { _channel: null });
+    Object.assign(this, next);
     this._drafting.forget();
     const letGo = this._slot.keepOnly(digest);
     await this._chats.closeAll();

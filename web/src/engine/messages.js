@@ -41,8 +41,9 @@
  * @property {string | null} adapter a name, 'auto' or null
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
  * @property {boolean} [attention] whether to keep what each token attends to
- * @property {'auto' | 'off'} [drafts] auto: the server is sent a guess at what follows along with a token, where that
+ * @property {'auto' | 'off'} [drafts] auto, as without it: the server is sent a guess at what follows along with a token, where that
  *   saves time; a chat with noise has none
+ * @property {string} [expected] what the reply may be, but for differences: the guesses go by it first
  * @property {'chat' | 'server'} [draftMemory] what the guesses go by besides the chat itself; chat: its other replies;
  *   server: also those of other chats with this server that were made so
  * @property {'exact' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended

@@ -1,6 +1,6 @@
 // Noised modes of the engine. What makes noise is loaded when a chat first wants it.
 import { PartMissing } from '../common/errors.js';
-import { Cancelled } from '../transport/errors.js';
+import { aborted } from '../transport/signals.js';
 
 /** @typedef {import('../noise/mode.js').NoiseMode} NoiseMode */
 /** @typedef {{NoiseMode: typeof import('../noise/mode.js').NoiseMode,
@@ -31,7 +31,7 @@ export class Noise {
    * @param {import('./messages.js').NoiseWish} settings @param {OpenModel} model
    * @param {AbortSignal} [signal] ends the wait, not the search of the table
    * @returns {Promise<NoiseMode>} the same one for the same settings
-   * @throws {Cancelled | import('../common/errors.js').AppError} the latter: those of the room noise
+   * @throws {import('../transport/errors.js').Cancelled | import('../common/errors.js').AppError} the latter: those of the room noise
    */
   async mode(settings, model, signal) {
     const modes = this._modes.get(model) ?? new Map();
@@ -93,12 +93,4 @@ function tableOf(model) {
   const sha256 = files.find(({ name }) => name === embedding.file)?.sha256 ?? '';
   const clean = (/** @type {number[]} */ ids) => model.rows(ids, 'f32');
   return { clean, rows: embedding.rows, width: hiddenSize, sha256, scale: embedding.scale };
-}
-
-/** @param {AbortSignal} signal @returns {Promise<never>} */
-function aborted(signal) {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(new Cancelled());
-    signal.addEventListener('abort', () => reject(new Cancelled()), { once: true });
-  });
 }

@@ -29,7 +29,7 @@ export class OneDtypeBackend extends RemoteBackend {
   /**
    * As of RemoteBackend.
    * @param {Parameters<RemoteBackend['open']>[0]} [options]
-   * @returns {Promise<boolean | null>}
+   * @returns {Promise<number | null>}
    * @throws {AppError} as RemoteBackend, and `otherDtype`
    */
   async open(options) {
@@ -41,5 +41,10 @@ export class OneDtypeBackend extends RemoteBackend {
     } finally {
       if (this.dtype) this._protocol.askFor(this.dtype);
     }
+  }
+
+  /** One step after the other: a noised row leaves when what is before it has arrived. */
+  _way() {
+    return { ...super._way(), several: () => false };
   }
 }

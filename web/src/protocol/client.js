@@ -1,19 +1,20 @@
 // The device's side of one session as a state machine without I/O.
 //
-// Feed it what the transport received, send what it returns. One message is outstanding at a time;
-// after a lost connection send `outstanding` again: the server appends a step once, however often it
-// arrives. An `open` that is sent again may open a second session, which the server drops when it
-// has been idle for long.
+// Feed it what the transport received, send what it returns. One message is outstanding at a time, or several steps
+// (under_way.js); after a lost connection send `unanswered` again, in order: the server appends a step once, however
+// often it arrives. An `open` that is sent again may open a second session, which the server drops when it has been
+// idle for long.
 import { checkOpened, checkedHidden } from './answer_check.js';
 import { MEAN_ROWS, checkedMeanRows, meanRowsBytes } from './attention.js';
 import { PrefixChain } from './digest.js';
-import { ContextOverflow, ProtocolStateError, TooManyRows, Unsupported, WrongShape } from './errors.js';
+import { ContextOverflow, MalformedMessage, ProtocolStateError, TooManyRows, Unsupported, WrongShape } from './errors.js';
 import { frameLimit } from './limits.js';
 import { VERSION, encodeMessage } from './messages.js';
 import { decodeServerMessage } from './parsing.js';
 import { RESTORE, probeOf } from './probe.js';
 import { ROWS, counted, returned } from './returned.js';
 import { Tensor } from './tensor.js';
+import { MOST_UNDER_WAY, UnderWay } from './under_way.js';
 
 // Between two places at which a session is asked for what goes on from all that it holds.
 const BLOCKS_BEHIND = 4;
@@ -23,20 +24,21 @@ const BLOCKS_BEHIND = 4;
 /** @typedef {import('./messages.js').Restored} Restored */
 /** @typedef {import('./messages.js').Result} Result */
 /** @typedef {import('./messages.js').Failure} Failure */
-/** @typedef {import('./messages.js').Step} Step */
 /**
  * What a received frame meant. `completed`: float32 `hidden` [rows asked for, H], times in microseconds;
- * `attention` float32 [layers, cached], where it was asked for.
+ * `attention` float32 [layers, cached], where it was asked for; `steps`: how many are answered by it, more than one
+ * where a server that has gone on keeps no answer to the others.
  * `restored`: the server holds the first `cached` positions of what it was asked for.
+ * `deferred`: the server has no answer to this step; that to the next one tells whether it was appended.
  * `failed`: the server refused the outstanding message, nothing is outstanding any more; the server
  * may hold less than `cached`, and then answers the next step with start_beyond_cache or
  * prefix_mismatch. `ignored`: an answer that was already taken, a pong, a closed session.
  * @typedef {{type: 'opened', opened: Opened}
  *   | {type: 'restored', cached: number}
  *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number,
- *     attention: Float32Array | null}
+ *     attention: Float32Array | null, steps: number}
  *   | {type: 'failed', failure: Failure}
- *   | {type: 'ignored'}} Event
+ *   | {type: 'deferred'} | {type: 'ignored'}} Event
  */
 
 /** @type {Event} */
@@ -58,12 +60,8 @@ export class ClientProtocol {
     this._keeping = { cacheSalt, cache };
     /** @type {Opened | null} */
     this._opened = null;
-    /** @type {Step | null} */
-    this._pending = null;
-    /** @type {Uint8Array[] | null} */
-    this._digests = null;
-    /** @type {Uint8Array | null} */
-    this._outstanding = null;
+    /** The frame of an `open` or `restore`. @type {Uint8Array | null} */
+    this._question = null;
     /**
      * What was asked for, and the positions that are held whatever is answered.
      * @type {{chain: PrefixChain, start: number} | null}
@@ -71,6 +69,7 @@ export class ClientProtocol {
     this._asked = null;
     this._nextStep = 1;
     this._chain = new PrefixChain(manifest);
+    this._underWay = new UnderWay(this._chain);
   }
 
   /** What the server agreed to, null before and after a session. */
@@ -83,14 +82,19 @@ export class ClientProtocol {
     return this._chain.length;
   }
 
-  /** The frame that awaits its answer, to send again after a lost connection. */
-  get outstanding() {
-    return this._outstanding;
+  /** The frames that await their answers, to send again in this order after a lost connection. */
+  get unanswered() {
+    return this._question ? [this._question] : this._underWay.frames;
   }
 
-  /** Whether what is outstanding is a step of the session. */
+  /** The frame whose answer comes next. */
+  get outstanding() {
+    return this._question ?? this._underWay.next?.frame ?? null;
+  }
+
+  /** Steps of the session that await their answers. */
   get stepping() {
-    return this._pending !== null;
+    return this._underWay.length;
   }
 
   /** Further sessions are opened in `dtype`, and no other is accepted. @param {DType} dtype */
@@ -122,7 +126,7 @@ export class ClientProtocol {
   open(chain = null) {
     this.forget();
     if (chain?.length && this._keeping.cache !== 'off') this._asked = { chain, start: 0 };
-    this._outstanding = encodeMessage({
+    this._question = encodeMessage({
       type: 'open',
       manifest: this._manifest,
       dtype: this._dtype,
@@ -133,7 +137,7 @@ export class ClientProtocol {
       shareUntil: 0,
       ...this._keeping,
     });
-    return this._outstanding;
+    return this._question;
   }
 
   /**
@@ -144,7 +148,7 @@ export class ClientProtocol {
    */
   restore(start, chain) {
     const opened = this._opened;
-    if (opened === null || this._outstanding !== null || !this.restores) {
+    if (opened === null || this.outstanding !== null || !this.restores) {
       throw new ProtocolStateError('this needs an open session that can restore, and is idle');
     }
     if (!(start <= this.cached && start < chain.length && equal(chain.at(start), this._chain.at(start)))) {
@@ -155,8 +159,8 @@ export class ClientProtocol {
     const prefix = chain.at(start);
     // Behind all that is held comes what is new as a rule, and the names of all that is held would go with it.
     const probe = probeOf(chain, start && start === this.cached ? BLOCKS_BEHIND : 1);
-    this._outstanding = encodeMessage({ type: 'restore', session, start, prefix, probe });
-    return this._outstanding;
+    this._question = encodeMessage({ type: 'restore', session, start, prefix, probe });
+    return this._question;
   }
 
   /**
@@ -166,20 +170,20 @@ export class ClientProtocol {
   giveUp() {
     if (this._opened === null || this._asked === null) this.forget();
     else this._believe(0, NOTHING);
-    this._settled();
+    this._settle();
   }
 
   /** The session is lost: nothing is cached and nothing is outstanding. */
   forget() {
     this._opened = null;
-    this._settled();
     this._nextStep = 1;
     this._chain = new PrefixChain(this._manifest);
+    this._settle();
   }
 
   /**
-   * The frame that keeps `start` positions and appends rows.
-   * @param {number} start
+   * The frame that keeps `start` positions and appends rows, behind the steps that are under way.
+   * @param {number} start at most what is held once those are appended
    * @param {Float32Array} embeddings n * H
    * @param {{rows?: import('./returned.js').Rows, adapter?: string | null, attention?: boolean}} [options]
    *   rows: whose states are wanted, a number only where the server `countsRows`; adapter: the name of one that the
@@ -190,31 +194,30 @@ export class ClientProtocol {
    */
   step(start, embeddings, { rows = 'last', adapter = null, attention = false } = {}) {
     const opened = this._opened;
-    if (opened === null || this._outstanding !== null) {
-      throw new ProtocolStateError('a step needs an open session without an outstanding message');
+    if (opened === null || this._question !== null || this.stepping === MOST_UNDER_WAY) {
+      throw new ProtocolStateError('a step needs an open session with fewer outstanding messages');
     }
-    if (!(start >= 0 && start <= this.cached)) {
-      throw new ProtocolStateError(`start ${start} is beyond the ${this.cached} cached positions`);
+    if (!(start >= 0 && start <= this._underWay.end)) {
+      throw new ProtocolStateError(`start ${start} is beyond the ${this._underWay.end} cached positions`);
     }
     this._checkRows(opened, start, embeddings);
     this._checkReturned(rows, embeddings.length / this._hiddenSize);
     if (attention) this.attentionRoom(start + embeddings.length / this._hiddenSize);
-    /** @type {Step} */
+    /** @type {import('./messages.js').Step} */
     const message = {
       type: 'step',
       session: opened.session,
-      step: this._nextStep,
+      step: this._nextStep + this.stepping,
       start,
-      prefix: this._chain.at(start),
+      prefix: this._underWay.at(start),
       embeddings: Tensor.fromF32(embeddings, this._hiddenSize, opened.dtype),
       rows,
       adapter,
       attention: attention ? MEAN_ROWS : null,
     };
-    this._outstanding = encodeMessage(message);
-    this._pending = message;
-    this._digests = null;
-    return this._outstanding;
+    const frame = encodeMessage(message);
+    this._underWay.add(message, frame);
+    return frame;
   }
 
   /**
@@ -229,14 +232,12 @@ export class ClientProtocol {
   }
 
   /**
-   * Computes the digests of the outstanding rows unless they are: call it while the answer is on its
+   * Computes the digests of the rows sent last unless they are: call it while the answer is on its
    * way, and it costs no time.
    * @returns {Uint8Array[]}
    */
   digests() {
-    if (this._pending === null) return [];
-    this._digests ??= this._chain.following(this._pending.start, this._pending.embeddings);
-    return this._digests;
+    return this._underWay.digests();
   }
 
   /**
@@ -266,7 +267,7 @@ export class ClientProtocol {
   }
 
   _limit() {
-    const step = this._pending;
+    const step = this._underWay.next?.step;
     if (step?.attention) return this.attentionRoom(step.start + step.embeddings.rows);
     return frameLimit(this._hiddenSize, step ? returned(step.rows, step.embeddings.rows) : 1);
   }
@@ -290,11 +291,11 @@ export class ClientProtocol {
 
   /** @param {Opened} message @returns {Event} */
   _onOpened(message) {
-    if (this._opened !== null || this._outstanding === null) return IGNORED;
+    if (this._opened !== null || this._question === null) return IGNORED;
     checkOpened(message, this._manifest, this._dtype);
     this._opened = message;
     this._believe(message.cached, message.prefix);
-    this._settled();
+    this._settle();
     return { type: 'opened', opened: message };
   }
 
@@ -304,7 +305,7 @@ export class ClientProtocol {
     if (!asked || session !== this._opened?.session) return IGNORED;
     if (start !== asked.start || known !== asked.chain.length) return IGNORED;
     this._believe(cached, prefix);
-    this._settled();
+    this._settle();
     return { type: 'restored', cached: this.cached };
   }
 
@@ -319,46 +320,57 @@ export class ClientProtocol {
 
   /** @param {Result} message @returns {Event} */
   _onResult(message) {
-    const step = this._pending;
-    if (step === null || message.session !== step.session || message.step !== step.step) return IGNORED;
-    const digests = this.digests();
+    const answered = message.session === this._opened?.session ? this._underWay.find(message.step) : null;
+    if (answered === null) return IGNORED;
+    if (answered.early) throw new MalformedMessage('the answers come in another order than the steps');
+    const { sent, digests } = answered;
+    const { step } = sent;
+    const { refused } = this._underWay;
+    // Without a digest it does not tell whether those before it were appended.
+    if (refused && !message.prefix.length) return this._failed(refused);
     // A number is used again after a failure; only the digest tells which rows this answers.
     if (message.prefix.length && !equal(message.prefix, digests[digests.length - 1])) return IGNORED;
     const hidden = checkedHidden(message, step, this._hiddenSize);
     const layers = this._opened?.layers ?? 0;
     const attention = step.attention && checkedMeanRows(message.attention, layers, message.cached);
-    this._chain.replace(step.start, digests);
-    this._nextStep += 1;
-    this._settled();
+    const steps = this._underWay.settle(sent);
+    this._nextStep += steps;
     const { cached, computeUs, queueUs } = message;
-    return { type: 'completed', hidden, cached, computeUs, queueUs, attention };
+    return { type: 'completed', hidden, cached, computeUs, queueUs, attention, steps };
   }
 
   /** @param {Failure} message @returns {Event} */
   _onFailure(message) {
     if (!this._answersOutstanding(message)) return IGNORED;
-    this._settled();
-    return { type: 'failed', failure: message };
+    if (this._underWay.defer(message)) return { type: 'deferred' };
+    // Where a step has no answer and neither has the one behind it, what was said first counts.
+    return this._failed(this._underWay.refused ?? message);
+  }
+
+  /** @param {Failure} failure @returns {Event} */
+  _failed(failure) {
+    this._settle();
+    return { type: 'failed', failure };
   }
 
   /**
-   * Whether a failure is about the outstanding message. One without a session or a step answers
+   * Whether a failure is about the message whose answer comes next. One without a session or a step answers
    * bytes that the server could not read as a message (damaged, too large), and the outstanding ones
    * are all that the device has sent.
    * @param {Failure} message
    */
   _answersOutstanding({ session, step }) {
-    if (this._outstanding === null) return false;
-    const pending = this._pending;
-    if (pending === null) return session === null && step === null;
-    return (session ?? pending.session) === pending.session && (step ?? pending.step) === pending.step;
+    if (this._question !== null) return session === null && step === null;
+    const next = this._underWay.next?.step;
+    if (!next) return false;
+    return (session ?? next.session) === next.session && (step ?? next.step) === next.step;
   }
 
-  _settled() {
-    this._pending = null;
-    this._digests = null;
-    this._outstanding = null;
+  /** Nothing is outstanding any more. */
+  _settle() {
+    this._question = null;
     this._asked = null;
+    this._underWay = new UnderWay(this._chain);
   }
 }
 

@@ -44,8 +44,9 @@ export class PrefixChain {
    * The digests after each of `rows` appended at `start`; changes nothing.
    * @param {number} start
    * @param {Tensor} rows
+   * @param {Uint8Array} [before] the digest of the first `start` rows, where the chain does not hold them yet
    */
-  following(start, rows) {
+  following(start, rows, before = this._digests[start]) {
     const tag = encoder.encode(rows.dtype);
     const width = rows.width * itemSize(rows.dtype);
     const head = DIGEST_BYTES + tag.length;
@@ -54,7 +55,7 @@ export class PrefixChain {
     link.set(tag, DIGEST_BYTES);
     /** @type {Uint8Array[]} */
     const digests = [];
-    let digest = this._digests[start];
+    let digest = before;
     for (let row = 0; row < rows.rows; row++) {
       link.set(digest);
       link.set(rows.data.subarray(row * width, (row + 1) * width), head);

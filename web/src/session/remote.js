@@ -1,17 +1,18 @@
 // A session on a split server, as the decode loop's backend.
 import { ClientProtocol } from '../protocol/client.js';
-import { MalformedMessage, ProtocolStateError, WireError, WireModelChanged } from '../protocol/errors.js';
+import { ProtocolStateError, WireError } from '../protocol/errors.js';
 import { DEFAULT_MAX_ROWS, frameLimit } from '../protocol/limits.js';
 import { decodeServerMessage } from '../protocol/parsing.js';
-import { rowsFor } from '../protocol/returned.js';
 import { Tensor } from '../protocol/tensor.js';
-import { Cancelled, ModelChanged, ServerRefused } from '../transport/errors.js';
+import { Cancelled, ServerRefused } from '../transport/errors.js';
 import { delayOf } from '../transport/patience.js';
-import { refusal } from '../transport/refusal.js';
 import { NEVER } from '../transport/signals.js';
 import { after, pause as realPause } from '../transport/timer.js';
+import { Asking } from './asking.js';
 import { AnswerInvalid, CacheLost } from './errors.js';
+import { Prefill } from './prefill.js';
 import { Waiting } from './waiting.js';
+import { Window } from './window.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('../transport/channel.js').Channel} Channel */
@@ -26,12 +27,6 @@ import { Waiting } from './waiting.js';
  *   attention?: Float32Array | null}} StepOutput
  */
 
-// The server holds another cache than the device believes, or none: a new session repairs it.
-const CACHE_LOST = new Set(['unknown_session', 'prefix_mismatch', 'start_beyond_cache', 'step_conflict']);
-const MAX_STALE_ANSWERS = 3;
-const BUSY_PATIENCE = 60;
-// Of that: a chat ends later than a queue is served.
-const PLACE_PATIENCE = 5;
 // Seconds: a server keeps a newcomer waiting in silence, and its place in the queue goes with its connection.
 const OPENING_QUIET = 30;
 // Seconds: a session that is lost so soon made way for somebody else's.
@@ -39,13 +34,6 @@ const SOON = 10;
 const CLOSE_WITHIN = 2;
 // Rows that are named at a time.
 const AT_ONCE = 512;
-
-/** The step that was sent again was refused, and is not made once more. */
-class NotDone extends Error {}
-
-const nothingElse = () => {
-  throw new NotDone();
-};
 
 /** One session at a time over a channel. */
 export class RemoteBackend {
@@ -78,12 +66,14 @@ export class RemoteBackend {
     /** @type {Rows | null} what was asked for with the opening */
     this._asked = null;
     this._manifestContext = maxContext ?? Infinity;
-    this._busyPatience = busyPatience ?? BUSY_PATIENCE;
     this._clock = clock ?? (() => performance.now() / 1000);
     this._pause = pause ?? realPause;
     this._chance = chance ?? Math.random;
     this._waiting = new Waiting((notice) => channel.tell(notice), later ?? after);
-    this._waited = 0;
+    this._asking = new Asking(channel, this._protocol, {
+      waiting: this._waiting, lost: () => this._gone(), clock: this._clock, pause: this._pause, busyPatience,
+    });
+    this._window = new Window();
     this._openedAt = -Infinity;
     /** Sessions in a row that were lost so soon. */
     this._lostSoon = 0;
@@ -103,7 +93,7 @@ export class RemoteBackend {
 
   /** Rows with which a step still is interactive; valid once it is open. */
   get interactiveRows() {
-    return this._opened().interactiveRows;
+    return Math.min(this._opened().interactiveRows, this.maxRows);
   }
 
   /** Whether the open session returns the states of any number of a step's last rows, or else of one or of all. */
@@ -126,7 +116,7 @@ export class RemoteBackend {
     return this._channel.connected;
   }
 
-  /** Whether a step was broken off: `open` will send it again first. */
+  /** Steps that were broken off: `open` will send them again first. */
   get unfinished() {
     return this._protocol.stepping;
   }
@@ -137,11 +127,12 @@ export class RemoteBackend {
   }
 
   /**
-   * Opens a session unless there is one. A step that was broken off is sent again first, so that it is known
+   * Opens a session unless there is one. Steps that were broken off are sent again first, so that it is known
    * what the server holds: it answers the same bytes once, and from memory when it has answered them before.
    * @param {{signal?: AbortSignal, wanted?: Rows | null}} [options] wanted: what a new one may begin with, as far as
    *   the server holds it; see `held`
-   * @returns {Promise<boolean | null>} whether that step went through; null: there was none, or its session is lost
+   * @returns {Promise<number | null>} how many of those steps went through; null: there were none, or their session is
+   *   lost
    * @throws {import('../common/errors.js').AppError} server's refusals, model_changed, answer_invalid,
    *   cancelled, and the channel's errors
    */
@@ -160,7 +151,8 @@ export class RemoteBackend {
   async _begin(wanted, signal) {
     const dtype = this._usualDtype;
     const chain = wanted && dtype && (await this._named(wanted, dtype, signal));
-    await this._waiting.during(() => this._ask(() => this._protocol.open(chain), signal, OPENING_QUIET));
+    const ask = () => this._asking.ask(() => this._protocol.open(chain), signal, OPENING_QUIET);
+    await this._waiting.during(ask);
     this._usualDtype = this.dtype;
     if (dtype === this.dtype) this._asked = wanted;
     this._openedAt = this._clock();
@@ -181,8 +173,8 @@ export class RemoteBackend {
     if (start > this._protocol.cached) throw new CacheLost();
     if (!this._protocol.restores) return start;
     const chain = await this._named(wanted, this.dtype, signal);
-    const event = await this._ask(() => this._protocol.restore(start, chain), signal);
-    if (event.type !== 'restored') throw this._untrue('the answer to a restore is not its result');
+    const event = await this._asking.ask(() => this._protocol.restore(start, chain), signal);
+    if (event.type !== 'restored') throw this._asking.untrue('the answer to a restore is not its result');
     return event.cached;
   }
 
@@ -211,18 +203,39 @@ export class RemoteBackend {
    * @throws {CacheLost} afterwards a step with start 0 may follow at once
    * @throws {import('../common/errors.js').AppError} as `open`
    */
-  async step(start, embeddings, { adapter = null, attention = false, signal = NEVER, rows = 1 } = {}) {
+  async step(start, embeddings, { attention = false, rows = 1, ...options } = {}) {
+    const stop = start + embeddings.length / this._hiddenSize;
+    const plan = { start, stop, rows, attention, embeddings: async () => embeddings };
+    /** @type {StepOutput[]} */
+    const outputs = [];
+    await this.prefill([plan], { ...options, answered: (output) => void outputs.push(output) });
+    return outputs[0];
+  }
+
+  /**
+   * Appends the rows of `plans`, which follow each other; of more than one several are under way at a time where the
+   * connection carries them.
+   * @param {import('./prefill.js').Plan[]} plans
+   * @param {{adapter?: string | null, signal?: AbortSignal, answered: (output: StepOutput) => void}} options answered:
+   *   called for each of them, in order, once its rows are held
+   * @returns {Promise<void>}
+   * @throws {CacheLost} as `step`
+   * @throws {import('../common/errors.js').AppError} as `open`, and what `embeddings` of a plan throws
+   */
+  async prefill(plans, { adapter = null, signal = NEVER, answered }) {
     await this.open({ signal });
-    if (start > this._protocol.cached) throw new CacheLost();
-    this._waited = 0;
-    this._channel.accept(frameLimit(this._hiddenSize, rows));
-    const wanted = rowsFor(rows, embeddings.length / this._hiddenSize);
-    const encode = () => this._protocol.step(start, embeddings, { rows: wanted, adapter, attention });
-    const event = await this._ask(encode, signal);
-    if (event.type !== 'completed') throw this._untrue('the answer to a step is not its result');
-    const { hidden, computeUs, queueUs } = event;
-    const exchangeUs = Math.round(1e6 * this._waited);
-    return { hidden, computeUs, queueUs, exchangeUs, attention: event.attention };
+    if (plans[0].start > this._protocol.cached) throw new CacheLost();
+    await this._steps({ adapter, signal, answered }).run(plans);
+  }
+
+  /** How steps go. @returns {Pick<import('./prefill.js').Options, 'clock' | 'several'>} */
+  _way() {
+    return { clock: this._clock, several: () => this._channel.several };
+  }
+
+  /** @param {Omit<import('./prefill.js').Options, 'clock' | 'several'>} options */
+  _steps(options) {
+    return new Prefill(this._channel, this._protocol, this._asking, this._window, { ...options, ...this._way() });
   }
 
   /**
@@ -234,10 +247,10 @@ export class RemoteBackend {
     this._channel.accept(this._protocol.attentionRoom(positions));
   }
 
-  /** Ends the session as far as the server can be reached. */
+  /** Ends the session as far as the server can be reached; nobody waits for its answer. */
   async close() {
     const frame = this._protocol.close();
-    if (frame !== null) await this._channel.sendOnce(frame, CLOSE_WITHIN);
+    if (frame !== null) await this._channel.farewell(frame, CLOSE_WITHIN);
   }
 
   /**
@@ -268,17 +281,25 @@ export class RemoteBackend {
     return this._protocol.opened;
   }
 
-  /** Whether the step that was broken off goes through. @param {AbortSignal} signal */
+  /** How many of the steps that were broken off go through. @param {AbortSignal} signal */
   async _resumed(signal) {
+    let through = 0;
     try {
-      return (await this._ask(nothingElse, signal)).type === 'completed';
+      await this._steps({ adapter: null, signal, answered: () => void (through += 1) }).run([]);
     } catch (error) {
       // Without the session a new one is the way on; what else is wrong with the server shows there.
-      if (error instanceof NotDone || error instanceof CacheLost || error instanceof AnswerInvalid) return false;
+      const lost = error instanceof CacheLost || error instanceof AnswerInvalid;
       // A refusal in a frame answers the step: the session holds what it held before.
-      if (error instanceof ServerRefused && !this._protocol.stepping) return false;
-      throw error;
+      if (!lost && !(error instanceof ServerRefused && !this._protocol.stepping)) throw error;
     }
+    return through;
+  }
+
+  /** The server has lost the session. */
+  async _gone() {
+    this._lostSoon = this._clock() - this._openedAt < SOON ? this._lostSoon + 1 : 0;
+    // What the server may still hold would count against its limits until it expires.
+    await this.close();
   }
 
   /**
@@ -288,98 +309,5 @@ export class RemoteBackend {
    */
   async _backOff(signal) {
     if (this._lostSoon) await this._pause(delayOf(this._channel.patience, this._lostSoon, this._chance()), signal);
-  }
-
-  /**
-   * Sends what `encode` makes; a server that is full is asked again for a while.
-   * @param {() => Uint8Array} encode @param {AbortSignal} signal @param {number} [quiet] see Channel.exchange
-   * @returns {Promise<Event>}
-   */
-  async _ask(encode, signal, quiet) {
-    let deadline = null;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        // A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it made again.
-        const event = await this._exchange(this._protocol.outstanding ?? encode(), signal, quiet);
-        this._waiting.over();
-        return event;
-      } catch (error) {
-        if (!(error instanceof ServerRefused)) throw error;
-        await this._raiseFinal(error);
-        const patience = this._busyPatience * (error.code === 'too_many_sessions' ? PLACE_PATIENCE : 1);
-        deadline ??= this._clock() + patience;
-        await this._wait(error, attempt, deadline, signal);
-      }
-    }
-  }
-
-  /** @param {Uint8Array} frame @param {AbortSignal} signal @param {number} [quiet] @returns {Promise<Event>} */
-  async _exchange(frame, signal, quiet) {
-    for (let i = 0; i < MAX_STALE_ANSWERS; i++) {
-      // Behind the sending: the digests of a long prefill take as long as its way to the server.
-      after(0, () => this._protocol.digests());
-      const answer = await this._timed(() => this._channel.exchange(frame, { signal, quiet }));
-      const event = this._received(answer);
-      if (event.type === 'failed') {
-        const { code, message, retryable, retryAfter } = event.failure;
-        throw refusal(code, message, retryable, retryAfter);
-      }
-      if (event.type !== 'ignored') return event;
-    }
-    throw this._untrue('the answers belong to other requests');
-  }
-
-  /** @param {Uint8Array} answer */
-  _received(answer) {
-    try {
-      return this._protocol.receive(answer);
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-      this._protocol.forget();
-      throw error instanceof WireModelChanged ? new ModelChanged(error) : new AnswerInvalid(error);
-    }
-  }
-
-  /** @param {string} reason */
-  _untrue(reason) {
-    this._protocol.forget();
-    return new AnswerInvalid(new MalformedMessage(reason));
-  }
-
-  /** @param {ServerRefused} refused */
-  async _raiseFinal(refused) {
-    if (CACHE_LOST.has(refused.code)) {
-      this._lostSoon = this._clock() - this._openedAt < SOON ? this._lostSoon + 1 : 0;
-      // What the server may still hold would count against its limits until it expires.
-      await this.close();
-      throw new CacheLost(refused);
-    }
-    if (refused.retryable) return;
-    if (refused.code === 'internal_error') this._protocol.forget();
-    throw refused;
-  }
-
-  /**
-   * @param {ServerRefused} refused @param {number} attempt @param {number} deadline
-   * @param {AbortSignal} signal
-   */
-  async _wait(refused, attempt, deadline, signal) {
-    const delay = Math.max(refused.retryAfter ?? 0, delayOf(this._channel.patience, attempt, 1));
-    if (this._clock() + delay > deadline) throw refused;
-    this._waiting.told(refused.code, delay);
-    await this._timed(() => this._pause(delay, signal));
-  }
-
-  /**
-   * @template T
-   * @param {() => Promise<T>} run
-   */
-  async _timed(run) {
-    const began = this._clock();
-    try {
-      return await run();
-    } finally {
-      this._waited += this._clock() - began;
-    }
   }
 }

@@ -6,6 +6,7 @@ import { PromptEmpty } from '../common/errors.js';
 import { ProtocolStateError } from '../protocol/errors.js';
 import { INTERACTIVE_ROWS } from '../protocol/returned.js';
 import { Cancelled } from '../transport/errors.js';
+import { Belief } from './belief.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
 import { lastStates, slicesOf } from './slices.js';
 import { Trail } from './trail.js';
@@ -15,21 +16,25 @@ const MAX_RESENDS = 3;
 const WORTH_ASKING = 32;
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
+/** @typedef {import('./prefill.js').Plan} Plan */
 /**
  * What a sequence needs of a backend: `RemoteBackend` is one.
  * @typedef {object} Backend
- * @property {(options: {signal?: AbortSignal, wanted?: Rows | null}) => Promise<boolean | null | void>} open whether a step that was
- *   broken off went through after all; null: there was none, or its session is lost
+ * @property {(options: {signal?: AbortSignal, wanted?: Rows | null}) => Promise<number | null | void>} open how many of the
+ *   steps that were broken off went through after all; null: there were none, or their session is lost
  * @property {number} maxRows
  * @property {number} maxContext
  * @property {number} [cached] positions held
- * @property {boolean} [unfinished] whether `open` will first send a step again that was broken off; without it
- *   such a step is taken for lost
+ * @property {number} [unfinished] how many steps that were broken off `open` will first send again; without it such a
+ *   step is taken for lost
  * @property {number} [interactiveRows] rows with which a step still is interactive; 16 without it
  * @property {boolean} [returnsRows] false: of a step's rows the states of the last or of all come back, and not of any
  *   number
  * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null, attention?: boolean,
  *   signal?: AbortSignal, rows?: number}) => Promise<import('./remote.js').StepOutput>} step
+ * @property {(plans: Plan[], options: {adapter: string | null, signal?: AbortSignal,
+ *   answered: (output: import('./remote.js').StepOutput) => void}) => Promise<void>} [prefill] several of them, in order;
+ *   each is told once it is held
  * @property {(wanted: Rows, start: number, options: {signal?: AbortSignal}) => Promise<number>} [held] how many of
  *   those rows the open session holds, `start` of them for certain; a backend that kept more takes them in
  * @property {(positions: number) => void} [attend] throws where no attention can be asked for
@@ -48,10 +53,6 @@ const WORTH_ASKING = 32;
  * @typedef {{hidden: Float32Array, states: Float32Array, rows: number, exchange: number, compute: number, queue: number,
  *   wire: number, attention: Float32Array | null}} Extended
  */
-/**
- * What is cached before and after a step, and how many of the last tokens of `next` are a draft.
- * @typedef {{kept: number[], next: number[], drafted: number}} Change
- */
 
 export class Sequence {
   /**
@@ -66,15 +67,6 @@ export class Sequence {
     this._backend = backend;
     this._rows = rows;
     this._nameable = nameable;
-    /** @type {number[]} */
-    this._cached = [];
-    /** So many of the last of them are a draft, of which a reply may take none. */
-    this._drafted = 0;
-    /**
-     * What is cached at least if the step that was broken off did not go through, and if it did.
-     * @type {Change | null}
-     */
-    this._brokenOff = null;
     /**
      * The name of one that the server applies, sent with every step from now on. It comes after the
      * layers, so what is cached does not depend on it.
@@ -85,11 +77,12 @@ export class Sequence {
     this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
     /** Where caches ended that were given up. */
     this.trail = new Trail();
+    this._belief = new Belief(this.trail);
   }
 
   /** Positions that the backend is believed to hold. */
   get cached() {
-    return this._cached.length;
+    return this._belief.tokens.length;
   }
 
   /** Whether an answer can come at present, as far as is known. */
@@ -102,7 +95,7 @@ export class Sequence {
    * @param {number[]} tokens
    */
   shared(tokens) {
-    return commonPrefix(this._cached, tokens);
+    return this._belief.shared(tokens);
   }
 
   /**
@@ -181,31 +174,7 @@ export class Sequence {
 
   /** Believes in no cache any more. @returns {number[]} the tokens of the one that was believed in */
   leave() {
-    const left = this._cached;
-    if (this._brokenOff) this.trail.note(this._brokenOff.kept);
-    const { next, drafted } = this._brokenOff ?? { next: left, drafted: this._drafted };
-    this._noteEnd(next, drafted);
-    this._believe([]);
-    this._brokenOff = null;
-    return left;
-  }
-
-  /** @param {number[]} cached @param {number} [drafted] */
-  _believe(cached, drafted = 0) {
-    this._cached = cached;
-    this._drafted = drafted;
-  }
-
-  /** What is cached behind `start` is about to be given up. @param {number} start */
-  _cutBack(start) {
-    // A draft that is taken back was never a part of the conversation, and no server keeps it.
-    if (start < this._cached.length - this._drafted) this._noteEnd(this._cached, this._drafted);
-  }
-
-  /** A server may have kept `cached` with its draft, or without. @param {number[]} cached @param {number} drafted */
-  _noteEnd(cached, drafted) {
-    if (drafted) this.trail.note(cached.slice(0, cached.length - drafted));
-    this.trail.note(cached);
+    return this._belief.leave();
   }
 
   /**
@@ -245,24 +214,19 @@ export class Sequence {
   async _restore(tokens, wanted, signal) {
     const start = Math.min(this.shared(tokens), this._backend.cached ?? Infinity);
     if (tokens.length - start <= WORTH_ASKING) return 0;
-    this._cutBack(start);
+    this._belief.cutBack(start);
     // Of what lies behind, nobody knows once the question is on its way.
-    this._believe(tokens.slice(0, start));
+    this._belief.hold(tokens.slice(0, start));
     const held = (await this._backend.held?.(wanted, start, { signal })) ?? start;
     if (held <= start) return 0;
-    this._believe(tokens.slice(0, held));
+    this._belief.hold(tokens.slice(0, held));
     this.counters.rowsRestored += held - start;
     return held - start;
   }
 
   /** @param {AbortSignal | undefined} signal @param {Rows | null} [wanted] */
   async _open(signal, wanted) {
-    const wentThrough = (await this._backend.open({ signal, wanted })) ?? null;
-    const brokenOff = this._brokenOff;
-    this._brokenOff = null;
-    if (brokenOff === null || wentThrough === null) return;
-    if (wentThrough) this._believe(brokenOff.next, brokenOff.drafted);
-    else this._believe(brokenOff.kept);
+    this._belief.settled((await this._backend.open({ signal, wanted })) ?? null);
   }
 
   /**
@@ -273,55 +237,68 @@ export class Sequence {
     if (attention) this._backend.attend?.(tokens.length);
     // Those tokens are always sent, because states are returned only for rows that are given.
     const start = Math.min(this.shared(tokens), tokens.length - rows);
-    this._cutBack(start);
+    this._belief.cutBack(start);
     this.counters.rowsReused += start;
-    const { maxRows, returnsRows = true } = this._backend;
-    const slices = slicesOf(start, tokens.length, rows, { maxRows, returnsRows });
-    const chosen = tokens.length - (rows - 1);
-    const outputs = [];
-    for (const slice of slices) {
-      const watched = attention && slice.stop === tokens.length;
-      outputs.push(await this._step(tokens, slice, Math.max(0, slice.stop - chosen), watched, signal));
-    }
+    const slices = slicesOf(start, tokens.length, rows, limitsOf(this._backend));
+    const outputs = await this._send([...tokens], slices, { rows, attention, signal });
     const states = lastStates(outputs.map(({ hidden }) => hidden), slices, rows);
     return { ...states, ...timesOf(outputs), rows: tokens.length - start, attention: outputs.at(-1)?.attention ?? null };
   }
 
   /**
-   * @param {number[]} tokens @param {import('./slices.js').Slice} slice
-   * @param {number} drafted how many of its last tokens are a draft
-   * @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @param {number[]} tokens that nobody changes any more @param {import('./slices.js').Slice[]} slices of them
+   * @param {{rows: number, attention: boolean, signal: AbortSignal | undefined}} options
    */
-  async _step(tokens, { start, stop, rows }, drafted, attention, signal) {
-    const embeddings = await this._rows(tokens, start, stop);
-    // Nothing was sent yet, so the belief stays.
-    if (signal?.aborted) throw new Cancelled();
-    const kept = this._cached.slice(0, start);
-    const next = kept.concat(tokens.slice(start, stop));
-    // Until the answer is here it is unknown what the backend holds.
-    this._believe([]);
-    const output = await this._settling({ kept, next, drafted }, () =>
-      this._backend.step(start, embeddings, { adapter: this.adapter, attention, signal, rows }),
-    );
-    this._believe(next, drafted);
-    this.counters.steps += 1;
-    this.counters.rowsSent += stop - start;
-    return output;
+  async _send(tokens, slices, { rows, attention, signal }) {
+    const plans = slices.map((slice) => this._planOf(tokens, slice, tokens.length - rows, attention, signal));
+    /** @type {import('./remote.js').StepOutput[]} */
+    const outputs = [];
+    const answered = (/** @type {import('./remote.js').StepOutput} */ output) => {
+      const { start, stop } = slices[outputs.push(output) - 1];
+      this._belief.answered();
+      this.counters.steps += 1;
+      this.counters.rowsSent += stop - start;
+    };
+    const options = { adapter: this.adapter, signal, answered };
+    try {
+      await (this._backend.prefill ? this._backend.prefill(plans, options) : oneByOne(this._backend, plans, options));
+    } catch (error) {
+      this._belief.brokeOff(this._backend.unfinished ?? 0, error instanceof CacheLost);
+      throw error;
+    }
+    return outputs;
   }
 
   /**
-   * @template T
-   * @param {Change} step what `run` changes @param {() => Promise<T>} run
-   * @returns {Promise<T>}
+   * @param {number[]} tokens @param {import('./slices.js').Slice} slice
+   * @param {number} first of the tokens whose states are wanted; those behind it are a draft
+   * @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @returns {Plan}
    */
-  async _settling(step, run) {
-    try {
-      return await run();
-    } catch (error) {
-      if (error instanceof CacheLost) this.trail.note(step.kept);
-      this._brokenOff = this._backend.unfinished ? step : null;
-      throw error;
-    }
+  _planOf(tokens, { start, stop, rows }, first, attention, signal) {
+    const embeddings = async () => {
+      const made = await this._rows(tokens, start, stop);
+      // Nothing was sent yet, so the belief stays.
+      if (signal?.aborted) throw new Cancelled();
+      this._belief.sends({ tokens, start, stop, drafted: Math.max(0, stop - first - 1) });
+      return made;
+    };
+    return { start, stop, rows, attention: attention && stop === tokens.length, needed: stop > first, embeddings };
+  }
+}
+
+/** @param {Backend} backend whose session is open */
+function limitsOf({ maxRows, returnsRows = true, interactiveRows = INTERACTIVE_ROWS }) {
+  return { maxRows, returnsRows, interactiveRows };
+}
+
+/**
+ * The steps of a backend that takes one at a time.
+ * @param {Backend} backend @param {Plan[]} plans @param {Parameters<NonNullable<Backend['prefill']>>[1]} options
+ */
+async function oneByOne(backend, plans, { adapter, signal, answered }) {
+  for (const { start, rows, attention, embeddings } of plans) {
+    answered(await backend.step(start, await embeddings(), { adapter, attention, signal, rows }));
   }
 }
 
@@ -331,11 +308,4 @@ function timesOf(outputs) {
     outputs.reduce((sum, output) => sum + output[part] / 1e6, 0);
   const [exchange, compute, queue] = [seconds('exchangeUs'), seconds('computeUs'), seconds('queueUs')];
   return { exchange, compute, queue, wire: Math.max(0, exchange - compute - queue) };
-}
-
-/** @param {number[]} left @param {number[]} right */
-function commonPrefix(left, right) {
-  const length = Math.min(left.length, right.length);
-  for (let i = 0; i < length; i++) if (left[i] !== right[i]) return i;
-  return length;
 }

@@ -8,21 +8,23 @@
 /**
  * The steps that bring a cache from `start` to `end` positions and return the states of the last `rows` of them.
  *
- * A step returns the state of its last row at least. A server that returns the last row or all of them is sent a long
- * prompt first, and behind it the rows whose states are wanted.
+ * A step returns the state of its last row at least. A server that returns the last row or all of them is asked for all
+ * of a short step; a long prompt it is sent first, and behind it the rows whose states are wanted.
  * @param {number} start @param {number} end above `start`
  * @param {number} rows 1 to end - start
- * @param {{maxRows: number, returnsRows: boolean}} server rows of one step; whether it returns any number of them
+ * @param {{maxRows: number, returnsRows: boolean, interactiveRows: number}} server rows of one step; whether it returns
+ *   the states of any number of them; how many make a short one
  * @returns {Slice[]}
  */
-export function slicesOf(start, end, rows, { maxRows, returnsRows }) {
+export function slicesOf(start, end, rows, { maxRows, returnsRows, interactiveRows }) {
   const first = end - rows;
   /** @type {Slice[]} */
   const slices = [];
   for (let at = start; at < end; ) {
-    const apart = !returnsRows && rows > 1 && at < first;
-    const stop = Math.min(at + maxRows, apart ? first : end);
-    slices.push({ start: at, stop, rows: Math.max(1, stop - Math.max(at, first)) });
+    const mixed = !returnsRows && rows > 1 && at < first;
+    const whole = mixed && end - at <= Math.min(interactiveRows, maxRows);
+    const stop = Math.min(at + maxRows, mixed && !whole ? first : end);
+    slices.push({ start: at, stop, rows: whole ? stop - at : Math.max(1, stop - Math.max(at, first)) });
     at = stop;
   }
   return slices;

@@ -1,13 +1,14 @@
 // A channel that keeps working: it connects, falls back, reconnects and sends frames again.
 //
 // Sending a frame twice is safe because a session answers the same bytes once, however often they
-// arrive. One frame at a time is under way, whoever asks.
+// arrive. One caller at a time has frames under way.
 import { frameLimit } from '../protocol/limits.js';
 import { encodeMessage } from '../protocol/messages.js';
 import { Carriers } from './carriers.js';
 import { connector } from './connect.js';
 import { Endurance } from './endurance.js';
 import { AnswerLate, ConnectionLost, DeviceRevoked, Undelivered } from './errors.js';
+import { Flight } from './flight.js';
 import { PATIENCE, delayOf, quietFor } from './patience.js';
 import { NEVER, linked } from './signals.js';
 import { pause as realPause } from './timer.js';
@@ -79,6 +80,11 @@ export class Channel {
     return this._transport?.name ?? null;
   }
 
+  /** Whether several frames may be under way at present. */
+  get several() {
+    return this.connected && this._transport?.send !== undefined;
+  }
+
   /** Whether there is a connection, as far as is known. */
   get connected() {
     return this._transport?.open ?? false;
@@ -94,11 +100,29 @@ export class Channel {
    *   connection_lost or upgrade_refused after `patience.total`; what the server refuses at once:
    *   unauthorized, device_revoked and every other code of docs/protocol.md
    */
-  async exchange(frame, { signal = NEVER, quiet = 0 } = {}) {
+  async exchange(frame, options) {
+    return this.flight((flight) => {
+      flight.push(frame);
+      return flight.answer();
+    }, options);
+  }
+
+  /**
+   * Runs `run` with frames of its own: several of them may be under way at a time. Those that have no answer when a
+   * connection is lost are sent again in the same order.
+   * @template T
+   * @param {(flight: Flight) => Promise<T>} run
+   * @param {{signal?: AbortSignal, quiet?: number}} [options] as of `exchange`
+   * @returns {Promise<T>}
+   * @throws {import('../common/errors.js').AppError} as `exchange`, where an answer is awaited
+   */
+  async flight(run, { signal = NEVER, quiet = 0 } = {}) {
     const stop = linked([signal, this._closing.signal]);
+    const flight = new Flight(() => this._transport, (each) => this._deliver(each, stop.signal, quiet));
     try {
-      return await this._inTurn(stop.signal, () => this._deliver(frame, stop.signal, quiet));
+      return await this._inTurn(stop.signal, () => run(flight));
     } finally {
+      flight.drop();
       stop.release();
     }
   }
@@ -123,15 +147,45 @@ export class Channel {
   }
 
   /**
-   * Sends a frame whose answer does not matter over the connection there is, if any.
-   * @param {Uint8Array} frame
-   * @param {number} timeout seconds
+   * Makes the connection before it is needed, unless it is in use; what is wrong with it shows when it is needed.
    */
-  async sendOnce(frame, timeout) {
-    const signal = this._closing.signal;
+  async warm() {
+    const { signal } = this._closing;
+    if (this.connected || this._turns.taken || signal.aborted) return;
+    try {
+      await this._inTurn(signal, () => this._wakeable.run(false, signal, (stop) => this._connected(stop)));
+    } catch {
+      // Whoever needs it tries again.
+    }
+  }
+
+  /**
+   * Sends a frame whose answer nobody waits for over the connection there is, if any.
+   * @param {Uint8Array} frame
+   * @param {number} timeout seconds that it may take where it needs an exchange of its own
+   * @returns {Promise<void>} once it is on its way
+   */
+  async farewell(frame, timeout) {
+    await this._ifTurn(async () => {
+      const transport = this._transport;
+      if (!transport?.open) return;
+      if (!transport.send) return void transport.exchange(frame, { timeout, signal: NEVER }).catch(() => {});
+      transport.send(frame);
+      transport.forgo?.(1);
+    });
+  }
+
+  /** Asks the connection there is, if any, for a sign of life. @param {number} timeout seconds */
+  async _askForLife(timeout) {
+    await this._ifTurn((signal) => this._exchangeOnce(PING, timeout, signal));
+  }
+
+  /** @param {(signal: AbortSignal) => Promise<void>} run */
+  async _ifTurn(run) {
+    const { signal } = this._closing;
     if (this._transport === null || signal.aborted) return;
     try {
-      await this._inTurn(signal, () => this._exchangeOnce(frame, timeout, signal));
+      await this._inTurn(signal, () => run(signal));
     } catch {
       // No turn came: the channel was closed, or is busy with what matters more.
     }
@@ -163,15 +217,15 @@ export class Channel {
     this._transport = null;
   }
 
-  /** @param {Uint8Array} frame @param {AbortSignal} signal @param {number} least seconds of silence */
-  async _deliver(frame, signal, least) {
+  /** @param {Flight} flight @param {AbortSignal} signal @param {number} least seconds of silence */
+  async _deliver(flight, signal, least) {
     this._endurance.renew();
-    let quiet = Math.max(least, quietFor(this.patience, frame.length));
+    let quiet = Math.max(least, quietFor(this.patience, flight.unanswered[0].length));
     const latest = this._clock() + this.patience.exchange;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; ) {
       const began = this._clock();
       try {
-        return await this._try(frame, quiet, signal);
+        return await this._try(flight, quiet, signal);
       } catch (error) {
         // The answer of an interrupted exchange must not be taken for the next one's.
         this._drop(error instanceof Undelivered);
@@ -189,11 +243,12 @@ export class Channel {
     throw new ConnectionLost('too many attempts');
   }
 
-  /** @param {Uint8Array} frame @param {number} timeout @param {AbortSignal} signal */
-  async _try(frame, timeout, signal) {
+  /** @param {Flight} flight @param {number} timeout @param {AbortSignal} signal */
+  async _try(flight, timeout, signal) {
+    const [frame] = flight.unanswered;
     const answer = await this._wakeable.run(false, signal, async (stop) => {
       const transport = await this._connected(stop);
-      return transport.exchange(frame, { timeout, signal: stop });
+      return flight.carry(transport, { timeout, signal: stop });
     });
     this.traffic.sent += frame.length;
     this.traffic.received += answer.length;
@@ -256,7 +311,7 @@ export class Channel {
   /** Whether an idle connection still answers; one that does not is closed. */
   async _probe() {
     if (this._transport?.name === 'websocket' && !this._turns.taken) {
-      await this.sendOnce(PING, this.patience.probe);
+      await this._askForLife(this.patience.probe);
     }
   }
 

@@ -1,4 +1,5 @@
-// Several reasons to stop as one. (AbortSignal.any is younger than the browsers that are served.)
+// Several reasons to stop as one (AbortSignal.any is younger than the browsers that are served), and waiting for one.
+import { Cancelled } from './errors.js';
 
 /** Never aborted. */
 export const NEVER = new AbortController().signal;
@@ -17,4 +18,17 @@ export function linked(signals) {
   }
   const release = () => signals.forEach((signal) => signal.removeEventListener('abort', abort));
   return { signal: controller.signal, abort, release };
+}
+
+/**
+ * Never resolves: to be raced with what `signal` ends the wait for.
+ * @param {AbortSignal} signal
+ * @returns {Promise<never>}
+ * @throws {Cancelled} once it is aborted
+ */
+export function aborted(signal) {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(new Cancelled());
+    signal.addEventListener('abort', () => reject(new Cancelled()), { once: true });
+  });
 }

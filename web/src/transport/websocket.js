@@ -56,6 +56,12 @@ export class WebSocketTransport {
     this._after = after;
     /** @type {Waiting | null} */
     this._waiting = null;
+    /** Frames that have no answer yet. */
+    this._unanswered = 0;
+    /** Of the next answers, so many are nobody's. */
+    this._forgone = 0;
+    /** Answers that came before anybody waited for them. @type {Uint8Array[]} */
+    this._early = [];
     /** @type {Error | null} */
     this.end = null;
     /** @type {'websocket'} */
@@ -86,11 +92,30 @@ export class WebSocketTransport {
    * @param {{timeout: number, signal: AbortSignal}} options
    * @returns {Promise<Uint8Array>}
    */
-  async exchange(frame, { timeout, signal }) {
+  async exchange(frame, options) {
+    if (options.signal.aborted) throw new Cancelled();
+    this.send(frame);
+    return this.receive(options);
+  }
+
+  /** @param {Uint8Array} frame */
+  send(frame) {
     if (this.end !== null) throw this.end;
-    return this._within(timeout, signal, new AnswerLate(), () => {
-      this._socket.send(/** @type {Uint8Array<ArrayBuffer>} */ (frame));
-    });
+    this._socket.send(/** @type {Uint8Array<ArrayBuffer>} */ (frame));
+    this._unanswered += 1;
+  }
+
+  /** @param {{timeout: number, signal: AbortSignal}} options @returns {Promise<Uint8Array>} */
+  async receive({ timeout, signal }) {
+    const early = this._early.shift();
+    if (early) return early;
+    if (this.end !== null) throw this.end;
+    return this._within(timeout, signal, new AnswerLate(), () => {});
+  }
+
+  /** @param {number} answers of the frames that were sent last */
+  forgo(answers) {
+    this._forgone += answers - this._early.splice(0, answers).length;
   }
 
   /** @param {number} timeout @param {AbortSignal} signal */
@@ -163,9 +188,18 @@ export class WebSocketTransport {
     } else if (data.byteLength > this._maxFrame) {
       this._fail(new ServerRefused('answer_too_large', "the server's answer is longer than agreed"));
     } else {
-      // Nobody waits for an answer that comes unasked.
-      this._waiting?.resolve(new Uint8Array(data));
+      this._answered(new Uint8Array(data));
     }
+  }
+
+  /** @param {Uint8Array} answer */
+  _answered(answer) {
+    // Nobody waits for an answer that comes unasked.
+    if (this._unanswered === 0) return;
+    this._unanswered -= 1;
+    if (this._forgone) this._forgone -= 1;
+    else if (this._waiting) this._waiting.resolve(answer);
+    else this._early.push(answer);
   }
 
   /** @param {Error} error */

@@ -38,8 +38,20 @@ function modelOf(encode) {
 /** @param {{stored?: boolean, models?: any[]}} options */
 function engineOf({ stored = true, models = [] } = {}) {
   const opening = [...models];
-  const options = { cores: 2, openStore: async () => storeOf({ stored }), openModel: async () => opening.shift() };
-  return { opening, engine: new Engine(() => {}, /** @type {any} */ (options)) };
+  /** Channels as they were made. @type {any[]} */
+  const channels = [];
+  const makeChannel = (/** @type {any} */ where) => {
+    const channel = {
+      where, warmed: 0, closed: false, revoked: false,
+      accept() {}, tell() {}, warm: async () => void (channel.warmed += 1), close: () => void (channel.closed = true),
+    };
+    channels.push(channel);
+    return channel;
+  };
+  const options = {
+    cores: 2, openStore: async () => storeOf({ stored }), openModel: async () => opening.shift(), makeChannel,
+  };
+  return { opening, channels, engine: new Engine(() => {}, /** @type {any} */ (options)) };
 }
 
 const request = () => ({
@@ -61,6 +73,34 @@ test('connect tells what is served and what of it is here', async () => {
   assert.equal(connected.manifest.digest, manifest.digest);
   assert.deepEqual([connected.stored, connected.doneBytes, connected.storage, connected.freeBytes], [true, 7, 'memory', 1000]);
   assert.deepEqual(connected.adapters, []);
+});
+
+test('the handshake begins before the manifest is here, once for a server', async () => {
+  const { engine, channels } = engineOf();
+  const connected = engine.connect(WHERE);
+  assert.deepEqual([channels.length, channels[0].warmed, channels[0].where.url], [1, 1, 'http://server']);
+  await connected;
+  await engine.connect(WHERE);
+  assert.deepEqual([channels.length, channels[0].warmed, channels[0].closed], [1, 2, false]);
+  await engine.connect({ ...WHERE, url: 'http://other' });
+  assert.deepEqual(channels.map(({ closed }) => closed), [true, false]);
+});
+
+test('a connection to a server that has no manifest is closed, and the one before stays', async () => {
+  const { engine, channels } = engineOf();
+  await engine.connect(WHERE);
+  globalThis.fetch = /** @type {any} */ (async () => new Response('', { status: 404 }));
+  await assert.rejects(engine.connect({ ...WHERE, url: 'http://other' }));
+  await assert.rejects(engine.connect(WHERE));
+  assert.deepEqual(channels.map(({ closed }) => closed), [false, true]);
+});
+
+test('a chat is expected only where a model is open', async () => {
+  const { engine } = engineOf();
+  await engine.expect({ chat: 'c' });
+  await engine.connect(WHERE);
+  await engine.expect({ chat: 'c' });
+  assert.equal(engine._chats.size, 0);
 });
 
 test('what comes too early is refused with what has to come first', async () => {

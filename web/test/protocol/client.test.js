@@ -162,7 +162,7 @@ test('a failure ends the step that it names, or that the server could not read',
     const device = session();
     device.step(0, ROW);
     assert.equal(device.receive(failure(about)).type, 'failed');
-    assert.deepEqual([device.outstanding, device.stepping], [null, false]);
+    assert.deepEqual([device.outstanding, device.stepping], [null, 0]);
   }
 });
 
@@ -213,11 +213,12 @@ test('a step that the server would refuse is not sent', () => {
   assert.throws(() => small.step(0, rows(2)), { code: 'context_overflow' });
 });
 
-test('a step needs an open session without an outstanding message', () => {
+test('a step needs an open session in which few steps are under way', () => {
   assert.throws(() => new ClientProtocol(WIDTH, MANIFEST).step(0, ROW), { code: 'protocol_state' });
-  const device = session();
-  device.step(0, ROW);
-  assert.throws(() => device.step(0, ROW), { code: 'protocol_state' });
+  const device = session({ maxContext: 9, capabilities: ['restore'] });
+  for (let start = 0; start < 4; start++) device.step(start, ROW);
+  assert.throws(() => device.step(4, ROW), { code: 'protocol_state' });
+  assert.throws(() => device.restore(0, device.newChain()), { code: 'protocol_state' });
 });
 
 test('closing names the session and forgets it', () => {

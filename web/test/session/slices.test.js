@@ -5,8 +5,8 @@ import { lastStates, slicesOf } from '../../src/session/slices.js';
 /** @param {any[]} slices */
 const plain = (slices) => slices.map(({ start, stop, rows }) => [start, stop, rows]);
 
-const NEW = { maxRows: 4, returnsRows: true };
-const OLD = { maxRows: 4, returnsRows: false };
+const NEW = { maxRows: 4, returnsRows: true, interactiveRows: 4 };
+const OLD = { ...NEW, returnsRows: false, interactiveRows: 3 };
 
 for (const [what, [start, end, rows], server, wanted] of /** @type {[string, [number, number, number], any, number[][]][]} */ ([
   ['a prompt is sent in steps of the size that the server takes', [0, 10, 1], NEW, [[0, 4, 1], [4, 8, 1], [8, 10, 1]]],
@@ -16,6 +16,7 @@ for (const [what, [start, end, rows], server, wanted] of /** @type {[string, [nu
   ['more states than a step has rows come from several', [1, 11, 10], NEW, [[1, 5, 4], [5, 9, 4], [9, 11, 2]]],
   ['an older server is sent the prompt before the draft', [0, 7, 3], OLD, [[0, 4, 1], [4, 7, 3]]],
   ['an older server takes what fits before the draft in a step of its own', [5, 9, 2], OLD, [[5, 7, 1], [7, 9, 2]]],
+  ['an older server brings all states of a short step', [6, 9, 2], OLD, [[6, 9, 3]]],
   ['an older server is sent a single row as ever', [5, 9, 1], OLD, [[5, 9, 1]]],
 ])) {
   test(what, () => assert.deepEqual(plain(slicesOf(start, end, rows, server)), wanted));

@@ -316,15 +316,75 @@ test('room for a longer answer is kept over reconnects and never shrinks', async
   assert.deepEqual(script.accepted, [65_552, 100_000, 100_000, 100_000]);
 });
 
-test('a farewell is sent only over a connection that there is, and its loss is nobody\'s', async () => {
-  const script = new Script({ answers: [undefined, LOST] });
-  const channel = script.channel();
-  await channel.sendOnce(OTHER, 1);
+test('a farewell is sent only over a connection that there is, and nobody waits for its answer', async () => {
+  const script = new Script({ answers: [undefined, HANGS] });
+  const channel = script.channel({ mode: 'http' });
+  await channel.farewell(OTHER, 1);
   assert.deepEqual(script.kinds, []);
   await channel.exchange(FRAME);
-  await channel.sendOnce(OTHER, 1);
-  assert.deepEqual(script.sent, [FRAME, OTHER]);
-  assert.equal(channel.transportName, null);
+  await channel.farewell(OTHER, 1);
+  assert.deepEqual([script.sent, script.under_way], [[FRAME, OTHER], 1]);
+  assert.deepEqual(await channel.exchange(FRAME), answerOf(FRAME));
+});
+
+test('the loss of a farewell is nobody\'s', async () => {
+  const script = new Script({ answers: [undefined, LOST] });
+  const channel = script.channel({ mode: 'http' });
+  await channel.exchange(FRAME);
+  await channel.farewell(OTHER, 1);
+  await settled();
+  assert.equal(channel.transportName, 'http');
+});
+
+test('the answer to a farewell over a socket is not taken for the next one\'s', async () => {
+  const script = new Script();
+  const channel = script.channel();
+  await channel.exchange(FRAME);
+  const done = /** @type {any[]} */ ([]);
+  const [transport] = script.transports;
+  Object.assign(transport, {
+    send: (/** @type {Uint8Array} */ frame) => done.push(['send', frame]),
+    forgo: (/** @type {number} */ count) => done.push(['forgo', count]),
+  });
+  await channel.farewell(OTHER, 1);
+  assert.deepEqual(done, [['send', OTHER], ['forgo', 1]]);
+});
+
+test('a connection is made before it is needed, once, and its first frame goes over it', async () => {
+  const script = new Script();
+  const channel = script.channel();
+  await Promise.all([channel.warm(), channel.warm()]);
+  await channel.warm();
+  assert.deepEqual([script.kinds, script.sent, channel.connected], [['websocket'], [], true]);
+  await channel.exchange(FRAME);
+  assert.deepEqual(script.kinds, ['websocket']);
+});
+
+test('a connection that cannot be made early is made when it is needed, and nobody is told before', async () => {
+  const script = new Script({ connects: [GONE] });
+  const channel = script.channel();
+  await channel.warm();
+  assert.deepEqual([channel.connected, script.waits, script.notices], [false, [], []]);
+  assert.deepEqual(await channel.exchange(FRAME), answerOf(FRAME));
+});
+
+test('waking up ends an early connection that hangs', async () => {
+  const script = new Script({ connects: [HANGS] });
+  const channel = script.channel();
+  const warm = channel.warm();
+  await settled();
+  script.now += 5;
+  channel.wake();
+  await warm;
+  assert.deepEqual(await channel.exchange(FRAME), answerOf(FRAME));
+});
+
+test('a closed channel makes no connection early', async () => {
+  const script = new Script();
+  const channel = script.channel();
+  channel.close();
+  await channel.warm();
+  assert.deepEqual(script.kinds, []);
 });
 
 /** A pause that only `wake` or a signal ends. @param {number} _ @param {AbortSignal} signal */
@@ -340,7 +400,7 @@ test('a farewell that finds no turn leaves the connection of the others alone', 
   await channel.exchange(FRAME);
   const waiting = Array.from({ length: 65 }, () => channel.exchange(OTHER));
   await settled();
-  await channel.sendOnce(FRAME, 1);
+  await channel.farewell(FRAME, 1);
   assert.equal(channel.transportName, 'websocket');
   channel.close();
   await Promise.allSettled(waiting);

@@ -53,6 +53,49 @@ test('a frame is answered by the next message', async () => {
   assert.equal(time.pending, 0);
 });
 
+test('several frames are under way, and answers that come early wait for whoever asks', async () => {
+  const { transport, socket } = await opened();
+  transport.send(PING);
+  transport.send(Uint8Array.of(2));
+  assert.deepEqual(socket.sent, [PING, Uint8Array.of(2)]);
+  socket.receives(PONG);
+  socket.receives(Uint8Array.of(8));
+  assert.deepEqual([await transport.receive(HOW), await transport.receive(HOW)], [PONG, Uint8Array.of(8)]);
+});
+
+test('an answer that came before the connection ended is still there', async () => {
+  const { transport, socket } = await opened();
+  transport.send(PING);
+  transport.send(PING);
+  socket.receives(PONG);
+  socket.ends(1006);
+  assert.deepEqual(await transport.receive(HOW), PONG);
+  await assert.rejects(transport.receive(HOW), { code: 'connection_lost' });
+  assert.throws(() => transport.send(PING), { code: 'connection_lost' });
+});
+
+test('answers that are forgone are nobody\'s, whether they came already or not', async () => {
+  const { transport, socket } = await opened();
+  transport.send(PING);
+  transport.send(PING);
+  socket.receives(Uint8Array.of(1));
+  transport.forgo(2);
+  socket.receives(Uint8Array.of(2));
+  const answer = transport.exchange(PING, HOW);
+  socket.receives(PONG);
+  assert.deepEqual(await answer, PONG);
+});
+
+test('more answers than frames are not kept', async () => {
+  const { transport, socket } = await opened();
+  transport.send(PING);
+  for (let i = 0; i < 9; i++) socket.receives(Uint8Array.of(i));
+  assert.deepEqual(await transport.receive(HOW), Uint8Array.of(0));
+  const answer = transport.exchange(PING, HOW);
+  socket.receives(PONG);
+  assert.deepEqual(await answer, PONG);
+});
+
 test('a message that nobody waits for is not taken for the next answer', async () => {
   const { transport, socket } = await opened();
   socket.receives(Uint8Array.of(1));

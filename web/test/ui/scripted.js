@@ -30,6 +30,8 @@ export class ScriptedEngine {
     this.closedChats = [];
     /** @type {[string, any[]][]} */
     this.forgotten = [];
+    /** @type {any[][]} */
+    this.expected = [];
   }
 
   connect(/** @type {any[]} */ ...args) {
@@ -55,6 +57,10 @@ export class ScriptedEngine {
 
   async closeChat(/** @type {string} */ chat) {
     this.closedChats.push(chat);
+  }
+
+  async expect(/** @type {any[]} */ ...args) {
+    this.expected.push(args);
   }
 
   pause() {

@@ -1,4 +1,5 @@
 // What the drafts of replies are made of, and how long it is remembered: in memory only.
+import { AppError } from '../../common/errors.js';
 import { Drafter } from '../../generation/speculation/drafter.js';
 import { Lookahead } from '../../generation/speculation/lookahead.js';
 import { Memo } from '../../generation/speculation/memo.js';
@@ -6,6 +7,9 @@ import { Memo } from '../../generation/speculation/memo.js';
 /** @typedef {import('../messages.js').ReplyRequest} ReplyRequest */
 /** @typedef {import('./session.js').ChatSession} ChatSession */
 /** @typedef {{memory: 'chat' | 'server', memo: Memo, drafter: Drafter}} Own */
+
+// Characters that are worth making tokens of.
+const LONGEST_EXPECTED = 100_000;
 
 /** Of one server, one model and one token: the engine forgets all when one of them changes. */
 export class Drafting {
@@ -19,12 +23,14 @@ export class Drafting {
   /**
    * The sequence of one reply. Of a chat with noise nothing is drafted and nothing remembered: a draft that is taken
    * back is one more noised row, and that there is one depends on the clean prompt.
-   * @param {ChatSession} chat @param {ReplyRequest} request
+   * @param {ChatSession} chat @param {ReplyRequest} request @param {(text: string) => number[]} idsOf of a reply
    */
-  sequence(chat, { drafts = 'off', draftMemory = 'chat' }) {
-    if (draftMemory !== 'server') this._shared = null;
+  sequence(chat, { drafts = 'auto', draftMemory = 'chat', expected = '' }, idsOf) {
+    if (draftMemory !== 'server') this.forget();
     if (chat.noised !== null || drafts === 'off') return new Lookahead(chat.sequence);
-    return new Lookahead(chat.sequence, this._drafter(chat, draftMemory));
+    const drafter = this._drafter(chat, draftMemory);
+    drafter.expect(guessed(expected.slice(0, LONGEST_EXPECTED), idsOf));
+    return new Lookahead(chat.sequence, drafter);
   }
 
   /**
@@ -32,6 +38,8 @@ export class Drafting {
    * it was to delete.
    */
   forget() {
+    // A reply that is being made may still go by it.
+    this._shared?.forget();
     this._shared = null;
   }
 
@@ -45,5 +53,15 @@ export class Drafting {
     const drafter = Drafter.ofChat(memo);
     this._chats.set(chat, { memory, memo, drafter });
     return drafter;
+  }
+}
+
+/** @param {string} text @param {(text: string) => number[]} idsOf @returns {number[]} none of what has none */
+function guessed(text, idsOf) {
+  try {
+    return text ? idsOf(text) : [];
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
   }
 }

@@ -8,6 +8,11 @@ export class OneReply {
     this._running = null;
   }
 
+  /** Whether there is one. */
+  get running() {
+    return this._running !== null;
+  }
+
   /** @throws {ReplyInProgress} */
   requireNone() {
     if (this._running) throw new ReplyInProgress();

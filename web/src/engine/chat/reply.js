@@ -40,7 +40,7 @@ export async function makeReply(chat, model, adapters, request, onToken, signal,
   const limits = { eosTokenIds: new Set(model.manifest.eosTokenIds), maxTokens, stops: stop };
   const constraint = await model.forms.constraint(request.form);
   chat.sequence.adapter = adapter;
-  const ahead = drafting.sequence(chat, request);
+  const ahead = drafting.sequence(chat, request, (text) => chat.following(prompt, text));
   const attended = await attention.begin(request, model, chat.sequence, prompt);
   const tally = new Tally((token) => {
     attended.push(token.token);

@@ -3,6 +3,7 @@ import { OneDtypeBackend } from '../../noise/backend.js';
 import { RemoteBackend } from '../../session/remote.js';
 import { Sequence } from '../../session/sequence.js';
 import { PromptMemory } from '../../text/prompts.js';
+import { aborted } from '../../transport/signals.js';
 import { TemplateMissing } from '../errors.js';
 
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
@@ -39,6 +40,20 @@ export class ChatSession {
       { nameable: noised === null && keeping.cache !== 'off' },
     );
     this._prompts = model.template && new PromptMemory(model.template, model.tokenizer);
+    this._leaving = new AbortController();
+    /** The session is opened before it is needed. @type {Promise<void> | null} */
+    this._early = null;
+  }
+
+  /** Opens the session before the first message, once: one that is lost is opened again when it is needed. */
+  async expect() {
+    this._early ??= quietly(this.sequence.maxContext({ signal: this._leaving.signal }));
+    await this._early;
+  }
+
+  /** Until the session is not being opened early any more. @param {AbortSignal} signal ends the wait */
+  async settled(signal) {
+    if (this._early) await Promise.race([this._early, aborted(signal)]);
   }
 
   /** What hidden states travel in; null before the session is open. */
@@ -68,6 +83,12 @@ export class ChatSession {
     this._prompts?.remember(promptIds, text, ids);
   }
 
+  /** Ids of a reply that `text` may be. @param {number[]} promptIds @param {string} text */
+  following(promptIds, text) {
+    const { tokenizer } = this._model;
+    return tokenizer.encodeAfter(promptIds, text) ?? tokenizer.encode(text);
+  }
+
   /** A reply has ended: what noise had recorded ahead is given back. */
   async settle() {
     // Where the ledger fails it goes on counting more than was sent.
@@ -76,6 +97,8 @@ export class ChatSession {
 
   /** Frees the server's cache; the connection may be gone already. */
   async close() {
+    this._leaving.abort();
+    await this._early;
     await quietly(this.sequence.close());
   }
 
@@ -86,6 +109,7 @@ export class ChatSession {
    * @returns {Promise<import('../../session/forgetting.js').Forgotten>}
    */
   async forget(said) {
+    await this._early;
     const { sequence, _backend: backend } = this;
     const rows = sequence.named;
     const ends = rows ? await this._ends(said) : [];
@@ -100,9 +124,7 @@ export class ChatSession {
     const ends = [];
     for (const messages of said) {
       const ids = await this._rendered(messages.slice(0, -1));
-      const { content } = messages[messages.length - 1];
-      const { tokenizer } = this._model;
-      const end = ids.concat(tokenizer.encodeAfter(ids, content) ?? tokenizer.encode(content));
+      const end = ids.concat(this.following(ids, messages[messages.length - 1].content));
       // A reply that was cut off ends one token sooner: its last one was never sent.
       ends.push(end, end.slice(0, -1));
     }

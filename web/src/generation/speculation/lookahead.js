@@ -9,6 +9,7 @@
  * What is needed of session/sequence.js.
  * @typedef {object} Caching
  * @property {number} cached positions that the server is believed to hold
+ * @property {{steps: number, resends: number}} counters of all that it has done
  * @property {string | null} adapter that the server applies to the states
  * @property {boolean} [reachable]
  * @property {(tokens: number[]) => number} shared how many of the first of them are cached
@@ -30,12 +31,15 @@
  */
 /**
  * What a step brought: state i comes after the first `first + i` of `tokens`. `used`: up to which state was asked for.
+ * `steps`: those of the sequence by then; after another one its cache holds something else.
  * @typedef {{tokens: number[], first: number, states: Float32Array, width: number, used: number,
- *   draft: Draft | null, adapter: string | null}} Held
+ *   draft: Draft | null, adapter: string | null, steps: number}} Held
  */
 
 // Steps with more rows are prefills, whose cost says nothing about drafts.
 const MOST_ROWS_TIMED = 64;
+// However many rows a server names: a longer guess costs more to make than it is worth.
+const MOST_DRAFTED = 63;
 const ANSWERED = { rows: 0, drafted: 0, compute: 0, queue: 0, wire: 0 };
 
 /**
@@ -74,9 +78,15 @@ export class Lookahead {
     this._judge(tokens);
     const draft = sure.length ? null : await this._draft(tokens, most, permitted, signal);
     const ahead = draft?.tokens ?? sure;
-    const extended = await this._sequence.cache([...tokens, ...ahead], { signal, rows: ahead.length + 1 });
-    this._stepped(extended, ahead.length + 1);
-    return this._kept(tokens, ahead, draft, extended);
+    const all = ahead.length ? tokens.concat(ahead) : tokens;
+    const { resends } = this._sequence.counters;
+    const extended = await this._sequence.cache(all, { signal, rows: ahead.length + 1 });
+    // What a lost cache took says nothing of the next step.
+    if (this._sequence.counters.resends === resends) this._stepped(extended, ahead.length + 1);
+    if (ahead.length) this._keep(all, tokens.length, draft, extended);
+    const { hidden, rows, compute, queue, wire } = extended;
+    const drafted = draft?.tokens.length ?? 0;
+    return { hidden: this._held ? stateAt(this._held, 0) : hidden, rows, drafted, compute, queue, wire };
   }
 
   /** @param {number} seconds that one choice took */
@@ -93,12 +103,18 @@ export class Lookahead {
   /** @param {number[]} tokens @returns {Extended | null} from an earlier step */
   _known(tokens) {
     const held = this._held;
-    if (held === null || held.adapter !== this._sequence.adapter) return null;
+    if (held === null || !this._stands(held)) return null;
     const index = tokens.length - held.first;
     if (index < 0 || tokens.length > held.tokens.length || !isBeginning(tokens, held.tokens)) return null;
     if (held.draft && index > held.used) this.figures.accepted += index - held.used;
     held.used = Math.max(held.used, index);
     return { hidden: stateAt(held, index), ...ANSWERED };
+  }
+
+  /** Whether the cache still is what that step left, and states are made as it was. @param {Held} held */
+  _stands({ adapter, steps }) {
+    const { counters, cached } = this._sequence;
+    return counters.steps === steps && cached > 0 && adapter === this._sequence.adapter;
   }
 
   /**
@@ -128,7 +144,7 @@ export class Lookahead {
     const cached = Math.min(this._sequence.shared(tokens), tokens.length - 1);
     const room = (await this._sequence.maxContext({ signal })) - tokens.length;
     const rows = (await this._sequence.interactiveRows({ signal })) - (tokens.length - cached);
-    const draft = await this._drafter.draft(tokens, Math.max(0, Math.min(most, room, rows)), permitted);
+    const draft = await this._drafter.draft(tokens, Math.max(0, Math.min(most, room, rows, MOST_DRAFTED)), permitted);
     return draft.tokens.length ? draft : null;
   }
 
@@ -139,18 +155,12 @@ export class Lookahead {
     }
   }
 
-  /**
-   * @param {number[]} tokens @param {readonly number[]} ahead @param {Draft | null} draft
-   * @param {Extended & {states: Float32Array}} extended
-   * @returns {Extended}
-   */
-  _kept(tokens, ahead, draft, { states, rows, compute, queue, wire }) {
-    const width = states.length / (ahead.length + 1);
-    const { adapter } = this._sequence;
-    this._held = { tokens: [...tokens, ...ahead], first: tokens.length, states, width, used: 0, draft, adapter };
-    const drafted = draft?.tokens.length ?? 0;
-    this.figures.drafted += drafted;
-    return { hidden: stateAt(this._held, 0), rows, drafted, compute, queue, wire };
+  /** @param {number[]} tokens @param {number} first @param {Draft | null} draft @param {{states: Float32Array}} extended */
+  _keep(tokens, first, draft, { states }) {
+    const width = states.length / (tokens.length - first + 1);
+    const { adapter, counters } = this._sequence;
+    this._held = { tokens, first, states, width, used: 0, draft, adapter, steps: counters.steps };
+    this.figures.drafted += draft?.tokens.length ?? 0;
   }
 }
 

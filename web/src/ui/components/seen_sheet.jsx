@@ -72,6 +72,7 @@ function Learns() {
 }
 
 function SplitMode() {
+  const drafts = useApp().settings.value.drafts === 'auto';
   return (
     <>
       <p>
@@ -79,6 +80,12 @@ function SplitMode() {
         are invertible by table look-up, and it could run the LM head itself. Split mode moves work and
         control (sampling, adapters, keys) to the device; it is not confidentiality.
       </p>
+      {drafts && (
+        <p>
+          Drafts are on: guesses that turn out wrong reach it as rows like others, and how many rows a step has tells it
+          what kind of task this is.
+        </p>
+      )}
       <p>Noise: off in this chat.</p>
     </>
   );

@@ -120,6 +120,12 @@ export class App {
     }
   }
 
+  /** What stands in the message field now. @param {string} text */
+  type(text) {
+    this.draft.value = text;
+    if (text) this.connection.expect(this.library.chat.value, this.settings.value.server_cache);
+  }
+
   /** Sends a message of the user. @param {string} text @returns {boolean} whether it went */
   send(text) {
     if (this.hindrance.value !== null || !text.trim()) return false;

@@ -47,6 +47,8 @@ export class Connection {
     this._now = now;
     this._every = every;
     this._round = 0;
+    /** Chats whose session was opened before a message was sent. @type {Set<string>} */
+    this._expected = new Set();
     /** @type {Engine | null} */
     this._engine = null;
     this._retry = retry ?? new Retry(() => void this.connect());
@@ -73,6 +75,17 @@ export class Connection {
   /** Frees what the server holds of a chat; a connection that is gone has freed it. @param {string} id */
   closeChat(id) {
     void this._engine?.closeChat(id).catch(() => {});
+  }
+
+  /**
+   * A message is being written: where a model is ready, the session of its chat is opened meanwhile, once, as each of
+   * them counts against the server's limits. Of a chat with noise nothing begins before it is sent.
+   * @param {import('../../chats/types').Chat} chat @param {'exact' | 'off'} [cache]
+   */
+  expect(chat, cache) {
+    if (this.phase.value.name !== 'ready' || this._expected.has(chat.id) || chat.noise?.on) return;
+    this._expected.add(chat.id);
+    void this._engine?.expect(chat.id, cache).catch(() => {});
   }
 
   /**
@@ -221,6 +234,7 @@ export class Connection {
   _drop() {
     this._engine?.close();
     this._engine = null;
+    this._expected.clear();
   }
 
   /** @param {import('../machine/phase.js').PhaseEvent} event */

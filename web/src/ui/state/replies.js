@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
-import { reply, turns } from '../../chats/tree.js';
+import { earlierReply, reply, turns } from '../../chats/tree.js';
 import { formWish } from '../../settings/form.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
@@ -90,6 +90,8 @@ export class Replies {
       adapter: chat.adapter,
       attention: chat.attention === true,
       noise: noiseWish(chat.noise),
+      // One that was made with noise must not travel without.
+      expected: chat.noise ? '' : earlierReply(chat),
       form: formWish(chat.form),
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };

@@ -16,7 +16,16 @@ function server() {
   const channel = {
     accept() {}, tell() {}, patience: { first: 0, longest: 0 },
     exchange: async (/** @type {Uint8Array} */ frame) => peer.answer(frame),
-    sendOnce: async (/** @type {Uint8Array} */ frame) => void peer.answer(frame),
+    flight: (/** @type {any} */ run) => {
+      /** @type {Uint8Array[]} */
+      const answers = [];
+      return run({
+        push: (/** @type {Uint8Array} */ frame) => answers.push(peer.answer(frame)),
+        answer: async () => answers.shift(),
+        drop: () => answers.splice(0),
+      });
+    },
+    farewell: async (/** @type {Uint8Array} */ frame) => void peer.answer(frame),
   };
   const sent = (/** @type {string} */ type) => peer.messages.filter((message) => message.type === type);
   return { peer, sent, channel: () => /** @type {any} */ (channel) };

@@ -12,7 +12,7 @@ const manifest = {
 };
 const rows = async (/** @type {number[]} */ ids) => Float32Array.from(ids.flatMap((id) => [id, 1, -1]));
 const model = /** @type {any} */ ({ manifest, rows, template: null });
-const channel = () => /** @type {any} */ ({ accept() {}, async sendOnce() {} });
+const channel = () => /** @type {any} */ ({ accept() {}, async farewell() {} });
 
 test('a chat whose key was deleted while it was open goes on under another key, and counts anew', async () => {
   const noise = new Noise(() => {});

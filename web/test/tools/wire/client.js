@@ -1,6 +1,7 @@
 // A client of the wire under a test's control: one JSON command per line of stdin, one answer per line.
 //
-//   {"open": {url, token, mode, manifest, hiddenSize, dtype, table, cacheSalt}}   table: file of float32 rows
+//   {"open": {url, token, mode, manifest, hiddenSize, dtype, table, cacheSalt, maxRows}}   table: file of float32 rows;
+//                                maxRows: of a step, where that is fewer than the server takes
 //   {"extend": [token, ...]}     -> {hidden: base64, rows}   {"error": code}
 //   {"interrupt": [token, ...], "after": n}   stops when n frames went out -> {"error": "cancelled"}
 //   {"wake": true}, {"state": true}, {"close": true}
@@ -20,7 +21,7 @@ import { connector } from '../../../src/transport/connect.js';
 let sending = () => {};
 
 /** @param {any} where */
-function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, table, patience = {}, cacheSalt }) {
+function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, table, patience = {}, cacheSalt, maxRows }) {
   const values = new Float32Array(new Uint8Array(readFileSync(table)).buffer);
   const connect = connector(url, token, 1 << 16);
   channel = new Channel({
@@ -38,10 +39,20 @@ function open({ url, token = null, mode, manifest, hiddenSize, dtype = null, tab
         sending();
         return answer;
       };
+      const send = transport.send?.bind(transport);
+      if (send) {
+        transport.send = (frame) => {
+          send(frame);
+          sending();
+        };
+        // An exchange of this one sends by itself.
+        transport.exchange = exchange;
+      }
       return transport;
     },
   });
   backend = new RemoteBackend(channel, { manifest, hiddenSize, dtype, cacheSalt });
+  if (maxRows) Object.defineProperty(backend, 'maxRows', { value: maxRows });
   const rowsOf = async (/** @type {number[]} */ tokens, /** @type {number} */ start, /** @type {number} */ stop) => {
     const rows = new Float32Array((stop - start) * hiddenSize);
     tokens.slice(start, stop).forEach((id, i) => {

@@ -211,3 +211,21 @@ test('a download that brings nothing for a while says so, and that a lost connec
   await settled();
   assert.equal(world.looking, false);
 });
+
+test('the session of a chat that is written to is opened once, where a model is ready', async () => {
+  const all = harness();
+  const chat = /** @type {any} */ ({ id: 'a' });
+  all.connection.expect(chat);
+  await ready(all);
+  all.connection.expect(chat, 'off');
+  all.connection.expect(chat, 'off');
+  all.connection.expect(/** @type {any} */ ({ id: 'b' }));
+  assert.deepEqual(all.engines[0].expected, [['a', 'off'], ['b', undefined]]);
+});
+
+test('of a chat with noise nothing begins before its message is sent', async () => {
+  const all = harness();
+  await ready(all);
+  all.connection.expect(/** @type {any} */ ({ id: 'a', noise: { on: true } }));
+  assert.deepEqual(all.engines[0].expected, []);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, counted, duration, rate, size, tokensThere } from '../../../src/ui/words/format.js';
+import { ago, counted, duration, rate, size, tokensThere, tripsTaken } from '../../../src/ui/words/format.js';
 
 test('sizes have three digits or fewer and decimal units', () => {
   const shown = [0, 999, 1000, 8_400_000, 99_960_000, 271_000_000, 12e9].map(size);
@@ -14,6 +14,17 @@ test('of a prompt it is told what was there, where the server had kept a part of
     assert.equal(tokensThere({ ...stats, ...other }), '');
   }
   assert.equal(tokensThere({ tokens: 4 }), '');
+});
+
+test('round trips are told where drafts were sent or tokens were forced', () => {
+  const stats = { roundTrips: 12, drafted: 40, accepted: 31, forced: 0 };
+  assert.equal(tripsTaken(stats), '12 round trips, 31 of 40 drafts right');
+  assert.equal(tripsTaken({ ...stats, roundTrips: 1, drafted: 1, accepted: 0 }), '1 round trip, 0 of 1 draft right');
+  assert.equal(tripsTaken({ ...stats, drafted: 0, accepted: 0, forced: 9 }), '12 round trips, 9 forced');
+  for (const other of [{ drafted: 0 }, { drafted: -1 }, { accepted: '9' }, { roundTrips: null }, { forced: 0.5 }]) {
+    assert.equal(tripsTaken({ ...stats, ...other }), '');
+  }
+  assert.equal(tripsTaken({ tokens: 4 }), '');
 });
 
 test('no size reads as a thousand of a smaller unit', () => {

@@ -41,7 +41,7 @@ export function Composer() {
           enterkeyhint={enterSends(app.settings.value.enter) ? 'send' : 'enter'}
           autocomplete="off"
           value={draft}
-          onInput={(event) => (app.draft.value = event.currentTarget.value)}
+          onInput={(event) => app.type(event.currentTarget.value)}
           onKeyDown={pressed}
         />
         {app.busyHere.value ? (
