@@ -52,6 +52,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from split_client.generation.errors import InvalidSamplingParameter
+    from split_client.grammar.errors import GrammarInvalid, GrammarMissing, TokenizerUnreadable
     from split_client.terminal.output.screen import Screen
     from split_client.terminal.sampling import SettingInvalid
     from split_wire.errors import SplitError
@@ -59,7 +60,10 @@ def _run(options: argparse.Namespace) -> int:
     screen = Screen()
     try:
         return _dispatch(options, screen)
-    except (SettingsError, SettingInvalid, InvalidSamplingParameter) as error:
+    except (GrammarMissing, TokenizerUnreadable) as error:
+        screen.error(str(error), error.code)
+        return 1
+    except (SettingsError, SettingInvalid, InvalidSamplingParameter, GrammarInvalid) as error:
         screen.error(str(error), error.code)
         return 2
     except (ClientError, SplitError) as error:

@@ -16,6 +16,7 @@ Each class has a stable ``code`` (what programs compare) and a message that says
     ├── TemplateFailed, TemplateTooCostly, TemplateMissing
     ├── PromptTooLong, ChatTextTooLong, PromptEmpty
     ├── MessageInvalid, ConversationFileInvalid
+    ├── ReplyCut
     ├── GenerationError (in ``generation.errors``)
     └── Cancelled
 """
@@ -325,6 +326,15 @@ class ChatTextTooLong(ClientError):
         super().__init__(
             f"the chat has {characters} characters and a prompt at most {limit}; shorten it"
         )
+
+
+class ReplyCut(ClientError):
+    """A reply that was asked to have a form and ended before it was whole; it has no value."""
+
+    code = "reply_cut"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the reply was cut before it had its form: {reason}")
 
 
 class PromptEmpty(ClientError):

@@ -20,6 +20,7 @@ from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
 from split_client.generation.sampling.params import SamplingParams
+from split_client.grammar.form import Choice, Gbnf, JsonObject, JsonSchema, Lark, Regex
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
 from split_client.transport.server_cache import DiskCache, Purged, ServerCache
@@ -33,12 +34,18 @@ __all__ = [
     "AttentionRequest",
     "AttentionWeights",
     "ChatSession",
+    "Choice",
     "ClientStats",
     "DiskCache",
     "Forgotten",
+    "Gbnf",
+    "JsonObject",
+    "JsonSchema",
+    "Lark",
     "Message",
     "NoiseSettings",
     "Purged",
+    "Regex",
     "Reply",
     "ReplyStats",
     "SamplingParams",

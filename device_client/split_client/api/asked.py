@@ -12,6 +12,7 @@ from split_client.chat.conversation import Message
 from split_client.errors import MessageInvalid
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_wire.attention import AttentionRequest
 
 ROLES = ("system", "user", "assistant")
@@ -38,7 +39,10 @@ class SamplingWords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One reply that is wanted: the text to continue, or the messages to answer."""
+    """One reply that is wanted: the text to continue, or the messages to answer.
+
+    ``expected``: a text that it is thought to be, but for differences.
+    """
 
     prompt: str | tuple[Message, ...]
     params: SamplingParams | None
@@ -46,6 +50,8 @@ class Asked:
     max_tokens: int
     stop: tuple[str, ...]
     attention: AttentionRequest | None
+    expected: str | None
+    form: Form | None
 
     @classmethod
     def of(
@@ -56,10 +62,13 @@ class Asked:
         max_tokens: int,
         stop: str | Iterable[str],
         attention: AttentionRequest | None,
+        expected: str | None = None,
+        form: Any = None,
     ) -> Asked:
-        """Raises InvalidSamplingParameter, and TypeError for a word that is none."""
+        """Raises InvalidSamplingParameter, GrammarInvalid; TypeError for a word that is none."""
         given = given_words(words)
-        return cls(prompt, params, given, max_tokens, stop_texts(stop), attention)
+        texts, wanted = stop_texts(stop), form_of(form)
+        return cls(prompt, params, given, max_tokens, texts, attention, expected, wanted)
 
     def sampling(self, defaults: SamplingParams) -> SamplingParams:
         """The words over the params over the model's ``defaults``."""

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo
@@ -27,6 +27,7 @@ from split_client.generation.head.head import HeadKind
 from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.wanted import DraftMemory, Drafts
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.settings import NoiseSettings
@@ -59,6 +60,8 @@ class ClientOptions(TypedDict, total=False):
     server_cache: Cache
     cache_group: str | None
     share_until: int
+    drafts: Drafts
+    draft_memory: DraftMemory
     on_manifest: Callable[[Manifest, bool], None]
     on_progress: Callable[[Progress], None]
     on_prepare: Callable[[], None]
@@ -105,11 +108,15 @@ class AsyncSplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.chat`."""
         said = messages_of(messages)
-        return self._reply(Asked.of(said, params, words, max_tokens, stop, attention))
+        return self._reply(
+            Asked.of(said, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def generate(
         self,
@@ -119,10 +126,14 @@ class AsyncSplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncReply:
         """As :meth:`SplitClient.generate`."""
-        return self._reply(Asked.of(prompt, params, words, max_tokens, stop, attention))
+        return self._reply(
+            Asked.of(prompt, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     async def conversation(
         self,
@@ -131,12 +142,13 @@ class AsyncSplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> AsyncChatSession:
         """As :meth:`SplitClient.conversation`."""
         session = await self._worker.run(
             lambda: self._client.conversation(
-                system, params, max_tokens=max_tokens, stop=stop, **words
+                system, params, max_tokens=max_tokens, stop=stop, form=form, **words
             )
         )
         return AsyncChatSession(self, session)
@@ -161,6 +173,10 @@ class AsyncSplitClient:
     async def server_keeps(self) -> ServerCache | None:
         """As :meth:`SplitClient.server_keeps`."""
         return await self._worker.run(self._client.server_keeps)
+
+    async def forget_drafts(self) -> None:
+        """As :meth:`SplitClient.forget_drafts`."""
+        await self._worker.run(self._client.forget_drafts)
 
     async def adapters(self) -> tuple[AdapterInfo, ...]:
         """As :attr:`SplitClient.adapters`."""

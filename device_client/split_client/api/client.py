@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from split_client.adapters.choice import AdapterInfo, Adapters
 from split_client.adapters.chooser import AdapterChooser
@@ -21,6 +21,7 @@ from split_client.api.asked import (
 )
 from split_client.chat.bound import TextBound
 from split_client.chat.conversation import Conversation, Message
+from split_client.chat.drafting import Drafting
 from split_client.chat.ends import ends_of
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
@@ -29,12 +30,20 @@ from split_client.errors import Cancelled
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
+from split_client.generation.speculation.drafter import Drafter
+from split_client.generation.speculation.wanted import (
+    DraftMemory,
+    Drafts,
+    draft_memory_of,
+    drafts_of,
+)
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import form_of
 from split_client.model.connected import ConnectedModel, Hooks, Wanted
 from split_client.model.ends import DeviceEnds
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
-from split_client.noise.rules import require_blind_adapter
+from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.noise.settings import NoiseSettings
 from split_client.transport.base import Traffic
 from split_client.transport.channel import Mode, Patience, Reconnecting
@@ -85,6 +94,11 @@ class SplitClient:
     find the first positions of every chat; not with noise.
 
     ``noise``: rows are sent with noise, counted and bounded as the settings say; None: as they are.
+
+    ``drafts``: how many tokens a step guesses, so that it brings several where they are right:
+    "auto" (as many as pay), "off", or a number in 1..31. No token of a reply depends on it.
+    ``draft_memory``: guesses are made of what the "chat" has sent or received, or of earlier
+    replies of all chats of this client ("server"). With noise there are none.
     """
 
     def __init__(
@@ -103,6 +117,8 @@ class SplitClient:
         server_cache: Cache = "exact",
         cache_group: str | None = None,
         share_until: int = 0,
+        drafts: Drafts = "auto",
+        draft_memory: DraftMemory = "chat",
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_prepare: Callable[[], None] = lambda: None,
@@ -127,6 +143,12 @@ class SplitClient:
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
         self._chooser = AdapterChooser(self._load_adapters)
+        wanted_drafts = drafts_of(drafts)
+        if noise is not None:
+            if isinstance(wanted_drafts, int):
+                require_no_drafts(f"drafts = {wanted_drafts}")
+            wanted_drafts = "off"
+        self._drafting = Drafting(wanted_drafts, draft_memory_of(draft_memory))
         self._cancel = threading.Event()
         self._model: ConnectedModel | None = None
         self._shared: TokenSequence | None = None
@@ -175,16 +197,27 @@ class SplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The answer to ``messages`` (maps of role and content), the last of them the user's.
 
+        ``expected``: a text that it is thought to be, but for differences, such as the file that
+        it changes; where that is right, one step brings many tokens.
+
         ``words`` (``temperature=0``, ``seed=1``) change single settings of ``params``, or of the
         model's own. With ``attention`` the events of its tokens (:meth:`Reply.events`) bring what
         each token attends to; a server without that capability refuses with ``unsupported``.
+
+        ``form``: what the reply is to be: a JSON schema as a dict, a class with
+        ``model_json_schema``, or a form of ``split_client.grammar.forms``; :attr:`Reply.value` then
+        is the parsed JSON. Raises GrammarInvalid and its kinds.
         """
         said = messages_of(messages)
-        return self.begin(Asked.of(said, params, words, max_tokens, stop, attention))
+        return self.begin(
+            Asked.of(said, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def generate(
         self,
@@ -194,13 +227,17 @@ class SplitClient:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
         attention: AttentionRequest | None = None,
+        expected: str | None = None,
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> Reply:
         """The continuation of ``prompt`` as plain text, without a chat template.
 
-        ``words`` and ``attention`` as in :meth:`chat`.
+        ``words``, ``attention``, ``expected`` and ``form`` as in :meth:`chat`.
         """
-        return self.begin(Asked.of(prompt, params, words, max_tokens, stop, attention))
+        return self.begin(
+            Asked.of(prompt, params, words, max_tokens, stop, attention, expected, form)
+        )
 
     def begin(self, asked: Asked, sequence: TokenSequence | None = None) -> Reply:
         """The reply to ``asked``, over ``sequence`` in place of the session that replies share."""
@@ -209,7 +246,14 @@ class SplitClient:
         sequence = self._session() if sequence is None else sequence
         adapter = self._chooser.choice(self._adapter, text)
         reply = self._maker().reply(
-            sequence, ids, params, asked.max_tokens, asked.stop, asked.attention
+            sequence,
+            ids,
+            params,
+            asked.max_tokens,
+            asked.stop,
+            asked.attention,
+            drafter=self._drafter(asked.expected),
+            form=asked.form,
         )
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)
@@ -228,13 +272,14 @@ class SplitClient:
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop: str | Iterable[str] = (),
+        form: Any = None,
         **words: Unpack[SamplingWords],
     ) -> ChatSession:
         """A chat that keeps its own session on the server; a later turn sends only new tokens.
 
         The settings are those of its replies, as in :meth:`chat`; the chat can change them.
         """
-        given, stops = given_words(words), stop_texts(stop)
+        given, stops, wanted = given_words(words), stop_texts(stop), form_of(form)
         sequence, self._last_noised = self._connected().sequence()
         chat = ChatSession(
             self._maker(),
@@ -243,9 +288,10 @@ class SplitClient:
             self._chooser,
             self._last_noised,
             self._forget,
+            self._drafting.chat(),
         )
         chat.adapter = self._adapter
-        chat.max_tokens, chat.stop = max_tokens, stops
+        chat.max_tokens, chat.stop, chat.form = max_tokens, stops, wanted
         chat.params = sampling_of(params, given, self.default_params) if given else params
         return chat
 
@@ -267,6 +313,7 @@ class SplitClient:
         """
         wanted, model = self._wanted, self._connected()
         self.resume()
+        self.forget_drafts()
         model.forget_open()
         salt = model.salt
         return purge_server_cache(wanted.endpoint, wanted.token, salt, wanted.patience.connect)
@@ -279,6 +326,10 @@ class SplitClient:
         wanted = self._wanted
         return fetch_server_cache(wanted.endpoint, wanted.token, wanted.patience.connect)
 
+    def forget_drafts(self) -> None:
+        """Nothing of earlier replies is remembered for drafts of other chats."""
+        self._drafting.forget()
+
     def cancel(self) -> None:
         """End the reply that is being made after its next token, and any wait for the server."""
         self._cancel.set()
@@ -286,6 +337,16 @@ class SplitClient:
     def resume(self) -> None:
         """Take back a :meth:`cancel` that nothing has heeded yet."""
         self._cancel.clear()
+
+    @property
+    def drafts(self) -> Drafts:
+        """How many tokens a step of replies guesses."""
+        return self._drafting.drafts
+
+    @property
+    def most_drafts(self) -> int:
+        """As many as a step of this server may guess."""
+        return self._session().interactive_rows - 1
 
     @property
     def server_cache(self) -> Cache:
@@ -351,6 +412,7 @@ class SplitClient:
 
     def _forget(self, sequence: TokenSequence, messages: tuple[Message, ...]) -> Forgotten:
         self.resume()
+        self.forget_drafts()
         model = self._connected()
         # Rows with noise are not asked for by name, so nobody needs to know which they were.
         blind = model.noise is not None or self.server_cache == "off"
@@ -362,6 +424,14 @@ class SplitClient:
         model = self._connected()
         noised = model.noise is not None
         return ReplyMaker(model.ends, model.channel.traffic, self._cancel, noised=noised)
+
+    def _drafter(self, expected: str | None) -> Drafter | None:
+        """That of a reply outside of any chat."""
+        if expected is not None and self._wanted.noise is not None:
+            require_no_drafts("an expected text")
+        if self._drafting.drafts == "off":
+            return None
+        return self._drafting.chat().drafter(self._maker().expected(expected))
 
     def _prompt(self, prompt: str | tuple[Message, ...]) -> tuple[list[int], str]:
         """Token ids, and the text that chooses an adapter."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
+from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, FinishReason
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.wanted import Drafts
+from split_client.grammar.form import Form
 from split_client.model.forgetting import Forgotten
 
 _T = TypeVar("_T")
@@ -73,6 +76,13 @@ class AsyncReply:
         """The text so far; ``await reply.read()`` makes all of it."""
         # A reply that is not begun would be read here, on the thread of the event loop.
         return "" if self._reply is None or not self._reply.begun else self._reply.text
+
+    async def value(self) -> Any:
+        """As :attr:`Reply.value`, once the reply is read, which this does."""
+        await self.read()
+        if self._reply is None:
+            raise ReplyCut("it was stopped before it began; ask again")
+        return self._reply.value
 
     @property
     def token_ids(self) -> list[int]:
@@ -152,6 +162,30 @@ class AsyncChatSession:
     @stop.setter
     def stop(self, stop: str | Iterable[str]) -> None:
         self.session.stop = stop
+
+    @property
+    def drafts(self) -> Drafts:
+        return self.session.drafts
+
+    @drafts.setter
+    def drafts(self, drafts: Drafts) -> None:
+        self.session.drafts = drafts
+
+    @property
+    def expected(self) -> str | None:
+        return self.session.expected
+
+    @expected.setter
+    def expected(self, text: str | None) -> None:
+        self.session.expected = text
+
+    @property
+    def form(self) -> Form | None:
+        return self.session.form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self.session.form = form
 
     @property
     def adapter(self) -> str | None:

@@ -7,7 +7,7 @@ only new tokens travel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,7 +70,8 @@ _KNOWN_TURNS = 16
 class Conversation:
     """Messages in order; the last one is the user's while a reply is wanted.
 
-    ``bound``: what refuses a chat that no context can hold, before it is rendered.
+    ``bound``: what refuses a chat that no context can hold, before it is rendered. ``on_anew`` is
+    called when other messages take the place of all.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Conversation:
         self._messages: list[Message] = []
         self._known: list[_Known] = []
         self._revision = 0
+        self.on_anew: Callable[[], None] = lambda: None
         self.set_system(system)
 
     @property
@@ -165,11 +167,13 @@ class Conversation:
         """Continue from other messages, a saved chat for example."""
         self._changed()[:] = messages
         self._known = []
+        self.on_anew()
 
     def clear(self) -> None:
         """Forget everything but the system message."""
         del self._changed()[1 if self._has_system() else 0 :]
         self._known = []
+        self.on_anew()
 
     def _changed(self) -> list[Message]:
         """The messages, about to be changed."""

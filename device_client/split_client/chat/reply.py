@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from split_client.chat.formed import Formed
+from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.transport.base import Traffic
 
@@ -17,6 +20,10 @@ class ReplyStats:
     by the chat's own session. ``prompt_restored`` the server had kept from an earlier one, and of
     these ``prompt_reused`` were sent in vain. ``bytes_saved``: of rows that did not travel for it;
     ``seconds_saved``: about as many, None as long as no prompt that was sent tells.
+
+    ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
+    Of these ``drafted`` were guesses, of which ``accepted`` is how many the sampler chose.
+    ``forced``: tokens that the form of the reply allowed no other for.
     """
 
     prompt_tokens: int
@@ -29,12 +36,22 @@ class ReplyStats:
     ttft: float = 0.0
     bytes_up: int = 0
     bytes_down: int = 0
+    round_trips: int = 0
+    rows_sent: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    forced: int = 0
     timings: list[TokenTiming] = field(default_factory=list)
 
     @property
     def tokens(self) -> int:
         """Tokens of the reply."""
         return len(self.timings)
+
+    @property
+    def tokens_per_round_trip(self) -> float:
+        """0 where there was none."""
+        return self.tokens / self.round_trips if self.round_trips else 0.0
 
     @property
     def tokens_per_second(self) -> float:
@@ -55,11 +72,13 @@ class Reply:
         self._events = events
         self._traffic = traffic
         self._sent, self._received = traffic.sent, traffic.received
+        self._exchanges = traffic.exchanges
         self._text, self._begun = "", False
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.stats = ReplyStats(prompt_tokens)
         self.adapter: str | None = None
+        self.formed: Formed | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
@@ -67,6 +86,16 @@ class Reply:
     def text(self) -> str:
         """The text so far; of a reply that nobody has begun to read, all of it."""
         return self._text if self._begun else self.read()
+
+    @property
+    def value(self) -> Any:
+        """What a reply with a form says, which is read to its end: the parsed JSON of a JSON form,
+        else its text. Raises ReplyCut where the reply has no form, or is no whole text of it.
+        """
+        text = self.text if self.finish_reason is not None else self.read()
+        if self.formed is None:
+            raise ReplyCut("it was asked for without one; use text, or give form=")
+        return self.formed.value(text, self.finish_reason)
 
     @property
     def begun(self) -> bool:
@@ -96,19 +125,32 @@ class Reply:
         self._text += event.text
         self.stats.bytes_up = self._traffic.sent - self._sent
         self.stats.bytes_down = self._traffic.received - self._received
+        self.stats.round_trips = self._traffic.exchanges - self._exchanges
         match event:
             case Finished(reason=reason):
                 self.finish_reason = reason
                 self.on_finish()
-            case TokenEvent(token=token, timing=timing, rows=rows):
+            case TokenEvent(token=token, timing=timing):
                 if not self.token_ids:
-                    self.stats.ttft, self.stats.prompt_sent = timing.total, rows
-                    self._spared(event)
+                    self.stats.ttft = timing.total
+                self._count(event)
                 self.token_ids.append(token)
                 self.stats.timings.append(timing)
 
+    def _count(self, event: TokenEvent) -> None:
+        stats = self.stats
+        if event.rows and not stats.rows_sent:
+            self._spared(event)
+        stats.rows_sent += event.rows
+        stats.drafted += event.drafted
+        stats.accepted += event.guessed
+        stats.forced += event.forced
+
     def _spared(self, first: TokenEvent) -> None:
+        """What became of the prompt, from the first token that a step was taken for."""
         stats, spared = self.stats, first.spared
-        stats.prompt_held, stats.prompt_restored = spared.held, first.restored
+        stats.prompt_sent = first.prompt_rows
+        stats.prompt_held = min(spared.held, stats.prompt_tokens)
+        stats.prompt_restored = first.restored
         stats.prompt_reused = spared.reused
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

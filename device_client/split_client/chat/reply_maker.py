@@ -5,18 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
+from split_client.chat.formed import Formed
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.drafter import Drafter
+from split_client.grammar.form import Form
 from split_client.model.ends import DeviceEnds
 from split_client.noise.rules import require_blind_sampling
 from split_client.transport.base import Traffic
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 DEFAULT_MAX_TOKENS = 1024
+# Characters of a text that a reply is thought to be; what lies behind them is not looked at.
+MOST_EXPECTED = 1 << 20
 
 
 class ReplyMaker:
@@ -41,13 +46,17 @@ class ReplyMaker:
         max_tokens: int,
         stop: tuple[str, ...],
         attention: AttentionRequest | None = None,
+        *,
+        drafter: Drafter | None = None,
+        form: Form | None = None,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
-        ``attention``: which attention the events of its tokens bring.
+        ``attention``: which attention the events of its tokens bring. ``drafter``: guesses what
+        follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text.
 
-        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids at once, and while
-        it is read the errors of the decode loop.
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid at
+        once, and while it is read the errors of the decode loop.
         """
         manifest = self.ends.manifest
         if not prompt:
@@ -57,6 +66,7 @@ class ReplyMaker:
         params = self.ends.defaults if params is None else params
         if self._noised:
             require_blind_sampling(params)
+        constraint = None if form is None else self.ends.forms.constraint(form)()
         sampler = Sampler(self.ends.head, params)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         self._cancel.clear()
@@ -67,9 +77,23 @@ class ReplyMaker:
             prompt,
             limits,
             attention=attention,
+            drafter=None if self._noised else drafter,
+            constraint=constraint,
             cancelled=self._cancel.is_set,
         )
-        return Reply(_until_cancelled(events), len(prompt), self._traffic)
+        reply = Reply(_until_cancelled(events), len(prompt), self._traffic)
+        if form is not None and constraint is not None:
+            reply.formed = Formed(form, lambda: constraint.whole)
+        return reply
+
+    def expected(self, text: str | None) -> list[int] | None:
+        """Ids of a text that a reply is thought to be; None of one that is not known."""
+        if not text:
+            return None
+        head, tokenizer = self.ends.head, self.ends.tokenizer
+        # A tokenizer may know more ids than there are rows.
+        ids = [i for i in tokenizer.encode(text[:MOST_EXPECTED]) if i < head.rows.rows]
+        return ids[: self.ends.manifest.max_context]
 
     def attention(
         self, sequence: Sequence, ids: list[int], request: AttentionRequest

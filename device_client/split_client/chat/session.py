@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.conversation import Conversation, Message, Prompt
+from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
+from split_client.generation.speculation.drafter import Drafter
+from split_client.generation.speculation.wanted import Drafts, drafts_of
 from split_client.generation.stops import stop_texts
+from split_client.grammar.form import Form, form_of
 from split_client.model.forgetting import Forgotten
 from split_client.noise.conversation import NoisedConversation
-from split_client.noise.rules import require_blind_adapter
+from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_wire.attention import AttentionRequest, AttentionWeights
 
 
@@ -32,7 +37,8 @@ class ChatSession:
 
     ``params`` (None: the model's own), ``max_tokens``, ``stop`` and ``attention`` (which attention
     the events of a reply's tokens bring; None: none) may be changed at any time, and so may
-    ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None.
+    ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None, and
+    ``expected``: a text that the next reply is thought to be, but for differences, or None.
     ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
     ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
     server delete what it keeps of a session and of messages.
@@ -46,7 +52,10 @@ class ChatSession:
         chooser: AdapterChooser | None = None,
         noise: NoisedConversation | None = None,
         forget: Callable[[Sequence, tuple[Message, ...]], Forgotten] | None = None,
+        drafts: ChatDrafts | None = None,
     ) -> None:
+        self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
+        conversation.on_anew = self._drafts.forget
         self._forget = forget
         self._maker = maker
         self._sequence = sequence
@@ -56,7 +65,9 @@ class ChatSession:
         self.params: SamplingParams | None = None
         self.max_tokens = DEFAULT_MAX_TOKENS
         self._stop: tuple[str, ...] = ()
+        self._form: Form | None = None
         self.attention: AttentionRequest | None = None
+        self.expected: str | None = None
         self.adapter: str | None = None
         self.adapter_used: str | None = None
         self._last: Answered | None = None
@@ -69,6 +80,37 @@ class ChatSession:
     @stop.setter
     def stop(self, stop: str | Iterable[str]) -> None:
         self._stop = stop_texts(stop)
+
+    @property
+    def drafts(self) -> Drafts:
+        """How many tokens each step guesses: "auto" (as many as pay), "off" or a number.
+
+        Setting it raises InvalidSamplingParameter, and NoiseForbids for a number with noise.
+        """
+        return self._drafts.drafts
+
+    @drafts.setter
+    def drafts(self, drafts: Drafts) -> None:
+        wanted = drafts_of(drafts)
+        if self.noise is not None and wanted != "off":
+            require_no_drafts("drafts")
+        self._drafts.drafts = wanted
+
+    @property
+    def most_drafts(self) -> int:
+        """As many as a step of this server may guess; opens the session."""
+        return self._sequence.interactive_rows - 1
+
+    @property
+    def form(self) -> Form | None:
+        """What replies are to be; None: any text. A dict, or a class with ``model_json_schema``,
+        that is set is a JSON schema. Setting it raises GrammarInvalid.
+        """
+        return self._form
+
+    @form.setter
+    def form(self, form: Any) -> None:
+        self._form = form_of(form)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -103,13 +145,20 @@ class ChatSession:
         """Reply to the last message of the user, again if need be.
 
         ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter,
-        NoiseForbids.
+        NoiseForbids, also for an ``expected`` text with noise.
         """
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
         adapter = self._choice()
         reply = self._maker.reply(
-            self._sequence, prompt.ids, self.params, self.max_tokens, self._stop, self.attention
+            self._sequence,
+            prompt.ids,
+            self.params,
+            self.max_tokens,
+            self._stop,
+            self.attention,
+            drafter=self._drafter(),
+            form=self._form,
         )
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)
@@ -130,9 +179,17 @@ class ChatSession:
         """
         if self._forget is None:
             raise RuntimeError("this chat has no server that could forget it")
+        self._drafts.forget()
         if not texts:
             return replace(self._forget(self._sequence, ()), earlier=False)
         return self._forget(self._sequence, self.messages)
+
+    def _drafter(self) -> Drafter | None:
+        if self.expected is not None and self.noise is not None:
+            require_no_drafts("an expected text")
+        if self._drafts.drafts == "off":
+            return None
+        return self._drafts.drafter(self._maker.expected(self.expected))
 
     def _choice(self) -> str | None:
         if self._chooser is None:

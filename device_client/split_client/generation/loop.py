@@ -11,18 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from split_client.generation.choosing import Choosing, Chosen
 from split_client.generation.constraint import Constraint
 from split_client.generation.detokenizer import Decoder, Detokenizer
 from split_client.generation.errors import InvalidSamplingParameter
-from split_client.generation.extended import Extended
-from split_client.generation.sampling.logprobs import (
-    TokenLogprobs,
-    check_top_logprobs,
-    token_logprobs,
-)
+from split_client.generation.sampling.logprobs import TokenLogprobs, check_top_logprobs
 from split_client.generation.sampling.sampler import Sampler
 from split_client.generation.sequence import Sequence
 from split_client.generation.spared import NOTHING_SPARED, Spared
+from split_client.generation.speculation.drafter import Drafter
+from split_client.generation.speculation.lookahead import Lookahead
 from split_client.generation.stops import StopFilter
 from split_wire.attention import AttentionRequest, AttentionWeights
 
@@ -61,12 +59,14 @@ class TokenTiming:
 class TokenEvent:
     """One token; ``text`` is what it makes showable, often with delay and sometimes empty.
 
-    ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it: the
-    new part of the prompt for the first token, then 1; ``restored`` of the prompt were known
-    already, and not sent or not computed; ``spared`` has the whole account. ``attention``, where it
-    was asked for, is that of the position before the token, which it was chosen from: over the
-    prompt and the tokens of the reply before this one. ``logprobs``, where asked for, are those of
-    the model alone.
+    ``probability``: among the candidates that the sampler kept. ``rows`` were sent to get it, 0
+    where an earlier step had brought its state or none was needed; of these so many were
+    ``drafted``, a guess at what follows, and ``prompt_rows`` the prompt's. ``guessed``: a draft had
+    said so; ``forced``: its constraint allowed no other. Of tokens from one step, the first has its
+    time. ``restored`` of the prompt were known already, and not sent or not computed; ``spared``
+    has the whole account. ``attention``, where it was asked for, is that of the position before the
+    token, which it was chosen from: over the prompt and the tokens of the reply before this one.
+    ``logprobs``, where asked for, are those of the model alone.
     """
 
     token: int
@@ -78,6 +78,15 @@ class TokenEvent:
     logprobs: TokenLogprobs | None = None
     restored: int = 0
     spared: Spared = NOTHING_SPARED
+    drafted: int = 0
+    prompt_rows: int = 0
+    guessed: bool = False
+    forced: bool = False
+
+    @property
+    def prompt_computed(self) -> int:
+        """Rows of the prompt that had to be computed for it."""
+        return max(0, self.prompt_rows - self.spared.reused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,62 +110,78 @@ def decode(
     attention: AttentionRequest | None = None,
     constraint: Constraint | None = None,
     logprobs: int | None = None,
+    drafter: Drafter | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[Event]:
     """Continue ``prompt`` token by token until a limit; the last event is Finished.
 
-    ``attention``: which attention each token's event brings. ``constraint``: only what it allows
-    is chosen, and the reply stops when it has finished. ``logprobs``: each event tells the chosen
-    token's and those of so many most likely ones (0..20). ``cancelled``: asked before the first
-    token and after each.
+    ``attention``: which attention each token's event brings; every token has a step of its own
+    then. ``constraint``: only what it allows is chosen, what it forces is taken without asking for
+    a state, and the reply stops when it has finished. ``logprobs``: each event tells the chosen
+    token's and those of so many most likely ones (0..20). ``drafter``: guesses what follows, which
+    changes no token and no number, only how many of them one step brings. ``cancelled``: asked
+    before the first token and after each.
 
     Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NothingAllowed and the backend's
     errors.
     """
     check_top_logprobs(logprobs)
-    tokens, generated = list(prompt), list[int]()
+    ahead = Lookahead(sequence, prompt, drafter, attention, clock)
+    apart = attention is not None
+    choosing = Choosing(
+        ahead, sampler, constraint, limits.max_tokens, logprobs, steps_apart=apart, clock=clock
+    )
     detokenizer, stops = Detokenizer(decoder), StopFilter(limits.stops)
     reason: FinishReason | None = "cancelled" if cancelled() else None
+    count = 0
     while reason is None:
         began = clock()
-        extended = sequence.extend(tokens, attention)
-        hidden, count, allowed = extended.hidden, len(generated), None
-        if constraint is not None:
-            room = sequence.max_context + 1 - len(tokens)
-            allowed = constraint.allowed(min(limits.max_tokens - count, room))
-        token, probability = sampler.choose(hidden, prompt, generated, count, allowed)
-        if constraint is not None:
-            constraint.accept(token)
-        likely = None if logprobs is None else token_logprobs(sampler.head, hidden, token, logprobs)
-        tokens.append(token)
-        generated.append(token)
-        ended = token in limits.eos_token_ids
-        text = "" if ended else stops.push(detokenizer.push(token))
-        timing = _timing(extended, clock() - began)
-        yield TokenEvent(
-            token,
-            text,
-            probability,
-            extended.rows,
-            timing,
-            extended.attention,
-            likely,
-            extended.restored,
-            extended.spared,
-        )
+        chosen = choosing.following()
+        count += 1
+        ended = chosen.token in limits.eos_token_ids
+        text = "" if ended else stops.push(detokenizer.push(chosen.token))
+        yield _event(chosen, text, clock() - began)
         if ended:
             reason = "eos"
         elif stops.stopped or (constraint is not None and constraint.finished):
             reason = "stop"
-        elif len(generated) >= limits.max_tokens:
+        elif count >= limits.max_tokens:
             reason = "length"
-        elif len(tokens) > sequence.max_context:
+        elif len(ahead.tokens) > sequence.max_context:
             reason = "context"
         elif cancelled():
             reason = "cancelled"
+    ahead.close()
     yield Finished(reason, stops.push(detokenizer.flush()) + stops.flush())
 
 
-def _timing(extended: Extended, total: float) -> TokenTiming:
-    return TokenTiming(total, extended.compute, extended.queue, extended.wire)
+def _event(chosen: Chosen, text: str, total: float) -> TokenEvent:
+    step = None if chosen.state is None else chosen.state.step
+    if step is None:
+        return TokenEvent(
+            chosen.token,
+            text,
+            chosen.probability,
+            0,
+            TokenTiming(total, 0.0, 0.0, 0.0),
+            logprobs=chosen.logprobs,
+            guessed=chosen.guessed,
+            forced=chosen.forced,
+        )
+    extended = step.extended
+    return TokenEvent(
+        chosen.token,
+        text,
+        chosen.probability,
+        extended.rows,
+        TokenTiming(total, extended.compute, extended.queue, extended.wire),
+        extended.attention,
+        chosen.logprobs,
+        extended.restored,
+        extended.spared,
+        step.drafted,
+        step.prompt,
+        chosen.guessed,
+        chosen.forced,
+    )

@@ -12,17 +12,19 @@ import llguidance
 import numpy as np
 
 from split_client.grammar.closing import closing_path
+from split_client.grammar.following import forced_tokens, permitted_tokens
 from split_client.grammar.place import Place
 from split_client.grammar.sizes import Jumps
 from split_client.grammar.vocabulary import Mask, Vocabulary
 
 # Tokens without another search after one that found no end; twice as many after the next.
 _PAUSE: Final = 16
+_FEW: Final = 8
 _STRUCTURE: Final = b'{}[],:"'
 
 
 class JsonConstraint:
-    """A ``split_client.generation.constraint.Constraint``."""
+    """A ``split_client.generation.constraint.Constraint``, of a text that is JSON."""
 
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary: Vocabulary, jumps: Jumps) -> None:
         """``matcher``: at its beginning, and this constraint's own."""
@@ -34,14 +36,41 @@ class JsonConstraint:
         self._known: tuple[int, ...] = ()
         self._carefree = 0
         self._pause = _PAUSE
+        self._remaining: int | None = None
+        self._settled = False
 
     @property
     def finished(self) -> bool:
         """The text is whole and nothing may follow."""
         return bool(self._matcher.is_stopped())
 
+    @property
+    def whole(self) -> bool:
+        """The text so far is one of the form."""
+        return bool(self._matcher.is_accepting())
+
+    def forced(self, remaining: int) -> list[int]:
+        """At most ``remaining`` tokens that come next whatever is chosen; it does not move.
+
+        At each of them the mask has one bit, so that what :meth:`allowed` keeps for an end whole
+        cannot leave them out.
+        """
+        self._remaining = remaining
+        return forced_tokens(self._matcher, remaining)
+
+    def permitted(self, tokens: list[int], remaining: int) -> int:
+        """How many of the first of ``tokens`` the grammar allows one after the other; it does not
+        move. Where few tokens remain, :meth:`allowed` may leave out some of them.
+        """
+        return permitted_tokens(self._matcher, tokens[:remaining])
+
     def accept(self, token: int) -> None:
-        """``token`` was chosen from what was allowed."""
+        """``token`` was chosen from what was allowed, or forced."""
+        if not self._settled and self._remaining is not None:
+            # A forced token, which leaves everything as if it had been chosen.
+            self._settle(self._remaining)
+        self._settled = False
+        self._remaining = None if self._remaining is None else self._remaining - 1
         self._matcher.consume_token(token)
         text = self._vocabulary.texts[token]
         self._place = self._place.after(text)
@@ -58,19 +87,25 @@ class JsonConstraint:
     def allowed(self, remaining: int) -> Mask:
         """The mask [rows] of the tokens that may come next."""
         mask = self._vocabulary.mask(self._matcher)
+        path = self._settle(remaining)
+        return mask if path is None else self._careful(mask, path, remaining)
+
+    def _settle(self, remaining: int) -> tuple[int, ...] | None:
+        """A path to an end that the next token has to leave room for, None where there is time."""
+        self._remaining, self._settled = remaining, True
         if self._carefree > 0:
             self._carefree -= 1
-            return mask
+            return None
         path = self._closing(remaining)
         if path is None:
             # A token brings the end at most one token closer: what does not fit, hardly will.
             self._carefree, self._pause = self._pause, 2 * self._pause
-            return mask
+            return None
         slack, jump = remaining - len(path), self._jumps.any
         if slack > jump:
             self._carefree = (slack - jump - 1) // (jump + 1)
-            return mask
-        return self._careful(mask, path, remaining)
+            return None
+        return path
 
     def _still_closing(self, path: tuple[int, ...], most: int) -> tuple[int, ...] | None:
         """The end of the text of ``path`` without at most ``most`` of its first tokens, if any."""
@@ -96,16 +131,30 @@ class JsonConstraint:
         """The next token of ``path``, and those after which the text can still be completed."""
         allowed = np.zeros_like(mask)
         allowed[[*path[:1], *self._vocabulary.eos]] = True
+        tokens = np.flatnonzero(mask)
+        if len(tokens) <= _FEW:
+            # One of two values may decide what must follow, so that no class of tokens is safe.
+            self._add(allowed, tokens.tolist(), path, remaining)
+        else:
+            self._add_of_many(allowed, mask, path, remaining)
+        allowed &= mask
+        return allowed if allowed.any() else mask
+
+    def _add_of_many(
+        self, allowed: Mask, mask: Mask, path: tuple[int, ...], remaining: int
+    ) -> None:
         quoted = self._place.quoted
         # One more letter of a key can decide which value must follow, whatever that needs.
         if remaining - len(path) > self._jumps.leaf + 1 and not (quoted and self._place.naming):
             allowed |= self._vocabulary.inside if quoted else self._vocabulary.plain
-        for byte in b'"' if quoted else _STRUCTURE:
-            token = self._vocabulary.single.get(byte)
-            if token is not None and mask[token] and not allowed[token]:
-                allowed[token] = self._leaves_room(token, path, remaining - 1)
-        allowed &= mask
-        return allowed if allowed.any() else mask
+        single = (self._vocabulary.single.get(byte) for byte in (b'"' if quoted else _STRUCTURE))
+        self._add(allowed, [t for t in single if t is not None and mask[t]], path, remaining)
+
+    def _add(self, allowed: Mask, tokens: list[int], path: tuple[int, ...], remaining: int) -> None:
+        """Allow those of ``tokens`` after which the text can still be completed."""
+        for token in tokens:
+            if not allowed[token] and self._leaves_room(token, path, remaining - 1):
+                allowed[token] = True
 
     def _leaves_room(self, token: int, path: tuple[int, ...], remaining: int) -> bool:
         matcher = self._matcher.deep_copy()

@@ -1,7 +1,7 @@
 """Errors of forms that a reply is to have::
 
     GrammarInvalid          invalid_schema     a JSON schema that cannot be enforced
-    ├── FormInvalid         form_invalid       a regex, grammar or choice that cannot be read or followed
+    ├── FormInvalid         form_invalid       a regex, grammar or choice that cannot be followed
     ├── FormImpossible      form_impossible    no text has the form
     ├── FormEndless         form_endless       no text of the form ends
     ├── FormTooCostly       form_too_costly    it needs more time or memory than a form may

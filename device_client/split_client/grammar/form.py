@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -74,6 +75,7 @@ class Choice:
 Form: TypeAlias = JsonSchema | JsonObject | Regex | Lark | Gbnf | Choice
 JSON_FORMS: Final = (JsonSchema, JsonObject)
 _FORMS: Final = (JsonSchema, JsonObject, Regex, Lark, Gbnf, Choice)
+_LARK_MARK: Final = re.compile(r"(?m)^[ \t]*(%llguidance\b|\??start[ \t]*:(?!:))")
 _TEXTS: Final[dict[str, type[JsonSchema | Regex | Lark | Gbnf]]] = {
     "json_schema": JsonSchema,
     "regex": Regex,
@@ -97,6 +99,11 @@ def form_of(value: Any) -> Form | None:
         f"a {type(value).__name__} is no form; give a JSON schema as a dict, a class with "
         "model_json_schema, or one of JsonSchema, JsonObject, Regex, Lark, Gbnf, Choice"
     )
+
+
+def grammar_form(text: str) -> Lark | Gbnf:
+    """A grammar by its content: Lark has a rule ``start:``, GBNF writes its rules ``name ::=``."""
+    return Lark(text) if _LARK_MARK.search(text) else Gbnf(text)
 
 
 def checked_form(form: Form) -> Form:

@@ -38,13 +38,12 @@ def check_keywords(schema: Any) -> None:
             raise GrammarInvalid(f"format {known!r} at {path} cannot be enforced; leave it out")
 
 
-def without_harmless(schema: Any) -> Any:
-    """``schema`` without keywords that demand nothing there, such as ``uniqueItems: false``."""
+def without_harmless(schema: Any) -> None:
+    """Take keywords out of ``schema`` that demand nothing there: ``uniqueItems: false``."""
     for _, node in _schemas(schema):
         for name in _HARMLESS.keys() & node.keys():
             if _is_harmless(name, node[name]):
                 del node[name]
-    return schema
 
 
 def _is_harmless(name: str, value: Any) -> bool:

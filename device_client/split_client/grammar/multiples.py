@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Final
 
-from split_client.grammar.schema import GrammarInvalid, Schema, nodes, resolved
+from split_client.grammar.errors import GrammarInvalid
+from split_client.grammar.schema import Schema, nodes, resolved
 
 # Compiled in about 50 ms.
 MAX_MULTIPLE: Final = 10_000

@@ -11,44 +11,43 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
-from split_wire.errors import SplitError
+from split_client.grammar.errors import GrammarInvalid
+from split_client.grammar.keywords import (
+    MOST_BYTES,
+    MOST_DEPTH,
+    check_keywords,
+    without_harmless,
+)
 
-MAX_SCHEMA_BYTES: Final = 256 * 1024
-MAX_DEPTH: Final = 64
 # Of the schema and of all that it refers to, one below the other.
 MAX_REACH: Final = 2000
-_MAX_REASON: Final = 300
 
 Schema = dict[str, Any]
 
 
-class GrammarInvalid(SplitError):
-    """A JSON schema that cannot be enforced; ``reason`` says why."""
-
-    code = "invalid_schema"
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason[:_MAX_REASON]
-        super().__init__(f"JSON schema refused: {self.reason}")
-
-
 def checked(schema: Any) -> Schema:
-    """``schema`` without the library's own options. Raises GrammarInvalid."""
+    """A copy of ``schema`` without the library's own options. Raises GrammarInvalid."""
     if not isinstance(schema, dict):
         raise GrammarInvalid("it is not an object")
-    if depth(schema, MAX_DEPTH) > MAX_DEPTH:
-        raise GrammarInvalid(f"it is nested deeper than {MAX_DEPTH}")
-    rules = {key: value for key, value in schema.items() if key != "x-guidance"}
-    try:
-        size = len(json.dumps(rules, allow_nan=False))
-    except (TypeError, ValueError):
-        raise GrammarInvalid("it is not JSON") from None
-    if size > MAX_SCHEMA_BYTES:
-        raise GrammarInvalid(f"it has {size} bytes, more than {MAX_SCHEMA_BYTES}")
+    if depth(schema, MOST_DEPTH) > MOST_DEPTH:
+        raise GrammarInvalid(f"it is nested deeper than {MOST_DEPTH}")
+    text = _text({key: value for key, value in schema.items() if key != "x-guidance"})
+    if len(text) > MOST_BYTES:
+        raise GrammarInvalid(f"it has {len(text)} bytes, more than {MOST_BYTES}")
+    rules: Schema = json.loads(text)
+    check_keywords(rules)
     if _reach(rules) > MAX_REACH:
         raise GrammarInvalid("it refers to too much; use fewer or flatter definitions")
     _check_countable(rules)
+    without_harmless(rules)
     return rules
+
+
+def _text(rules: Schema) -> str:
+    try:
+        return json.dumps(rules, allow_nan=False)
+    except (TypeError, ValueError):
+        raise GrammarInvalid("it is not JSON") from None
 
 
 def depth(value: Any, most: int) -> int:
@@ -89,12 +88,12 @@ def resolved(root: Schema, reference: Any) -> Any:
 
 
 def _reach(rules: Schema) -> int:
-    whole = depth(rules, MAX_DEPTH)
+    whole = depth(rules, MOST_DEPTH)
     names = {value for node in nodes(rules) if isinstance(value := node.get("$ref"), str)}
     if len(names) > MAX_REACH:
         return len(names)
     targets = (resolved(rules, name) for name in names)
-    return whole + sum(whole if t is None else 1 + depth(t, MAX_DEPTH) for t in targets)
+    return whole + sum(whole if t is None else 1 + depth(t, MOST_DEPTH) for t in targets)
 
 
 def _inner(value: Any) -> list[Any]:

@@ -12,9 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from split_client.grammar.keywords import ITEM_SEPARATOR, KEY_SEPARATOR
 from split_client.grammar.schema import nodes, resolved
 
 _NUMBER: Final = 24
+_ITEM: Final = len(ITEM_SEPARATOR)
+_KEY: Final = len(KEY_SEPARATOR)
 _FORMAT: Final = 64
 _MOST: Final = 2**31
 _MAX_VISITS: Final = 100_000
@@ -47,9 +50,18 @@ def jumps_of(schema: dict[str, Any]) -> Jumps:
     return Jumps(leaf, 2 * committed + leaf)
 
 
+def endless(schema: dict[str, Any]) -> bool:
+    """Whether every value of ``schema`` contains another one of it, as far as that can be told."""
+    try:
+        return _Sizes(schema, math.inf).needed(schema) == math.inf
+    except (_TooEntangled, RecursionError, OverflowError):
+        return False
+
+
 class _Sizes:
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root: dict[str, Any], most: float = _MOST) -> None:
         self._root = root
+        self._most = most
         self._known: dict[int, float] = {}
         self._open: set[int] = set()
         self._visits = 0
@@ -67,16 +79,16 @@ class _Sizes:
         if self._visits > _MAX_VISITS:
             raise _TooEntangled
         self._open.add(key)
-        size = min(self._parts(schema), _MOST)
+        size = min(self._parts(schema), self._most)
         self._open.discard(key)
-        if size < _MOST:
+        if size < self._most:
             self._known[key] = size
         return size
 
     def committed(self, node: dict[str, Any]) -> int:
         """Bytes that a value of ``node`` may still need once its dearest branch has begun."""
         optional = [self._property(node, key) for key in _mapping(node, "properties")]
-        optional.append(8 + self.needed(node.get("additionalProperties")))
+        optional.append(6 + _ITEM + _KEY + self.needed(node.get("additionalProperties")))
         optional += [_NUMBER + self.needed(s) for s in _mapping(node, "patternProperties").values()]
         items = [node.get("items"), *_sequence(node, "prefixItems")]
         item = max(_finite(self.needed(schema)) for schema in items)
@@ -101,13 +113,13 @@ class _Sizes:
 
     def _property(self, schema: dict[str, Any], key: str) -> float:
         value = _mapping(schema, "properties").get(key, schema.get("additionalProperties"))
-        return len(json.dumps(key)) + 2 + self.needed(value)
+        return len(json.dumps(key)) + _ITEM + _KEY + self.needed(value)
 
     def _array(self, schema: dict[str, Any]) -> float:
         least, first = _whole(schema, "minItems"), _sequence(schema, "prefixItems")
-        size = 2 + sum(1 + self.needed(item) for item in first[:least])
+        size = 2 + sum(_ITEM + self.needed(item) for item in first[:least])
         rest = max(0, least - len(first))
-        return size + (rest * (1 + self.needed(schema.get("items"))) if rest else 0)
+        return size + (rest * (_ITEM + self.needed(schema.get("items"))) if rest else 0)
 
 
 def _leaf(schema: dict[str, Any]) -> int:

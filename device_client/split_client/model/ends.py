@@ -19,6 +19,7 @@ from split_client.generation.head.rows import WeightRows
 from split_client.generation.head.screen.file import FILE_NAME as SCREEN_FILE
 from split_client.generation.head.spec import HeadSpec
 from split_client.generation.sampling.params import SamplingParams
+from split_client.grammar.forms import Forms
 from split_client.model.tokenizer import ModelTokenizer
 from split_client.template.template import ChatTemplate
 from split_client.weights.manifest import Manifest
@@ -47,7 +48,10 @@ class Embedder:
 
 @dataclass(frozen=True, slots=True)
 class DeviceEnds:
-    """The ends of one model on the device; close them when done."""
+    """The ends of one model on the device; close them when done.
+
+    ``forms``: those that a reply can be asked to have.
+    """
 
     manifest: Manifest
     tokenizer: ModelTokenizer
@@ -55,6 +59,7 @@ class DeviceEnds:
     head: LMHead
     defaults: SamplingParams
     chat_template: ChatTemplate | None
+    forms: Forms
 
     @classmethod
     def open(
@@ -74,15 +79,17 @@ class DeviceEnds:
             manifest.embedding.rows,
             manifest.hidden_size,
         )
+        tokenizer = ModelTokenizer.open(
+            stored.path(manifest.tokenizer), manifest.vocab_size, trusted=trusted
+        )
         return cls(
             manifest,
-            ModelTokenizer.open(
-                stored.path(manifest.tokenizer), manifest.vocab_size, trusted=trusted
-            ),
+            tokenizer,
             Embedder(embedding, manifest.embedding.scale),
             _open_head(stored, lm_head),
             _defaults(manifest),
             _open_template(stored),
+            Forms(tokenizer.to_json, manifest.vocab_size, manifest.eos_token_ids),
         )
 
     def template(self) -> ChatTemplate:

@@ -27,6 +27,16 @@ def require_blind_sampling(params: SamplingParams) -> None:
         )
 
 
+def require_no_drafts(what: str) -> None:
+    """Raises NoiseForbids for ``what`` asks for drafts."""
+    raise NoiseForbids(
+        what,
+        "that there is a draft depends on the clean prompt, and each rejected row is one more "
+        "release",
+        "leave it out; with noise every step has what was chosen, and nothing else",
+    )
+
+
 def require_blind_adapter(adapter: str | None) -> None:
     """Raises NoiseForbids where the choice of the adapter would depend on the message."""
     if adapter == "auto":

@@ -4,32 +4,45 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from split_client.grammar.form import Form
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """``message`` is said first; ``load`` names a saved chat that goes on, ``newest``: the last."""
+    """``message`` is said first; ``load`` names a saved chat that goes on, ``newest``: the last.
+
+    ``form``: what replies are to be.
+    """
 
     message: str | None = None
     load: str | None = None
     newest: bool = False
+    form: Form | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> ChatRequest:
-        return cls(options.message, options.load, options.newest)
+        """Raises GrammarInvalid, InputNotText, SettingInvalid."""
+        return cls(options.message, options.load, options.newest, _form(options))
 
 
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """``prompt`` None is standard input; ``raw`` leaves the chat template out."""
+    """``prompt`` None is standard input; ``raw`` leaves the chat template out; ``form``: what
+    the reply is to be.
+    """
 
     prompt: str | None
     raw: bool
     as_json: bool
+    form: Form | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> GenerateRequest:
-        return cls(options.prompt, options.raw, options.json)
+        """Raises GrammarInvalid, InputNotText, SettingInvalid."""
+        return cls(options.prompt, options.raw, options.json, _form(options))
 
 
 def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +57,7 @@ def add_chat_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on with the chat that was saved last",
     )
     which.add_argument("-l", "--load", metavar="CHAT", help="go on with a saved chat, or a FILE")
+    _add_form_arguments(parser)
 
 
 def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,3 +77,28 @@ def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(raw=False)
     parser.add_argument("--json", action="store_true", help="one JSON object per token and line")
+    _add_form_arguments(parser)
+
+
+def _add_form_arguments(parser: argparse.ArgumentParser) -> None:
+    """One form at most, which replies are to have."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json-schema", metavar="FILE", help="the reply is JSON of this schema")
+    form.add_argument("--json-object", action="store_true", help="the reply is a JSON object")
+    form.add_argument("--regex", metavar="R", help="all of the reply matches this expression")
+    form.add_argument(
+        "--grammar", metavar="FILE", help="the reply is of this grammar: Lark, or llama.cpp's GBNF"
+    )
+    form.add_argument(
+        "--choice",
+        metavar="TEXT",
+        action="append",
+        help="the reply is this text, or that of another --choice",
+    )
+
+
+def _form(options: argparse.Namespace) -> Form | None:
+    # Most commands need none, and start sooner.
+    from split_client.terminal.form import form_from
+
+    return form_from(options)

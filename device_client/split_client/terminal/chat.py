@@ -20,6 +20,7 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.chats import show_said
 from split_client.terminal.commands.line import CommandLine, Folders
 from split_client.terminal.connect import connected
+from split_client.terminal.form import note_cut
 from split_client.terminal.input.block import block
 from split_client.terminal.input.history import HistoryFile
 from split_client.terminal.input.interrupt import stops_reply
@@ -48,7 +49,7 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
     with connected(config, screen) as client:
         chat = client.conversation(system)
         chat.params = sampling_from(config, client.default_params)
-        chat.max_tokens, chat.stop = config.max_tokens, config.stop
+        chat.max_tokens, chat.stop, chat.form = config.max_tokens, config.stop, request.form
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
         reader = reader_for(screen, HistoryFile() if config.history else None)
@@ -178,6 +179,7 @@ class ChatLoop:
         if screen.interactive:
             screen.note(status_line(reply, self._chat.max_tokens))
             self._adapter.note_used()
+        note_cut(reply, screen)
         if self.autosave and reply.token_ids:
             self._commands.chats.autosave(datetime.now())
         if self._attention.on and reply.finish_reason != "cancelled":

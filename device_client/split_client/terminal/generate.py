@@ -24,19 +24,30 @@ from split_client.terminal.sampling import SettingInvalid, sampling_from
 def run_generate(config: ReplyConfig, request: GenerateRequest, screen: Screen) -> bool:
     """Print the reply; false when it was stopped by Ctrl-C.
 
-    Raises PresetError and what connecting raises.
+    Raises PresetError, ReplyCut and what connecting raises.
     """
     prompt = _prompt(request, screen)
     screen.markdown = config.markdown
     screen.use_theme(config.theme)
     system = PresetFolder(config.presets).text(config.system) if config.system else None
     with connected(config, screen) as client, stops_reply(client.cancel), keys_unseen():
-        reply = _begin(client, config, prompt, system, raw=request.raw)
+        reply = _begin(client, config, prompt, system, request)
         if request.as_json:
             _print_json(client, reply, screen)
         else:
-            print_text(reply, config.max_tokens, screen, verbatim=request.raw)
-        return reply.finish_reason != "cancelled"
+            print_text(
+                reply, config.max_tokens, screen, verbatim=request.raw or request.form is not None
+            )
+        return _ended_whole(reply)
+
+
+def _ended_whole(reply: Reply) -> bool:
+    """False for a reply that was stopped. Raises ReplyCut for one without the end of its form."""
+    if reply.finish_reason == "cancelled":
+        return False
+    if reply.formed is not None:
+        reply.formed.value(reply.text, reply.finish_reason)
+    return True
 
 
 def _prompt(request: GenerateRequest, screen: Screen) -> str:
@@ -65,15 +76,23 @@ def _tell_waiting(screen: Screen, *, alone: bool) -> None:
 
 
 def _begin(
-    client: SplitClient, config: ReplyConfig, prompt: str, system: str | None, *, raw: bool
+    client: SplitClient,
+    config: ReplyConfig,
+    prompt: str,
+    system: str | None,
+    request: GenerateRequest,
 ) -> Reply:
-    params = sampling_from(config, client.default_params)
-    if raw:
-        return client.generate(prompt, params, max_tokens=config.max_tokens, stop=config.stop)
+    params, most, form = (
+        sampling_from(config, client.default_params),
+        config.max_tokens,
+        request.form,
+    )
+    if request.raw:
+        return client.generate(prompt, params, max_tokens=most, stop=config.stop, form=form)
     messages = [{"role": "user", "content": prompt}]
     if system:
         messages.insert(0, {"role": "system", "content": system})
-    return client.chat(messages, params, max_tokens=config.max_tokens, stop=config.stop)
+    return client.chat(messages, params, max_tokens=most, stop=config.stop, form=form)
 
 
 def print_text(reply: Reply, max_tokens: int, screen: Screen, *, verbatim: bool = False) -> None:

@@ -151,9 +151,7 @@ class Generator:
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1
         counters.prompt_tokens += prompt
-        # Every token but the last one is sent once it is chosen; the rest was the prompt's.
-        sent = run.rows_sent - max(run.tokens - 1, 0)
-        counters.cached_tokens += max(prompt - sent, 0) if run.tokens else 0
+        counters.cached_tokens += max(prompt - run.prompt_computed, 0) if run.tokens else 0
         counters.reply_tokens += run.tokens
 
     def _limits_of(self, request: GenerationRequest) -> Limits:

@@ -38,7 +38,7 @@ class GenerationRun:
         self.sequence = sequence
         self.request = request
         self.tokens = 0
-        self.rows_sent = 0
+        self.prompt_computed = 0
         self._ends = ends
         self._limits = limits
         self._cancelled = threading.Event()
@@ -93,7 +93,7 @@ class GenerationRun:
         for event in events:
             if isinstance(event, TokenEvent):
                 self.tokens += 1
-                self.rows_sent += event.rows - event.restored
+                self.prompt_computed += event.prompt_computed
             self._channel.put(event)
 
     def _events(self, constraint: Constraint | None) -> Iterator[Event]:

@@ -37,6 +37,7 @@ class Gathered:
     began: float
     reused: int = 0
     first: float | None = None
+    stepped: bool = False
     tokens: list[int] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     reason: FinishReason = "cancelled"
@@ -50,8 +51,9 @@ class Gathered:
         self.tokens.append(event.token)
         if self.first is None:
             self.first = now
-            computed = event.rows - event.restored
-            self.reused = max(0, self.prompt_tokens - computed)
+        if event.rows and not self.stepped:
+            self.stepped = True
+            self.reused = max(0, self.prompt_tokens - event.prompt_computed)
 
     def result(self, now: float) -> Result:
         """The whole, once the last event is in."""

@@ -33,7 +33,7 @@ class Maker:
         self.events = events
         self.asked: list[tuple[object, ...]] = []
 
-    def reply(self, _sequence: object, prompt: list[int], *asked: object) -> Reply:
+    def reply(self, _sequence: object, prompt: list[int], *asked: object, **_: object) -> Reply:
         self.asked.append(asked)
         return Reply(iter(self.events), len(prompt), Traffic())
 

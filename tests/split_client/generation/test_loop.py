@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from split_client.generation.constraint import Constraint
+from split_client.generation.constraint import Constraint, NothingAhead
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.head.exact import ExactLMHead
 from split_client.generation.head.rows import WeightRows
@@ -181,7 +181,7 @@ def test_a_token_brings_no_attention_unless_it_is_asked_for(head: ExactLMHead) -
     assert events
 
 
-class Alternating:
+class Alternating(NothingAhead):
     """Allows even tokens, then odd ones, and so on, and is finished after ``most``."""
 
     def __init__(self, most: int) -> None:

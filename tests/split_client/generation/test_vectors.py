@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from scripts.vectors.run import FOLDER, build, render
 from split_client.errors import ClientError
 from split_client.generation.backend import CacheLost, StepOutput
+from split_client.generation.constraint import NothingAhead
 from split_client.generation.head.exact import ExactLMHead
 from split_client.generation.head.rows import WeightRows
 from split_client.generation.head.spec import HeadSpec
@@ -76,7 +77,7 @@ class ScriptedBackend:
 
 
 @dataclass
-class ScriptedForm:
+class ScriptedForm(NothingAhead):
     """A constraint of the vectors, and how many tokens it was told to have left."""
 
     allowed_ids: list[list[int] | None]

@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 
 from split_client.generation.constraint import Constraint
+from split_client.grammar.compiling import FormConstraint, compiled_form
+from split_client.grammar.form import JsonObject, JsonSchema
+from split_client.grammar.matching import with_deep_stack
+from split_client.grammar.vocabulary import readable_vocabulary
 
 Schema = dict[str, Any]
 _PATTERNS = (
@@ -21,6 +25,18 @@ _PATTERNS = (
     "^(?:é|ü)+$",
 )
 _VALUES: tuple[Any, ...] = (1, -2, 0.5, None, True, "a", "ab", 'x"y\\', "ü", [1, "z"], {"k": 1})
+
+
+class Grammars:
+    """The schemas of one vocabulary, compiled in this process."""
+
+    def __init__(self, tokenizer_json: str, rows: int, eos: frozenset[int]) -> None:
+        self.vocabulary = readable_vocabulary(tokenizer_json, rows, eos)
+
+    def schema(self, schema: Any) -> Callable[[], FormConstraint]:
+        """None: any object."""
+        form = JsonObject() if schema is None else JsonSchema.of(schema)
+        return with_deep_stack(lambda: compiled_form(self.vocabulary, form))
 
 
 def random_schema(seed: int, depth: int = 3) -> Schema:

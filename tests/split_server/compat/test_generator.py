@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from split_client.errors import PromptEmpty, PromptTooLong
+from split_client.generation.constraint import NothingAhead
 from split_client.generation.errors import InvalidSamplingParameter, TokenIdOutOfRange
 from split_client.generation.loop import Finished, TokenEvent
 from split_client.generation.sampling.params import SamplingParams
@@ -245,7 +246,7 @@ def test_a_cache_that_does_not_fit_is_refused_in_its_own_words(tiny_path: Path) 
 def test_a_constraint_decides_what_may_follow(tiny_path: Path) -> None:
     wanted = [40, 41, 42]
 
-    class Script:
+    class Script(NothingAhead):
         def __init__(self) -> None:
             self.left = list(wanted)
 

@@ -23,7 +23,10 @@ export class FormFollower {
     this._eos = eos.filter((token) => token < tree.rows);
     this._masks = new Masks(tree, language);
     this._forced = new Forced(tree, language.expressions, encode);
-    /** The latest mask, which is asked for more than once. @type {{of: Expression, remaining: number, mask: Uint8Array} | null} */
+    /**
+     * The latest mask, which is asked for more than once.
+     * @type {{of: Expression, remaining: number, mask: Uint8Array} | null}
+     */
     this._latest = null;
     this.start = strips ? language.expressions.stripped(language.start) : language.start;
   }
@@ -87,7 +90,10 @@ export class FormFollower {
     return tokens;
   }
 
-  /** How many of the first of `tokens` are allowed one after the other. @param {Expression} of @param {readonly number[]} tokens @param {number} remaining */
+  /**
+   * How many of the first of `tokens` are allowed one after the other.
+   * @param {Expression} of @param {readonly number[]} tokens @param {number} remaining
+   */
   async permitted(of, tokens, remaining) {
     let count = 0;
     for (const token of tokens.slice(0, remaining)) {
@@ -117,7 +123,10 @@ export class FormFollower {
     return mask.indexOf(1, first + 1) === -1 ? first : null;
   }
 
-  /** Of text that is certain; near the end not where others end the reply sooner. @param {Expression} of @param {number} remaining */
+  /**
+   * Of text that is certain; near the end not where others end the reply sooner.
+   * @param {Expression} of @param {number} remaining
+   */
   async _must(of, remaining) {
     const token = await this._forced.token(of);
     if (token === null) return null;

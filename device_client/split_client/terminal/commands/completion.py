@@ -12,6 +12,7 @@ from split_client.terminal.paths import completed
 from split_client.terminal.sampling import FLOATS, WHOLE
 
 _SETTINGS = (*FLOATS, *WHOLE, "logit_bias", "markdown", "max_tokens", "stop", "theme")
+_FORMS = ("choice", "grammar", "json", "none", "regex", "schema")
 _MOST = 50
 
 
@@ -30,6 +31,7 @@ class Completion:
             "save": chat_names,
             "delete": chat_names,
             "rename": chat_names,
+            "form": lambda _: _FORMS,
             "set": lambda _: _SETTINGS,
             "system": lambda _: [f"@{preset.name}" for preset in presets.all()[0]],
         }

@@ -15,6 +15,7 @@ from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.completion import Completion
 from split_client.terminal.commands.files import Files
 from split_client.terminal.commands.forget import Forget
+from split_client.terminal.commands.form import Forms
 from split_client.terminal.commands.help import show_help
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
@@ -56,6 +57,7 @@ class CommandLine:
             self.files.group(),
             System(chat, screen, folders.presets).group(),
             Settings(client, chat, screen).group(),
+            Forms(chat, screen).group(),
             Views(attention, adapter).group(),
             self.chats.group(),
             self.server.group(),

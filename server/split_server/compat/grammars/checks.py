@@ -1,4 +1,4 @@
-"""Checks of schemas before a reply begins: few at a time, by turns of principals, remembered.
+"""Checks of forms before a reply begins: few at a time, by turns of principals, remembered.
 
 A check that began goes on when its request has left, so that its place is free only once nothing of
 it runs any more.
@@ -13,20 +13,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from split_client.grammar.json import GrammarInvalid
+from split_client.grammar.errors import refusal
 from split_server.compat.grammars.limits import GrammarLimits
 from split_wire.errors import Overloaded
 
-# Of a principal's own, so that nobody learns which schemas others use.
+# Of a principal's own, so that nobody learns which forms others use.
 _Key: TypeAlias = tuple[str, bytes]
-# The reason of a refusal, None for a schema that will do.
-Verdict: TypeAlias = str | None
+# Code and reason of a refusal, None for a form that will do.
+Verdict: TypeAlias = tuple[str, str] | None
 
 
 @dataclass(slots=True, eq=False)
 class _Check:
     key: _Key
-    schema: str
+    form: str
     verdict: asyncio.Future[Verdict] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -35,30 +35,30 @@ class _Check:
 
 
 class GrammarChecks:
-    """``compile_schema``: the verdict on a schema, JSON; it raises Overloaded where there is none.
+    """``compile_form``: the verdict on a form, JSON; it raises Overloaded where there is none.
 
     Lives on the event loop.
     """
 
     def __init__(
-        self, compile_schema: Callable[[str], Awaitable[Verdict]], limits: GrammarLimits
+        self, compile_form: Callable[[str], Awaitable[Verdict]], limits: GrammarLimits
     ) -> None:
-        self._compile, self._limits = compile_schema, limits
+        self._compile, self._limits = compile_form, limits
         self._kept: OrderedDict[_Key, Verdict] = OrderedDict()
         self._open: dict[_Key, _Check] = {}
         self._queues: OrderedDict[str, deque[_Check]] = OrderedDict()
         self._running: dict[str, asyncio.Task[None]] = {}
 
-    async def check(self, principal: str, schema: str) -> None:
+    async def check(self, principal: str, form: str) -> None:
         """Raises GrammarInvalid; Overloaded when too many wait, or too long."""
-        key = (principal, hashlib.sha256(schema.encode()).digest())
+        key = (principal, hashlib.sha256(form.encode()).digest())
         if key in self._kept:
             self._kept.move_to_end(key)
             verdict = self._kept[key]
         else:
-            verdict = await self._awaited(self._open.get(key) or self._queued(key, schema))
+            verdict = await self._awaited(self._open.get(key) or self._queued(key, form))
         if verdict is not None:
-            raise GrammarInvalid(verdict)
+            raise refusal(*verdict)
 
     def close(self) -> None:
         """Give up what runs."""
@@ -71,20 +71,20 @@ class GrammarChecks:
             async with asyncio.timeout(self._limits.seconds):
                 return await asyncio.shield(check.verdict)
         except TimeoutError:
-            raise Overloaded("the server is busy with other schemas") from None
+            raise Overloaded("the server is busy with other forms") from None
         finally:
             check.readers -= 1
             if not check.readers and not check.begun:
                 self._forget(check)
 
-    def _queued(self, key: _Key, schema: str) -> _Check:
+    def _queued(self, key: _Key, form: str) -> _Check:
         """Raises Overloaded."""
         principal, limits = key[0], self._limits
         waiting = sum(map(len, self._queues.values()))
         own = self._queues.get(principal, ())
         if waiting >= limits.waiting or len(own) >= limits.waiting_per_principal:
-            raise Overloaded("too many schemas wait to be compiled")
-        check = self._open[key] = _Check(key, schema)
+            raise Overloaded("too many forms wait to be compiled")
+        check = self._open[key] = _Check(key, form)
         self._queues.setdefault(principal, deque()).append(check)
         self._begin_next()
         return check
@@ -119,7 +119,7 @@ class GrammarChecks:
 
     async def _run(self, principal: str, check: _Check) -> None:
         try:
-            verdict = await self._compile(check.schema)
+            verdict = await self._compile(check.form)
         except asyncio.CancelledError:
             check.verdict.cancel()
             raise

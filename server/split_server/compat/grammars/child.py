@@ -1,4 +1,4 @@
-"""A grammar's own process: it compiles one schema, and may steer one reply.
+"""A grammar's own process: it compiles one form, and may steer one reply.
 
 It was forked from the process that holds the vocabulary, speaks with the server over a socket of
 its own, and ends with that. The system kills it when its allowance is spent.
@@ -12,12 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from split_client.grammar.constraint import JsonConstraint
-from split_client.grammar.json import GrammarInvalid, compiled, rules_of
+from split_client.grammar.compiling import FormConstraint, compiled_form
+from split_client.grammar.errors import GrammarInvalid
+from split_client.grammar.form import Form, form_in
 from split_client.grammar.vocabulary import Vocabulary
 from split_server.compat.grammars.allowance import Allowance, bound_memory, make_way
 from split_server.compat.grammars.limits import GrammarLimits
-from split_server.compat.grammars.messages import MASK, document, pack, packed, read
+from split_server.compat.grammars.messages import (
+    MASK,
+    MOST_FORCED,
+    document,
+    pack,
+    packed,
+    read,
+)
 
 
 def attend(source: socket.socket, vocabulary: Vocabulary, limits: GrammarLimits) -> None:
@@ -29,7 +37,7 @@ def attend(source: socket.socket, vocabulary: Vocabulary, limits: GrammarLimits)
         return
     asked = document(body)
     allowance = _allowance(bool(asked.get("reply")), limits)
-    constraint = _compiled(source, vocabulary, json.loads(asked["schema"]))
+    constraint = _compiled(source, vocabulary, form_in(json.loads(asked["form"])))
     if constraint is None:
         return
     allowance.end()
@@ -50,31 +58,37 @@ def _allowance(reply: bool, limits: GrammarLimits) -> Allowance:
     return allowance
 
 
-def _compiled(
-    source: socket.socket, vocabulary: Vocabulary, schema: dict[str, Any] | None
-) -> JsonConstraint | None:
-    """The state of a reply, None for a schema that was refused. ``schema`` None: any object."""
+def _compiled(source: socket.socket, vocabulary: Vocabulary, form: Form) -> FormConstraint | None:
+    """The state of a reply, None for a form that was refused."""
     try:
-        constraint = compiled(vocabulary, rules_of(schema))()
+        constraint = compiled_form(vocabulary, form)()
     except GrammarInvalid as refusal:
-        source.sendall(packed({"refused": refusal.reason}))
+        source.sendall(packed(_refused(refusal)))
         return None
     source.sendall(packed({"compiled": True}))
     return constraint
 
 
 def _answer(
-    constraint: JsonConstraint, asked: dict[str, Any], allowance: Allowance, limits: GrammarLimits
+    constraint: FormConstraint, asked: dict[str, Any], allowance: Allowance, limits: GrammarLimits
 ) -> bytes:
     match asked:
         case {"allowed": int(remaining)}:
             try:
                 mask = constraint.allowed(remaining)
             except GrammarInvalid as refusal:
-                return packed({"refused": refusal.reason})
+                return packed(_refused(refusal))
             return pack(MASK + np.packbits(mask, bitorder="little").tobytes())
         case {"accept": int(token)}:
             allowance.earn(limits.token_cpu)
             constraint.accept(token)
             return packed({"finished": constraint.finished})
+        case {"forced": int(remaining)}:
+            return packed({"tokens": constraint.forced(min(remaining, MOST_FORCED))})
+        case {"permitted": list(tokens), "remaining": int(remaining)}:
+            return packed({"count": constraint.permitted(tokens[:MOST_FORCED], remaining)})
     return packed({"refused": "a message that is not known"})
+
+
+def _refused(refusal: GrammarInvalid) -> dict[str, Any]:
+    return {"refused": refusal.reason, "code": refusal.code}

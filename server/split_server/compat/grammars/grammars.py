@@ -1,6 +1,6 @@
-"""Grammars for replies of this server, out of schemas by strangers.
+"""Grammars for replies of this server, out of forms by strangers.
 
-What a schema costs cannot be told from it, so that every one is compiled and followed in a process
+What a form costs cannot be told from it, so that every one is compiled and followed in a process
 of its own, with limits that the system enforces. Nothing of it is in the server's process.
 """
 
@@ -12,11 +12,11 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
 
 from split_client.generation.constraint import Constraint
-from split_client.grammar.json import GrammarInvalid, rules_of
-from split_client.grammar.schema import MAX_SCHEMA_BYTES
+from split_client.grammar.errors import FormTooCostly, GrammarInvalid
+from split_client.grammar.form import Form, JsonSchema, checked_form, document_of
+from split_client.grammar.json import rules_of
 from split_server.compat.grammars.checks import GrammarChecks, Verdict
 from split_server.compat.grammars.limits import GrammarLimits
 from split_server.compat.grammars.messages import LENGTH, Torn, asking, document, length_of
@@ -38,7 +38,7 @@ MakeConstraint = Callable[[], AbstractContextManager[Constraint]]
 class Grammars:
     """The grammars of one model's vocabulary. Lives on the event loop; :meth:`close` it when done.
 
-    Nothing is started before a schema comes.
+    Nothing is started before a form comes.
     """
 
     def __init__(self, words: Words, limits: GrammarLimits | None = None) -> None:
@@ -48,12 +48,12 @@ class Grammars:
         self._threads = Threads("grammars", _THREADS)
         self._checks = GrammarChecks(self._verdict, self._limits)
 
-    async def maker(self, principal: str, schema: dict[str, Any] | None) -> MakeConstraint:
-        """What makes the state of each reply, on a thread that may block; None: any JSON object.
+    async def maker(self, principal: str, form: Form) -> MakeConstraint:
+        """What makes the state of each reply, on a thread that may block.
 
-        Raises GrammarInvalid for a schema that cannot be enforced or costs too much, Overloaded.
+        Raises GrammarInvalid for a form that cannot be enforced or costs too much, Overloaded.
         """
-        text = await self._threads.run(lambda: _text(schema))
+        text = await self._threads.run(lambda: _text(form))
         if not self.process.running:
             await self._threads.run(self.process.start)
         await self._checks.check(principal, text)
@@ -65,20 +65,20 @@ class Grammars:
         self._threads.close()
         self.process.close()
 
-    async def _verdict(self, schema: str) -> Verdict:
-        """Why ``schema`` is refused, None if it will do. Raises Overloaded."""
+    async def _verdict(self, form: str) -> Verdict:
+        """Why ``form`` is refused, None if it will do. Raises Overloaded."""
         with self.process.open() as source:
             source.setblocking(False)
             try:
                 async with asyncio.timeout(self._limits.compile_seconds + _MARGIN_SECONDS):
-                    return await self._compiled(source, schema)
+                    return await self._compiled(source, form)
             except TimeoutError:
                 raise Overloaded("the grammars' process is busy") from None
 
-    async def _compiled(self, source: socket.socket, schema: str) -> Verdict:
+    async def _compiled(self, source: socket.socket, form: str) -> Verdict:
         loop = asyncio.get_running_loop()
         try:
-            await loop.sock_sendall(source, asking(schema, reply=False))
+            await loop.sock_sendall(source, asking(form, reply=False))
             await _read(source)
         except (OSError, Torn):
             raise Overloaded("the system gives a grammar no process") from None
@@ -88,21 +88,18 @@ class Grammars:
         except (OSError, Torn):
             # Ended for its processor time or memory; by the clock alone, the machine is to blame.
             if time.monotonic() - began >= self._limits.compile_seconds:
-                raise Overloaded("the server is too busy to compile this schema") from None
-            return TOO_COSTLY
-        return str(answer["refused"]) if "refused" in answer else None
+                raise Overloaded("the server is too busy to compile this form") from None
+            return FormTooCostly.code, TOO_COSTLY
+        if "refused" not in answer:
+            return None
+        return str(answer.get("code", GrammarInvalid.code)), str(answer["refused"])
 
 
-def _text(schema: dict[str, Any] | None) -> str:
-    """``schema`` as JSON. Raises GrammarInvalid; for a long one only its process does so."""
-    try:
-        text = json.dumps(schema)
-    except (TypeError, ValueError, RecursionError):
-        raise GrammarInvalid("it is not JSON") from None
-    if len(text) > MAX_SCHEMA_BYTES:
-        raise GrammarInvalid(f"it has {len(text)} bytes, more than {MAX_SCHEMA_BYTES}")
-    if len(text) <= _SHORT:
-        rules_of(schema)
+def _text(form: Form) -> str:
+    """``form`` as JSON. Raises GrammarInvalid; for a long schema only its process does so."""
+    text = json.dumps(document_of(checked_form(form)))
+    if isinstance(form, JsonSchema) and len(text) <= _SHORT:
+        rules_of(form.schema)
     return text
 
 

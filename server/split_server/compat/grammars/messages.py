@@ -12,7 +12,9 @@ from typing import Any, Final
 
 MASK: Final = b"m"
 LENGTH: Final = struct.Struct("<I")
-# A schema is bounded by its own room; a mask has one bit for each row of the embedding.
+# Tokens in one answer that are forced, or asked about: a body holds them however they are written.
+MOST_FORCED: Final = 1 << 16
+# A form is bounded by its own room; a mask has one bit for each row of the embedding.
 MAX_BODY: Final = 4 << 20
 
 
@@ -30,11 +32,11 @@ def packed(message: dict[str, Any]) -> bytes:
     return pack(json.dumps(message).encode())
 
 
-def asking(schema: str, *, reply: bool) -> bytes:
-    """What a fresh copy is asked: to steer a ``reply``, or only whether ``schema``, JSON, can be
+def asking(form: str, *, reply: bool) -> bytes:
+    """What a fresh copy is asked: to steer a ``reply``, or only whether ``form``, JSON, can be
     followed.
     """
-    return packed({"schema": schema, "reply": reply})
+    return packed({"form": form, "reply": reply})
 
 
 def read(source: socket.socket) -> bytes | None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from split_client.grammar.json import GrammarInvalid
+from split_client.grammar.errors import TokenizerUnreadable
 from split_server.compat.grammars.limits import GrammarLimits
 from split_server.compat.grammars.messages import Torn, document, read
 from split_wire.errors import Overloaded, ShuttingDown
@@ -90,7 +90,7 @@ class GrammarProcess:
         if self._closed:
             raise ShuttingDown
         if self._unreadable is not None:
-            raise GrammarInvalid(self._unreadable)
+            raise TokenizerUnreadable(self._unreadable)
         if self._clock() < self._rest_until:
             raise Overloaded("the grammars' process does not start", _REST_SECONDS)
 
@@ -137,7 +137,7 @@ class GrammarProcess:
             control.close()
             reason = f"the grammar library cannot read this model's tokenizer ({answer['failed']})"
             self._unreadable = reason
-            raise GrammarInvalid(reason)
+            raise TokenizerUnreadable(reason)
         # A full queue is told at once: whoever asks may be the event loop.
         control.setblocking(False)
         with self._using:

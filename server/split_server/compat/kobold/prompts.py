@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.kobold.documents import Documents
 from split_server.compat.kobold.request import MAX_NAME, Defaults, KoboldRequest, kobold_request
 from split_server.compat.kobold.running import Item, replies
@@ -20,6 +21,7 @@ class Prepared:
     request: KoboldRequest
     prompt: tuple[int, ...]
     documents: Documents
+    constraint: MakeConstraint | None
 
 
 class Prompts:
@@ -34,7 +36,8 @@ class Prompts:
     async def prepare(self, principal: str, values: Mapping[str, Any]) -> Prepared:
         """Parse, encode and check.
 
-        Raises KoboldError, TextTooCostly and what ``Generator.check`` raises.
+        Raises KoboldError, TextTooCostly, GrammarInvalid, Overloaded and what ``Generator.check``
+        raises.
         """
         compat = self._compat
         request = kobold_request(values, compat.generator.info, self._defaults)
@@ -45,12 +48,17 @@ class Prompts:
                 await compat.texts.prompt(principal, prompt, limit, special=request.special)
             )
         compat.generator.check(request.generation(prompt, 0))
-        return Prepared(request, prompt, Documents(request, compat.generator.ends.tokenizer))
+        form, grammars = request.form, compat.grammars
+        constraint = None if form is None else await grammars.maker(principal, form)
+        documents = Documents(request, compat.generator.ends.tokenizer)
+        return Prepared(request, prompt, documents, constraint)
 
     def run(self, principal: str, prepared: Prepared) -> AsyncGenerator[Item, None]:
         """Everything of the reply. Raises what ``Generator.generate`` raises, TimeLimit."""
         generator = self._compat.generator
-        items = replies(generator, principal, prepared.request, prepared.prompt)
+        items = replies(
+            generator, principal, prepared.request, prepared.prompt, prepared.constraint
+        )
         return within(items, generator.seconds)
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import SamplingParams
+from split_client.grammar.form import Form, grammar_form
+from split_client.grammar.keywords import MOST_BYTES
+from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.kobold.attention import AttentionOptions, attention_options
 from split_server.compat.kobold.errors import InvalidRequest
 from split_server.compat.kobold.fields import Fields
@@ -38,7 +41,8 @@ class Defaults:
 @dataclass(frozen=True, slots=True)
 class KoboldRequest:
     """``prompt``: token ids, or text that is still to be encoded (``special`` adds what a prompt
-    begins with); ``logprobs``: how many of the most likely tokens are told, None for none.
+    begins with); ``logprobs``: how many of the most likely tokens are told, None for none;
+    ``form``: what the reply must be.
     """
 
     prompt: tuple[int, ...] | str
@@ -54,9 +58,15 @@ class KoboldRequest:
     name: str | None
     key: str | None
     cache_salt: str | None
+    form: Form | None
 
-    def generation(self, prompt: tuple[int, ...], sample: int) -> GenerationRequest:
-        """The request of one of the samples; a seed that was given counts up from the first."""
+    def generation(
+        self, prompt: tuple[int, ...], sample: int, constraint: MakeConstraint | None = None
+    ) -> GenerationRequest:
+        """The request of one of the samples; a seed that was given counts up from the first.
+
+        ``constraint`` makes the state of each one's form.
+        """
         seed = self.params.seed
         own = None if seed is None else (seed + sample) % _SEEDS
         return GenerationRequest(
@@ -69,6 +79,7 @@ class KoboldRequest:
             attention=None if self.attention is None else self.attention.request(),
             logprobs=self.logprobs,
             cache_salt=self.cache_salt,
+            constraint=constraint,
         )
 
 
@@ -96,7 +107,14 @@ def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Default
         name=fields.text(MAX_NAME, "request_id"),
         key=fields.text(MAX_NAME, "genkey"),
         cache_salt=fields.text(MAX_SALT, "cache_salt"),
+        form=_form(fields),
     )
+
+
+def _form(fields: Fields) -> Form | None:
+    # Clients send an empty one for none.
+    grammar = fields.text(MOST_BYTES, "grammar")
+    return grammar_form(grammar) if grammar else None
 
 
 def _prompt(fields: Fields, vocab_size: int) -> tuple[int, ...] | str:

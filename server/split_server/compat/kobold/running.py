@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent
 from split_server.compat.generator import Generator
+from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.kobold.pieces import Settling
 from split_server.compat.kobold.request import KoboldRequest
 from split_server.compat.request import GenerationRequest
@@ -47,14 +48,20 @@ Item: TypeAlias = Token | Ended
 
 
 def replies(
-    generator: Generator, principal: str, request: KoboldRequest, prompt: tuple[int, ...]
+    generator: Generator,
+    principal: str,
+    request: KoboldRequest,
+    prompt: tuple[int, ...],
+    constraint: MakeConstraint | None = None,
 ) -> AsyncGenerator[Item, None]:
     """Everything of all samples, which run at the same time. Close it to cancel them.
+
+    ``constraint`` makes the state of each one's form.
 
     Raises what ``Generator.generate`` raises.
     """
     sources = [
-        _reply(generator, principal, request.generation(prompt, sample), sample)
+        _reply(generator, principal, request.generation(prompt, sample, constraint), sample)
         for sample in range(request.samples)
     ]
     return sources[0] if len(sources) == 1 else _merged(sources)

@@ -10,7 +10,7 @@ from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
-from split_server.compat.openai.response_format import JsonForm, parse_response_format
+from split_server.compat.openai.response_format import AskedForm, parse_form
 from split_server.compat.openai.tools import Tools, parse_tools
 
 DEFAULT_TOKENS = 1024
@@ -25,7 +25,7 @@ class ChatRequest:
     options: Options
     messages: tuple[dict[str, Any], ...]
     tools: Tools | None
-    form: JsonForm | None
+    form: AskedForm | None
     logprobs: int | None
 
 
@@ -35,9 +35,9 @@ def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
     options = parse_options(fields, served, DEFAULT_TOKENS)
     messages = parse_messages(fields)
     tools = parse_tools(fields)
-    form = parse_response_format(fields)
+    form = parse_form(fields)
     if tools is not None and tools.forced:
-        form = JsonForm(tools.call_schema(), "tools")
+        form = AskedForm.of_schema(tools.call_schema(), "tools")
     return ChatRequest(options, messages, tools, form, _logprobs(fields))
 
 

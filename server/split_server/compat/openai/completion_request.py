@@ -9,7 +9,7 @@ from split_server.compat.openai.errors import InvalidParameter, UnsupportedParam
 from split_server.compat.openai.fields import Fields, as_text
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
-from split_server.compat.openai.response_format import JsonForm, parse_response_format
+from split_server.compat.openai.response_format import AskedForm, parse_form
 
 # OpenAI's own, which its clients count on where they name none.
 DEFAULT_TOKENS = 16
@@ -28,7 +28,7 @@ class CompletionRequest:
     prompts: tuple[PromptText, ...]
     logprobs: int | None
     echo: bool
-    form: JsonForm | None
+    form: AskedForm | None
 
 
 def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionRequest:
@@ -45,7 +45,7 @@ def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionR
     prompts = parse_prompts(fields.raw("prompt"), served)
     if len(prompts) * options.choices > MAX_REPLIES:
         raise InvalidParameter("n", f"so small that prompts times n is at most {MAX_REPLIES}")
-    return CompletionRequest(options, prompts, logprobs, echo, parse_response_format(fields))
+    return CompletionRequest(options, prompts, logprobs, echo, parse_form(fields))
 
 
 def parse_prompts(value: Any, served: ServedModel) -> tuple[PromptText, ...]:

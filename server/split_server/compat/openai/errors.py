@@ -22,6 +22,7 @@ from split_client.generation.errors import (
     NothingAllowed,
     TokenIdOutOfRange,
 )
+from split_client.grammar.errors import GrammarInvalid
 from split_wire.errors import CacheFull, ContextOverflow, FrameTooLarge, Overloaded, SplitError
 
 _INVALID = "invalid_request_error"
@@ -66,10 +67,14 @@ class UnsupportedParameter(OpenAIError):
         super().__init__(f"{param} is not supported here: {reason}", param)
 
 
-class SchemaRefused(OpenAIError):
-    """A JSON schema that cannot be enforced."""
+class FormRefused(OpenAIError):
+    """A form of the reply that cannot be enforced."""
 
-    code = "invalid_schema"
+    def __init__(self, error: GrammarInvalid, param: str) -> None:
+        # What a schema is refused for is in the message, as of every parameter.
+        schema = param.endswith(("schema", "tools", "json"))
+        self.code = GrammarInvalid.code if schema else error.code
+        super().__init__(str(error), param)
 
 
 class InvalidBody(OpenAIError):

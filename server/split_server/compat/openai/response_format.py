@@ -1,27 +1,44 @@
-"""``response_format``: which form the reply must have."""
+"""Which form the reply must have: ``response_format``, and the ``guided_`` fields of vLLM."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from split_client.grammar.form import Choice, Form, JsonObject, JsonSchema, Regex, grammar_form
+from split_client.grammar.keywords import MOST_BYTES, MOST_CHOICES
 from split_server.compat.openai.errors import InvalidParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, as_text
 from split_server.compat.openai.tools import MAX_SCHEMA
 
-_KINDS = ("text", "json_object", "json_schema")
+_KINDS: Final = ("text", "json_object", "json_schema")
 
 
 @dataclass(frozen=True, slots=True)
-class JsonForm:
-    """A reply that is JSON; ``schema`` None: any object. ``param``: where it was asked for."""
+class AskedForm:
+    """The form of a reply; ``param``: where it was asked for."""
 
-    schema: dict[str, Any] | None
+    form: Form
     param: str = "response_format"
 
+    @classmethod
+    def of_schema(cls, schema: dict[str, Any], param: str) -> AskedForm:
+        """JSON of ``schema``. Raises GrammarInvalid."""
+        return cls(JsonSchema.of(schema), param)
 
-def parse_response_format(fields: Fields) -> JsonForm | None:
-    """None for text. Raises InvalidParameter."""
+
+def parse_form(fields: Fields) -> AskedForm | None:
+    """None for text of any form. Raises InvalidParameter."""
+    asked = [_response_format(fields)]
+    asked += [read(fields, name) for name, read in _GUIDED.items() if name in fields]
+    found = [form for form in asked if form is not None]
+    if len(found) > 1:
+        raise InvalidParameter(found[1].param, "left out beside " + found[0].param)
+    return found[0] if found else None
+
+
+def _response_format(fields: Fields) -> AskedForm | None:
     form = fields.inner("response_format")
     if form is None:
         return None
@@ -31,9 +48,41 @@ def parse_response_format(fields: Fields) -> JsonForm | None:
     if kind == "text":
         return None
     if kind == "json_object":
-        return JsonForm(None)
+        return AskedForm(JsonObject())
     inner = form.inner("json_schema")
     schema = None if inner is None else inner.document("schema", MAX_SCHEMA)
     if schema is None:
         raise InvalidParameter("response_format.json_schema.schema", "a JSON schema")
-    return JsonForm(schema, "response_format.json_schema.schema")
+    return AskedForm.of_schema(schema, "response_format.json_schema.schema")
+
+
+def _json(fields: Fields, name: str) -> AskedForm:
+    if isinstance(fields.raw(name), str):
+        return AskedForm(JsonSchema(_text(fields, name)), name)
+    return AskedForm.of_schema(fields.document(name, MAX_SCHEMA) or {}, name)
+
+
+def _regex(fields: Fields, name: str) -> AskedForm:
+    return AskedForm(Regex(_text(fields, name)), name)
+
+
+def _grammar(fields: Fields, name: str) -> AskedForm:
+    return AskedForm(grammar_form(_text(fields, name)), name)
+
+
+def _choice(fields: Fields, name: str) -> AskedForm:
+    given = fields.items(name, MOST_CHOICES) or []
+    texts = [as_text(text, f"{name}[{at}]", MOST_BYTES) for at, text in enumerate(given)]
+    return AskedForm(Choice(tuple(texts)), name)
+
+
+def _text(fields: Fields, name: str) -> str:
+    return fields.text(name, MOST_BYTES) or ""
+
+
+_GUIDED: Final[dict[str, Callable[[Fields, str], AskedForm]]] = {
+    "guided_json": _json,
+    "guided_regex": _regex,
+    "guided_choice": _choice,
+    "guided_grammar": _grammar,
+}

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from split_client.errors import PromptTooLong
-from split_client.grammar.json import GrammarInvalid
+from split_client.grammar.errors import GrammarInvalid
 from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
-from split_server.compat.openai.errors import SchemaRefused
+from split_server.compat.openai.errors import FormRefused
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.replies import ReplyReader
-from split_server.compat.openai.response_format import JsonForm
+from split_server.compat.openai.response_format import AskedForm
 from split_server.compat.openai.token_texts import TokenTexts
 from split_server.compat.openai.tool_calls import CallReader
 from split_server.compat.openai.tools import Tools
@@ -92,14 +92,14 @@ class OpenAIService:
             return await self.chat_prompt(principal, asked.messages, asked.tools, answered=False)
         return await self.plain_prompt(principal, asked.prompt)
 
-    async def constraint(self, principal: str, form: JsonForm | None) -> MakeConstraint | None:
-        """The maker of the grammar's state for ``form``. Raises SchemaRefused, Overloaded."""
+    async def constraint(self, principal: str, form: AskedForm | None) -> MakeConstraint | None:
+        """The maker of the grammar's state for ``form``. Raises FormRefused, Overloaded."""
         if form is None:
             return None
         try:
-            return await self._grammars.maker(principal, form.schema)
+            return await self._grammars.maker(principal, form.form)
         except GrammarInvalid as error:
-            raise SchemaRefused(str(error), form.param) from None
+            raise FormRefused(error, form.param) from None
 
 
 def new_id(prefix: str) -> str:

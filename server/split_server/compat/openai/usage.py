@@ -25,11 +25,12 @@ class Usage:
         if not isinstance(event, TokenEvent):
             return
         self._completion += 1
-        # What of the prompt was not sent for its first reply's first token was cached.
         prompt = index // self._choices
-        self._cached.setdefault(
-            prompt, max(0, self._prompts[prompt] - (event.rows - event.restored))
-        )
+        # Tokens that need no step tell nothing of the prompt.
+        if event.rows:
+            # What of the prompt was not computed for its first reply's first step was cached.
+            cached = max(0, self._prompts[prompt] - event.prompt_computed)
+            self._cached.setdefault(prompt, cached)
 
     def document(self) -> dict[str, Any]:
         """As OpenAI tells it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_client.grammar.keywords import MOST_BYTES
 from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
 from split_server.compat.request import MAX_SALT
@@ -65,6 +66,7 @@ _GENERATION: Schema = {
     "request_id": optional("string", maxLength=MAX_NAME),
     "genkey": optional("string", maxLength=MAX_NAME),
     "cache_salt": optional("string", maxLength=MAX_SALT),
+    "grammar": optional("string", maxLength=MOST_BYTES),
 }
 KOBOLD_SCHEMAS: Schema = {
     "KoboldError": record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from split_client.generation.sampling.params import MAX_BIASED_TOKENS
+from split_client.grammar.keywords import MOST_BYTES, MOST_CHOICES
 from split_server.compat.openai.chat_request import DEFAULT_TOKENS as CHAT_TOKENS
 from split_server.compat.openai.completion_request import DEFAULT_TOKENS as TEXT_TOKENS
 from split_server.compat.openai.completion_request import MAX_PROMPTS
@@ -63,6 +64,15 @@ _SAMPLING: Schema = {
                     "json_schema": record({"schema": {"type": "object"}}, {"name": _TEXT}),
                 }
             ),
+        ]
+    },
+    "guided_json": {"type": ["object", "string", "null"]},
+    "guided_regex": optional("string", maxLength=MOST_BYTES),
+    "guided_grammar": optional("string", maxLength=MOST_BYTES),
+    "guided_choice": {
+        "anyOf": [
+            {"type": "null"},
+            listed({"type": "string", "minLength": 1}, minItems=1, maxItems=MOST_CHOICES),
         ]
     },
 }

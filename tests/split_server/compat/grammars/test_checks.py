@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from split_client.grammar.json import GrammarInvalid
-from split_server.compat.grammars.checks import GrammarChecks
+from split_client.grammar.errors import GrammarInvalid
+from split_server.compat.grammars.checks import GrammarChecks, Verdict
 from split_server.compat.grammars.limits import GrammarLimits
 from split_wire.errors import Overloaded
 from tests.engines import run
@@ -20,14 +20,14 @@ class Compiler:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
-        self._ends: dict[str, asyncio.Future[str | None]] = {}
+        self._ends: dict[str, asyncio.Future[Verdict]] = {}
 
-    async def __call__(self, rules: str) -> str | None:
+    async def __call__(self, rules: str) -> Verdict:
         self.begun.append(rules)
         self._ends[rules] = asyncio.get_running_loop().create_future()
         return await self._ends[rules]
 
-    def end(self, rules: str, verdict: str | None = None) -> None:
+    def end(self, rules: str, verdict: Verdict = None) -> None:
         self._ends[rules].set_result(verdict)
 
 
@@ -84,7 +84,7 @@ def test_one_schema_of_a_principal_is_compiled_once_and_its_outcome_remembered()
         checks = GrammarChecks(compiler, LIMITS)
         waits = asked(checks, "a", "x", "x", "x")
         await settle()
-        compiler.end("x", "no")
+        compiler.end("x", ("invalid_schema", "no"))
         for wait in waits:
             with pytest.raises(GrammarInvalid, match="no"):
                 await wait
@@ -151,7 +151,7 @@ def test_a_failure_is_told_and_not_remembered() -> None:
     async def main() -> int:
         tries = list[str]()
 
-        async def failing(rules: str) -> str | None:
+        async def failing(rules: str) -> Verdict:
             tries.append(rules)
             raise Overloaded("busy")
 

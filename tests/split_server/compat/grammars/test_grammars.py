@@ -19,7 +19,10 @@ import numpy as np
 import psutil
 import pytest
 
-from split_client.grammar.json import GrammarInvalid, JsonGrammars
+from split_client.grammar.compiling import compiled_form
+from split_client.grammar.errors import GrammarInvalid
+from split_client.grammar.form import Form, JsonObject, JsonSchema
+from split_client.grammar.vocabulary import Vocabulary
 from split_server.compat.grammars.grammars import Grammars, MakeConstraint
 from split_server.compat.grammars.limits import GrammarLimits
 from split_server.compat.grammars.process import GrammarProcess, Words
@@ -50,6 +53,10 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tiny_tokenizer(tmp_path_factory.mktemp("tokenizer"))
 
 
+def form(schema: dict[str, Any] | None) -> Form:
+    return JsonObject() if schema is None else JsonSchema.of(schema)
+
+
 @asynccontextmanager
 async def opened(tokenizer: Any, limits: GrammarLimits = PATIENT) -> AsyncIterator[Grammars]:
     grammars = Grammars(Words(tokenizer.to_str(), ROWS, EOS), limits)
@@ -65,15 +72,17 @@ def written(make: MakeConstraint, seed: int, most: int) -> list[int]:
 
 
 def test_replies_are_those_of_the_grammar_in_the_same_process(tokenizer: Any) -> None:
-    near = JsonGrammars(tokenizer.to_str(), ROWS, EOS)
+    near = Vocabulary(tokenizer.to_str(), ROWS, EOS)
 
     async def main() -> None:
         async with opened(tokenizer) as grammars:
             for seed in range(4):
                 schema = random_schema(seed)
-                make = await grammars.maker("a", schema)
+                make = await grammars.maker("a", form(schema))
                 tokens = await asyncio.to_thread(written, make, seed, 250)
-                assert tokens == write(near.schema(schema)(), weighted(seed), 250, EOS)
+                assert tokens == write(
+                    compiled_form(near, form(schema))(), weighted(seed), 250, EOS
+                )
                 jsonschema.validate(json.loads(tokenizer.decode(tokens)), schema)
 
     run(main())
@@ -88,10 +97,10 @@ def test_any_object_is_made_without_a_schema_and_a_grammar_that_is_nested_deeply
 
     async def main() -> None:
         async with opened(tokenizer) as grammars:
-            make = await grammars.maker("a", None)
+            make = await grammars.maker("a", form(None))
             text = tokenizer.decode(await asyncio.to_thread(written, make, 3, 60))
             assert isinstance(json.loads(text), dict)
-            make = await grammars.maker("a", {"$ref": "#/$defs/n399", "$defs": levels})
+            make = await grammars.maker("a", form({"$ref": "#/$defs/n399", "$defs": levels}))
             assert len(await asyncio.to_thread(written, make, 0, 40)) == 40
 
     run(main())
@@ -102,7 +111,7 @@ def test_a_short_schema_that_no_grammar_is_made_of_needs_no_process(tokenizer: A
         async with opened(tokenizer) as grammars:
             for schema in ({"multipleOf": 99999989}, {"minProperties": 3}):
                 with pytest.raises(GrammarInvalid):
-                    await grammars.maker("a", schema)
+                    await grammars.maker("a", form(schema))
             assert grammars.process.pid is None
 
     run(main())
@@ -115,11 +124,11 @@ def test_a_schema_that_costs_too_much_is_refused_and_its_process_ended(
     async def main() -> None:
         async with opened(tokenizer) as grammars:
             with pytest.raises(GrammarInvalid, match="more time or memory"):
-                await grammars.maker("a", COSTLY[name])
+                await grammars.maker("a", form(COSTLY[name]))
             await gone(grammars)
             # The outcome is remembered: nothing is compiled again.
             with pytest.raises(GrammarInvalid, match="more time or memory"):
-                await grammars.maker("a", COSTLY[name])
+                await grammars.maker("a", form(COSTLY[name]))
             assert not descendants(grammars)
 
     run(main())
@@ -131,7 +140,7 @@ def test_memory_ends_a_schema_before_its_time_does(tokenizer: Any) -> None:
         limits = replace(PATIENT, memory=8 << 20, compile_cpu=60.0)
         async with opened(tokenizer, limits) as grammars:
             with pytest.raises(GrammarInvalid, match="more time or memory"):
-                await grammars.maker("a", COSTLY["choices of multiples"])
+                await grammars.maker("a", form(COSTLY["choices of multiples"]))
             await gone(grammars)
 
     run(main())
@@ -143,7 +152,7 @@ def test_a_machine_without_time_is_told_and_not_remembered(tokenizer: Any) -> No
         async with opened(tokenizer, limits) as grammars:
             for _ in range(2):
                 with pytest.raises(Overloaded):
-                    await grammars.maker("a", COSTLY["choices of multiples"])
+                    await grammars.maker("a", form(COSTLY["choices of multiples"]))
                 await gone(grammars)
 
     run(main())
@@ -153,11 +162,11 @@ def test_a_compilation_goes_on_for_the_request_that_comes_again(tokenizer: Any) 
     async def main() -> None:
         async with opened(tokenizer, replace(PATIENT, seconds=0.02)) as grammars:
             with pytest.raises(Overloaded):
-                await grammars.maker("a", COSTLY["many names"])
+                await grammars.maker("a", form(COSTLY["many names"]))
             await some(grammars)
             await gone(grammars)
             with pytest.raises(GrammarInvalid, match="more time or memory"):
-                await grammars.maker("a", COSTLY["many names"])
+                await grammars.maker("a", form(COSTLY["many names"]))
 
     run(main())
 
@@ -166,8 +175,8 @@ def test_what_a_reply_costs_later_ends_its_grammar_and_no_other_one(tokenizer: A
     async def main() -> None:
         limits = replace(PATIENT, reply_cpu=0.2, token_cpu=0.0)
         async with opened(tokenizer, limits) as grammars:
-            other = await grammars.maker("a", {"type": "boolean"})
-            make = await grammars.maker("a", {"type": "string"})
+            other = await grammars.maker("a", form({"type": "boolean"}))
+            make = await grammars.maker("a", form({"type": "string"}))
             with other() as beside, make() as constraint:
                 with pytest.raises(GrammarInvalid, match="more time or memory"):
                     await asyncio.to_thread(spent, constraint)
@@ -185,13 +194,13 @@ def spent(constraint: Any) -> None:
 def test_a_request_that_leaves_does_not_leave_its_schema_running(tokenizer: Any) -> None:
     async def main() -> None:
         async with opened(tokenizer) as grammars:
-            await grammars.maker("a", None)
+            await grammars.maker("a", form(None))
             await gone(grammars)
-            asked = asyncio.ensure_future(grammars.maker("a", COSTLY["many multiples"]))
+            asked = asyncio.ensure_future(grammars.maker("a", form(COSTLY["many multiples"])))
             await some(grammars)
             asked.cancel()
             # The principal's place is taken until nothing of it runs any more.
-            await grammars.maker("a", {"type": "boolean"})
+            await grammars.maker("a", form({"type": "boolean"}))
             await gone(grammars)
 
     run(main())
@@ -200,12 +209,12 @@ def test_a_request_that_leaves_does_not_leave_its_schema_running(tokenizer: Any)
 def test_the_process_is_started_again_when_it_was_ended(tokenizer: Any) -> None:
     async def main() -> None:
         async with opened(tokenizer) as grammars:
-            make = await grammars.maker("a", {"const": 1})
+            make = await grammars.maker("a", form({"const": 1}))
             pid = grammars.process.pid
             assert pid is not None
             os.kill(pid, signal.SIGKILL)
             await until(lambda: not grammars.process.running)
-            make = await grammars.maker("a", {"const": 2})
+            make = await grammars.maker("a", form({"const": 2}))
             assert tokenizer.decode(await asyncio.to_thread(written, make, 0, 9)) == "2"
 
     run(main())
@@ -214,9 +223,9 @@ def test_the_process_is_started_again_when_it_was_ended(tokenizer: Any) -> None:
 def test_closing_ends_every_process_at_once(tokenizer: Any) -> None:
     async def main() -> None:
         async with opened(tokenizer) as grammars:
-            await grammars.maker("a", None)
+            await grammars.maker("a", form(None))
             await gone(grammars)
-            asked = asyncio.ensure_future(grammars.maker("a", COSTLY["many multiples"]))
+            asked = asyncio.ensure_future(grammars.maker("a", form(COSTLY["many multiples"])))
             await some(grammars)
             pid = grammars.process.pid
             assert pid is not None
@@ -225,7 +234,7 @@ def test_closing_ends_every_process_at_once(tokenizer: Any) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await asked
             with pytest.raises(ShuttingDown):
-                await grammars.maker("a", None)
+                await grammars.maker("a", form(None))
 
     run(main())
 
@@ -234,7 +243,7 @@ def test_a_tokenizer_that_the_library_cannot_read_is_told(tokenizer: Any) -> Non
     async def main() -> None:
         grammars = Grammars(Words("{}", ROWS, EOS), PATIENT)
         with pytest.raises(GrammarInvalid, match="tokenizer"):
-            await grammars.maker("a", None)
+            await grammars.maker("a", form(None))
         grammars.close()
 
     run(main())

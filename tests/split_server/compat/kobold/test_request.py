@@ -8,6 +8,7 @@ import pytest
 
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.sampling.params import SamplingParams
+from split_client.grammar.form import Gbnf, Lark
 from split_server.compat.kobold.errors import InvalidParameter, InvalidRequest, InvalidToken
 from split_server.compat.kobold.request import (
     DEFAULT_MAX_TOKENS,
@@ -141,3 +142,11 @@ def test_what_is_wrong_is_refused_before_anything_runs(
 ) -> None:
     with pytest.raises(error):
         parsed(**fields)
+
+
+def test_a_grammar_is_read_by_its_content_and_an_empty_one_is_none() -> None:
+    assert parsed(grammar='root ::= "a"').form == Gbnf('root ::= "a"')
+    assert parsed(grammar='start: "a"').form == Lark('start: "a"')
+    assert parsed(grammar="").form is None
+    with pytest.raises(InvalidParameter, match="grammar"):
+        parsed(grammar=3)

@@ -24,7 +24,8 @@ END = 2
 
 
 def token(number: int, text: str, rows: int = 1) -> TokenEvent:
-    return TokenEvent(number, text, 1.0, rows, TIMING, None, TokenLogprobs(-0.5, ()))
+    likely = TokenLogprobs(-0.5, ())
+    return TokenEvent(number, text, 1.0, rows, TIMING, None, likely, prompt_rows=rows)
 
 
 def read(reader: ReplyReader, *events: Event) -> Reply:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from split_client.grammar.form import Choice, Form, Gbnf, JsonObject, JsonSchema, Lark, Regex
 from split_server.compat.openai.errors import (
     InvalidParameter,
     ModelNotFound,
@@ -171,6 +172,31 @@ def test_a_form_is_asked_for_with_or_without_a_schema() -> None:
         response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
     ).form
     assert plain is not None
-    assert plain.schema is None
+    assert plain.form == JsonObject()
     assert shaped is not None
-    assert shaped.schema == schema
+    assert shaped.form == JsonSchema.of(schema)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "form"),
+    [
+        ("guided_json", {"type": "object"}, JsonSchema('{"type": "object"}')),
+        ("guided_json", '{"type": "null"}', JsonSchema('{"type": "null"}')),
+        ("guided_regex", "[a-z]+", Regex("[a-z]+")),
+        ("guided_choice", ["yes", "no"], Choice(("yes", "no"))),
+        ("guided_grammar", 'start: "a"', Lark('start: "a"')),
+        ("guided_grammar", 'root ::= "a"', Gbnf('root ::= "a"')),
+    ],
+)
+def test_a_form_may_be_asked_for_as_vllm_has_it(field: str, value: Any, form: Form) -> None:
+    asked = chat(**{field: value}).form
+    assert asked is not None
+    assert (asked.form, asked.param) == (form, field)
+
+
+def test_two_forms_at_once_and_fields_of_other_types_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="guided_regex must be left out beside"):
+        chat(response_format={"type": "json_object"}, guided_regex="a")
+    for wrong in ({"guided_regex": 3}, {"guided_choice": "a"}, {"guided_choice": [3]}):
+        with pytest.raises(InvalidParameter):
+            chat(**wrong)

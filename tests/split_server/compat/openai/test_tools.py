@@ -5,6 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from split_client.grammar.form import JsonSchema
 from tests.split_server.compat.openai.requests import chat, tool
 
 POINT = {
@@ -21,8 +22,9 @@ TEXT = {"type": "object", "properties": {"t": {"type": "string"}}, "required": [
 def schema(choice: Any, *tools: dict[str, Any]) -> dict[str, Any]:
     asked = chat(tools=list(tools), tool_choice=choice)
     assert asked.form is not None
-    assert asked.form.schema is not None
-    return asked.form.schema
+    assert isinstance(asked.form.form, JsonSchema)
+    schema: dict[str, Any] = asked.form.form.schema
+    return schema
 
 
 def accepts(found: dict[str, Any], value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,34 @@ def test_a_schema_that_cannot_be_enforced_is_refused_in_words(
     tool = {"type": "function", "function": {"name": "f", "parameters": wrong}}
     answer = post(server, CHAT, messages=HELLO, tools=[tool], tool_choice="required")
     assert refused(answer, 400)["param"] == "tools"
+
+
+@pytest.mark.parametrize(
+    ("guided", "pattern"),
+    [
+        ({"guided_regex": "[a-c]{2,4}"}, "[a-c]{2,4}"),
+        ({"guided_choice": ["yes", "no"]}, "yes|no"),
+        ({"guided_grammar": 'root ::= "x" "y"+'}, "xy+"),
+        ({"guided_json": {"const": [1, 2]}}, r"\[1, 2\]"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_forms_are_asked_for_as_vllm_has_them(
+    server: RunningServer, guided: dict[str, Any], pattern: str
+) -> None:
+    asked: dict[str, Any] = {**guided, "max_tokens": 30, "seed": 4, "temperature": 1}
+    chatted = chat(server, **asked)["choices"][0]["message"]["content"]
+    text = completion(server, prompt="x", **asked)["choices"][0]["text"]
+    assert re.fullmatch(pattern, chatted)
+    assert re.fullmatch(pattern, text)
+
+
+def test_a_form_that_cannot_be_followed_is_refused_by_its_code(server: RunningServer) -> None:
+    for guided, code in (
+        ({"guided_regex": "a(?=b)"}, "form_invalid"),
+        ({"guided_grammar": 'start: "a" start'}, "form_endless"),
+        ({"guided_choice": []}, "form_invalid"),
+        ({"guided_json": {"not": {}}}, "invalid_schema"),
+    ):
+        error = refused(post(server, CHAT, messages=HELLO, **guided), 400)
+        assert (error["code"], error["param"]) == (code, *guided)

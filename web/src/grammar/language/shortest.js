@@ -121,7 +121,11 @@ function chainLength(of, measure) {
   return length + measure(rest);
 }
 
-/** @param {import('./expressions.js').Expressions} expressions @param {Expression} of @param {Measure} measure @returns {number} */
+/**
+ * @param {import('./expressions.js').Expressions} expressions @param {Expression} of
+ * @param {Measure} measure
+ * @returns {number}
+ */
 function bareLength(expressions, of, measure) {
   const lengths = classesOf(of).map((byte) => 1 + measure(expressions.after(of, byte)));
   return Math.min(Infinity, ...lengths);

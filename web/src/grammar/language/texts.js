@@ -10,7 +10,11 @@ export function oneOfTexts(expressions, texts) {
   return branch(expressions, [...new Set(texts)].sort(), 0);
 }
 
-/** @param {import('./expressions.js').Expressions} x @param {string[]} texts sorted, alike up to `from` @param {number} from @returns {Expression} */
+/**
+ * @param {import('./expressions.js').Expressions} x @param {string[]} texts sorted, alike up to `from`
+ * @param {number} from
+ * @returns {Expression}
+ */
 function branch(x, texts, from) {
   if (!texts.length) return x.never;
   const to = alikeUpTo(texts[0], texts[texts.length - 1], from);
@@ -27,7 +31,10 @@ function branch(x, texts, from) {
   return x.cat(begins, x.alt(longer.length < texts.length ? [x.empty, ...rests] : rests));
 }
 
-/** Of sorted texts, what the first and the last have alike all have. @param {string} first @param {string} last @param {number} at */
+/**
+ * Of sorted texts, what the first and the last have alike all have.
+ * @param {string} first @param {string} last @param {number} at
+ */
 function alikeUpTo(first, last, at) {
   while (at < first.length && first[at] === last[at]) at++;
   return at;

@@ -142,7 +142,11 @@ function isAlone(schema, keyword) {
   return Object.keys(schema).every((name) => name === keyword || !KEYWORDS.enforced.includes(name));
 }
 
-/** Schemas of which one holds, where nothing else does: they keep their names. @param {Schema} schema @returns {unknown[] | null} */
+/**
+ * Schemas of which one holds, where nothing else does: they keep their names.
+ * @param {Schema} schema
+ * @returns {unknown[] | null}
+ */
 function optionsOf(schema) {
   if (schema.anyOf && isAlone(schema, 'anyOf')) return schema.anyOf;
   if (schema.oneOf && isAlone(schema, 'oneOf')) return schema.oneOf;

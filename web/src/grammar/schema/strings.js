@@ -48,7 +48,10 @@ export class Strings {
     return this._quoted(this._matching(pattern, path));
   }
 
-  /** Names that are none of `names` and match none of `patterns`. @param {string[]} names @param {string[]} patterns @param {string} path */
+  /**
+   * Names that are none of `names` and match none of `patterns`.
+   * @param {string[]} names @param {string[]} patterns @param {string} path
+   */
   otherNames(names, patterns, path) {
     const x = this._x;
     const taken = names.map((name) => bytesOfText(JSON.stringify(name).slice(1, -1)));

@@ -27,7 +27,10 @@ export class Masks {
     this._entries = 0;
   }
 
-  /** Sets in `mask` [rows] the tokens after which `of` can be completed by at most `left` more. @param {Expression} of @param {number} left @param {Uint8Array} mask */
+  /**
+   * Sets in `mask` [rows] the tokens after which `of` can be completed by at most `left` more.
+   * @param {Expression} of @param {number} left @param {Uint8Array} mask
+   */
   allow(of, left, mask) {
     this._fill(of, 0, left, mask);
   }
@@ -115,7 +118,10 @@ export class Masks {
     return inside;
   }
 
-  /** @param {Expression} of @param {number} node @param {number[]} tokens @param {{exits: number[], worst: number}} found */
+  /**
+   * @param {Expression} of @param {number} node @param {number[]} tokens
+   * @param {{exits: number[], worst: number}} found
+   */
   _walk(of, node, tokens, found) {
     const { end, byte, first, order } = this._tree;
     for (let child = node + 1; child < end[node]; child = end[child]) {
@@ -128,7 +134,10 @@ export class Masks {
     }
   }
 
-  /** A count that no token can reach is none, so that what differs by it alone is walked once. @param {Expression} head */
+  /**
+   * A count that no token can reach is none, so that what differs by it alone is walked once.
+   * @param {Expression} head
+   */
   _shortened(head) {
     if (head.kind !== 'repeat') return head;
     const { longest } = this._tree;

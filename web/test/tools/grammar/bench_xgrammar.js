@@ -20,7 +20,10 @@ const { GrammarCompiler, GrammarMatcher, TokenizerInfo } = /** @type {any} */ (g
 /** @param {string} name @param {number} from */
 const since = (name, from) => ({ [name]: Number((performance.now() - from).toFixed(2)) });
 
-/** Its bytes as the package takes them: bytes that are no text by their number. @param {{bytes: Uint8Array, offsets: Uint32Array}} tokens */
+/**
+ * Its bytes as the package takes them: bytes that are no text by their number.
+ * @param {{bytes: Uint8Array, offsets: Uint32Array}} tokens
+ */
 function fallback({ bytes, offsets }) {
   return Array.from({ length: offsets.length - 1 }, (_, id) => {
     const own = bytes.subarray(offsets[id], offsets[id + 1]);
