@@ -3,7 +3,9 @@ import { FormEndless, FormImpossible, FormInvalid } from './errors.js';
 import { bytesOfText, plainly } from './language/characters.js';
 import { Expressions } from './language/expressions.js';
 import { wholeMatch } from './language/regex.js';
+import { oneOfTexts } from './language/texts.js';
 import { isImpossible, settleRefs, shortest } from './language/shortest.js';
+import { requireProgress } from './language/progress.js';
 import { Compiler } from './schema/compiler.js';
 import { readSchema } from './schema/document.js';
 import { KEYWORDS } from './schema/keywords.js';
@@ -19,6 +21,7 @@ export function languageOf(form) {
   const expressions = new Expressions();
   try {
     const start = expressionOf(expressions, form);
+    requireProgress(start);
     if (isImpossible(expressions, start)) throw new FormImpossible();
     settleRefs(expressions, start);
     if (shortest(expressions, start) === Infinity) throw new FormEndless();
@@ -49,5 +52,5 @@ function choiceOf(expressions, texts) {
   if (texts.some((text) => !text)) throw new FormInvalid('a text to choose is empty');
   if (texts.length > KEYWORDS.most_choices) throw new FormInvalid(`more than ${KEYWORDS.most_choices} texts to choose from`);
   if (texts.join('').length > KEYWORDS.most_bytes) throw new FormInvalid(`more than ${KEYWORDS.most_bytes} characters`);
-  return expressions.alt(texts.map((text) => expressions.text(bytesOfText(text))));
+  return oneOfTexts(expressions, texts.map(bytesOfText));
 }

@@ -30,7 +30,11 @@ export class Forms {
     this._next = 1;
   }
 
-  /** Whether a form can be enforced. @param {Form} form @returns {Promise<void>} rejects with FormInvalid's codes, FormFailed */
+  /**
+   * Whether a form can be enforced.
+   * @param {Form} form
+   * @returns {Promise<void>} rejects with FormInvalid's codes, FormFailed
+   */
   check(form) {
     return this._ask({ type: 'check', form }, this._patience.compile);
   }

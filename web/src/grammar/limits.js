@@ -6,7 +6,7 @@ export const MAX_GROUPS = 64;
 /** Of a repeat in a regex, and of lengths and counts in a schema. */
 export const MAX_COUNT = 100_000;
 /** At one place of a text. */
-export const MAX_ALTERNATIVES = 4000;
+export const MAX_ALTERNATIVES = 2000;
 /** Of one intersection or complement. */
 export const MAX_STATES = 20_000;
 /** Parts of a form that are named, as the definitions of a schema are. */

@@ -1,12 +1,16 @@
 // The form of one reply: which tokens may come next, and which must.
 import { FormUnwritable } from './errors.js';
+import { bodyOf } from './language/expressions.js';
 import { Forced } from './tokens/forced.js';
 import { Masks } from './tokens/masks.js';
 
 /** @typedef {import('./language/expressions.js').Expression} Expression */
 /** @typedef {import('./form.js').Language} Language */
 
-/** What the forms of one vocabulary share. */
+// Parts of a form that are looked at ahead.
+const MAX_WARMED = 500;
+
+/** What replies of one form share. */
 export class FormFollower {
   /**
    * @param {import('./tokens/trie.js').TokenTree} tree @param {Language} language
@@ -19,9 +23,23 @@ export class FormFollower {
     this._eos = eos.filter((token) => token < tree.rows);
     this._masks = new Masks(tree, language);
     this._forced = new Forced(tree, language.expressions, encode);
-    /** The latest mask, which is asked for more than once. @type {{of: Expression, remaining: number, mask: Uint8Array} | null} */
+    /**
+     * The latest mask, which is asked for more than once.
+     * @type {{of: Expression, remaining: number, mask: Uint8Array} | null}
+     */
     this._latest = null;
     this.start = strips ? language.expressions.stripped(language.start) : language.start;
+  }
+
+  /** Looks ahead at what takes long the first time: the inside of strings, and what else lets most tokens through. */
+  warm() {
+    const seen = new Set([this.start]);
+    for (const of of seen) {
+      if (of.kind === 'repeat') this._masks.warm(of);
+      if (of.kind === 'ref') seen.add(bodyOf(of));
+      for (const part of of.parts) seen.add(part);
+      if (seen.size > MAX_WARMED) return;
+    }
   }
 
   /** Nothing may follow. @param {Expression} of */
@@ -72,7 +90,10 @@ export class FormFollower {
     return tokens;
   }
 
-  /** How many of the first of `tokens` are allowed one after the other. @param {Expression} of @param {readonly number[]} tokens @param {number} remaining */
+  /**
+   * How many of the first of `tokens` are allowed one after the other.
+   * @param {Expression} of @param {readonly number[]} tokens @param {number} remaining
+   */
   async permitted(of, tokens, remaining) {
     let count = 0;
     for (const token of tokens.slice(0, remaining)) {
@@ -102,7 +123,10 @@ export class FormFollower {
     return mask.indexOf(1, first + 1) === -1 ? first : null;
   }
 
-  /** Of text that is certain; near the end not where others end the reply sooner. @param {Expression} of @param {number} remaining */
+  /**
+   * Of text that is certain; near the end not where others end the reply sooner.
+   * @param {Expression} of @param {number} remaining
+   */
   async _must(of, remaining) {
     const token = await this._forced.token(of);
     if (token === null) return null;

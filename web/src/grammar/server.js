@@ -1,6 +1,6 @@
 // What the worker of forms answers: one vocabulary, one reply at a time.
 import { describeError } from '../common/errors.js';
-import { FormFailed } from './errors.js';
+import { FormFailed, FormTooCostly } from './errors.js';
 import { languageOf } from './form.js';
 import { FormFollower } from './reply.js';
 import { TokenTree } from './tokens/trie.js';
@@ -11,11 +11,16 @@ import { TokenTree } from './tokens/trie.js';
 
 // Forms whose masks are kept for their next reply.
 const MAX_FOLLOWERS = 4;
+const IDLE_MILLISECONDS = 30;
 
 export class FormServer {
-  /** @param {(message: Answer, transfer?: Transferable[]) => void} post */
-  constructor(post) {
+  /**
+   * @param {(message: Answer, transfer?: Transferable[]) => void} post
+   * @param {(work: () => void) => void} [later] does what has time
+   */
+  constructor(post, later = (work) => setTimeout(work, IDLE_MILLISECONDS)) {
     this._post = post;
+    this._later = later;
     /** @type {{tree: TokenTree, eos: number[], strips: boolean} | null} */
     this._vocabulary = null;
     /** @type {Map<string, FormFollower>} the latest last */
@@ -44,7 +49,8 @@ export class FormServer {
       const transfer = result instanceof Uint8Array ? [result.buffer] : [];
       this._post({ id: request.id, result }, transfer);
     } catch (error) {
-      this._post({ id: request.id, error: describeError(error) });
+      const known = error instanceof RangeError ? new FormTooCostly('it is nested too deeply') : error;
+      this._post({ id: request.id, error: describeError(known) });
     }
   }
 
@@ -90,7 +96,10 @@ export class FormServer {
     if (!vocabulary) throw new FormFailed('there is no vocabulary');
     const { tree, eos, strips } = vocabulary;
     const encode = (/** @type {string} */ text) => this._encode(text);
-    const follower = this._followers.get(key) ?? new FormFollower(tree, languageOf(form), { eos, strips, encode });
+    const known = this._followers.get(key);
+    const follower = known ?? new FormFollower(tree, languageOf(form), { eos, strips, encode });
+    // While the prompt travels nothing is asked.
+    if (!known) this._later(() => follower.warm());
     this._followers.delete(key);
     this._followers.set(key, follower);
     if (this._followers.size > MAX_FOLLOWERS) this._followers.delete([...this._followers.keys()][0]);

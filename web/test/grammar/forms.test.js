@@ -21,7 +21,10 @@ function rig(options) {
   return { forms, counts, last };
 }
 
-/** A whole reply of the likeliest tokens, by id. @param {import('../../src/grammar/forms.js').FormConstraint} constraint @param {number} most */
+/**
+ * A whole reply of the likeliest tokens, by id.
+ * @param {import('../../src/grammar/forms.js').FormConstraint} constraint @param {number} most
+ */
 async function written(constraint, most) {
   /** @type {number[]} */
   const tokens = [];

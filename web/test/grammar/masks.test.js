@@ -47,7 +47,10 @@ for (const [name, form] of Object.entries(FORMS)) {
   });
 }
 
-/** A reply of tokens drawn from what is allowed. @param {FormFollower} follower @param {number} most @param {() => number} next */
+/**
+ * A reply of tokens drawn from what is allowed.
+ * @param {FormFollower} follower @param {number} most @param {() => number} next
+ */
 async function written(follower, most, next) {
   let of = follower.start;
   /** @type {number[]} */

@@ -26,7 +26,7 @@ export class Drafting {
    * @param {ChatSession} chat @param {ReplyRequest} request @param {(text: string) => number[]} idsOf of a reply
    */
   sequence(chat, { drafts = 'auto', draftMemory = 'chat', expected = '' }, idsOf) {
-    if (draftMemory !== 'server') this._shared = null;
+    if (draftMemory !== 'server') this.forget();
     if (chat.noised !== null || drafts === 'off') return new Lookahead(chat.sequence);
     const drafter = this._drafter(chat, draftMemory);
     drafter.expect(guessed(expected.slice(0, LONGEST_EXPECTED), idsOf));
@@ -38,6 +38,8 @@ export class Drafting {
    * it was to delete.
    */
   forget() {
+    // A reply that is being made may still go by it.
+    this._shared?.forget();
     this._shared = null;
   }
 

@@ -17,7 +17,11 @@ export class ModelForms {
     this._forms = null;
   }
 
-  /** The constraint of one reply; null: it is free. @param {Form | null | undefined} form @returns {Promise<import('../../grammar/forms.js').FormConstraint | null>} rejects with PartMissing and the errors of forms */
+  /**
+   * The constraint of one reply; null: it is free.
+   * @param {Form | null | undefined} form
+   * @returns {Promise<import('../../grammar/forms.js').FormConstraint | null>} rejects with PartMissing and the errors of forms
+   */
   async constraint(form) {
     if (!form) return null;
     this._forms ??= this._opened().catch((error) => {

@@ -38,6 +38,8 @@
 
 // Steps with more rows are prefills, whose cost says nothing about drafts.
 const MOST_ROWS_TIMED = 64;
+// However many rows a server names: a longer guess costs more to make than it is worth.
+const MOST_DRAFTED = 63;
 const ANSWERED = { rows: 0, drafted: 0, compute: 0, queue: 0, wire: 0 };
 
 /**
@@ -142,7 +144,7 @@ export class Lookahead {
     const cached = Math.min(this._sequence.shared(tokens), tokens.length - 1);
     const room = (await this._sequence.maxContext({ signal })) - tokens.length;
     const rows = (await this._sequence.interactiveRows({ signal })) - (tokens.length - cached);
-    const draft = await this._drafter.draft(tokens, Math.max(0, Math.min(most, room, rows)), permitted);
+    const draft = await this._drafter.draft(tokens, Math.max(0, Math.min(most, room, rows, MOST_DRAFTED)), permitted);
     return draft.tokens.length ? draft : null;
   }
 

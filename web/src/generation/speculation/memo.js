@@ -49,6 +49,13 @@ export class Memo {
     return best;
   }
 
+  /** Hold nothing any more. */
+  forget() {
+    this._newer = new Ngrams();
+    this._older = new Ngrams();
+    this._tail = [];
+  }
+
   /** Remember `reply`, and of `prompt` what a match may hang on. @param {Tokens} prompt @param {Tokens} reply */
   replied(prompt, reply) {
     const text = [...prompt.slice(-LONGEST), ...reply, BETWEEN].slice(-this._most);

@@ -73,7 +73,10 @@ function escaped(code) {
   return SHORT[code] ?? `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** @param {import('./expressions.js').Expressions} expressions @param {number} low @param {number} high @returns {Expression[]} */
+/**
+ * @param {import('./expressions.js').Expressions} expressions @param {number} low @param {number} high
+ * @returns {Expression[]}
+ */
 function split(expressions, low, high) {
   /** @type {Expression[]} */
   const parts = [];

@@ -19,6 +19,7 @@ import { oneOf, single, union } from './byte_set.js';
  * @property {number} min @property {number} max of kind repeat
  * @property {(() => Expression) | null} body of kind ref
  * @property {Map<number, Expression>} next
+ * @property {number} age of `next`
  * @property {number | undefined} least
  * @property {number | undefined} tokens at least so many complete it
  */
@@ -26,6 +27,8 @@ import { oneOf, single, union } from './byte_set.js';
 // Objects that are known by their content; beyond them equal ones may be two, which costs time and changes nothing.
 const MAX_KNOWN = 200_000;
 const SPACE = 32;
+// Each of its ends is an expression of its own, so that a long text is several.
+const MAX_TEXT = 64;
 
 /** Makes expressions and their derivatives. */
 export class Expressions {
@@ -33,6 +36,7 @@ export class Expressions {
     /** @type {Map<string, Expression>} */
     this._known = new Map();
     this._count = 0;
+    this._age = 0;
     this.never = this._made('never', {});
     this.empty = this._made('empty', { nullable: true });
     /** @type {Map<string, Expression>} */
@@ -41,7 +45,12 @@ export class Expressions {
 
   /** @param {string} bytes one unit each */
   text(bytes) {
-    return bytes ? this._one(`t${bytes}`, 'text', { text: bytes }) : this.empty;
+    if (bytes.length <= MAX_TEXT) return bytes ? this._one(`t${bytes}`, 'text', { text: bytes }) : this.empty;
+    let rest = this.empty;
+    for (let at = bytes.length - (bytes.length % MAX_TEXT); at >= 0; at -= MAX_TEXT) {
+      rest = this._before(this.text(bytes.slice(at, at + MAX_TEXT)), rest);
+    }
+    return rest;
   }
 
   /** One byte of a set. @param {Uint32Array} set */
@@ -139,6 +148,10 @@ export class Expressions {
   /** What may follow `byte`. @param {Expression} of @param {number} byte @returns {Expression} */
   after(of, byte) {
     if (of.kind === 'text') return of.text.charCodeAt(0) === byte ? this.text(of.text.slice(1)) : this.never;
+    if (of.age !== this._age) {
+      of.next = new Map();
+      of.age = this._age;
+    }
     let found = of.next.get(byte);
     if (!found) {
       found = this._derived(of, byte);
@@ -156,7 +169,9 @@ export class Expressions {
       case 'repeat': {
         const [part] = of.parts;
         const first = this.after(part, byte);
-        return first === this.never ? first : this._before(first, this.repeat(part, Math.max(0, of.min - 1), of.max - 1));
+        if (first === this.never) return first;
+        const endless = of.min === 0 && of.max === Infinity;
+        return this._before(first, endless ? of : this.repeat(part, Math.max(0, of.min - 1), of.max - 1));
       }
       case 'both': return this.both(this.after(of.parts[0], byte), this.after(of.parts[1], byte));
       case 'not': return this.not(this.after(of.parts[0], byte));
@@ -179,9 +194,10 @@ export class Expressions {
     if (rest === this.empty) return head;
     if (head.kind === 'cat') return this._before(head.parts[0], this._before(head.parts[1], rest));
     if (head.kind === 'text') {
-      if (rest.kind === 'text') return this.text(head.text + rest.text);
-      const [second, third] = rest.parts;
-      if (rest.kind === 'cat' && second.kind === 'text') return this._before(this.text(head.text + second.text), third);
+      const [second, third] = rest.kind === 'cat' ? rest.parts : [rest, this.empty];
+      if (second.kind === 'text' && head.text.length + second.text.length <= MAX_TEXT) {
+        return this._before(this.text(head.text + second.text), third);
+      }
     }
     const nullable = head.nullable && rest.nullable;
     return this._one(`c${head.id},${rest.id}`, 'cat', { parts: [head, rest], nullable });
@@ -191,7 +207,11 @@ export class Expressions {
   _one(key, kind, fields) {
     const known = this._known.get(key);
     if (known) return known;
-    if (this._known.size >= MAX_KNOWN) this._known.clear();
+    if (this._known.size >= MAX_KNOWN) {
+      // What no reply stands at any more is held by nothing then.
+      this._known.clear();
+      this._age += 1;
+    }
     const made = this._made(kind, fields);
     this._known.set(key, made);
     return made;
@@ -201,7 +221,7 @@ export class Expressions {
   _made(kind, fields) {
     const { nullable = false, text = '', set = null, parts = [], min = 0, max = 0, body = null } = fields;
     const id = this._count++;
-    return { id, kind, nullable, text, set, parts, min, max, body, next: new Map(), least: undefined, tokens: undefined };
+    return { id, kind, nullable, text, set, parts, min, max, body, next: new Map(), age: this._age, least: undefined, tokens: undefined };
   }
 }
 

@@ -42,7 +42,10 @@ export class Numbers {
     return this._bounded(bound, exclusive, true);
   }
 
-  /** Whole multiples of `factor`, of either sign, or those with so many digits behind the point. @param {number} factor */
+  /**
+   * Whole multiples of `factor`, of either sign, or those with so many digits behind the point.
+   * @param {number} factor
+   */
   multiple(factor) {
     const { whole, fraction } = digitsOf(factor);
     const steps = Number((whole + fraction).replace(/^0+/, ''));
@@ -72,7 +75,10 @@ export class Numbers {
     return x.alt(sameSign ? [x.cat(minus, compared), other] : [compared]);
   }
 
-  /** Digits of numbers up to, or from, `bound`. @param {Digits} bound @param {boolean} exclusive @param {boolean} below */
+  /**
+   * Digits of numbers up to, or from, `bound`.
+   * @param {Digits} bound @param {boolean} exclusive @param {boolean} below
+   */
   _compared(bound, exclusive, below) {
     const x = this._x;
     const equal = this._equal(bound);

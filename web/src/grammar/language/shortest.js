@@ -104,7 +104,7 @@ function measured(expressions, of, measure) {
     case 'never': return Infinity;
     case 'text': return text.length;
     case 'bytes': return 1;
-    case 'cat': return measure(parts[0]) + measure(parts[1]);
+    case 'cat': return chainLength(of, measure);
     case 'alt': return Math.min(...parts.map(measure));
     case 'repeat': return min * measure(parts[0]);
     case 'ref': return measure(bodyOf(of));
@@ -113,7 +113,19 @@ function measured(expressions, of, measure) {
   }
 }
 
-/** @param {import('./expressions.js').Expressions} expressions @param {Expression} of @param {Measure} measure @returns {number} */
+/** A chain may have more parts than a stack has room for. @param {Expression} of @param {Measure} measure */
+function chainLength(of, measure) {
+  let length = 0;
+  let rest = of;
+  for (; rest.kind === 'cat' && rest.least === undefined; rest = rest.parts[1]) length += measure(rest.parts[0]);
+  return length + measure(rest);
+}
+
+/**
+ * @param {import('./expressions.js').Expressions} expressions @param {Expression} of
+ * @param {Measure} measure
+ * @returns {number}
+ */
 function bareLength(expressions, of, measure) {
   const lengths = classesOf(of).map((byte) => 1 + measure(expressions.after(of, byte)));
   return Math.min(Infinity, ...lengths);
@@ -147,8 +159,8 @@ function explored(expressions, start) {
   return start.least ?? Infinity;
 }
 
-/** @param {Expression} root @returns {Expression[]} */
-function refsBelow(root) {
+/** Every ref in it, its bodies included. @param {Expression} root @returns {Expression[]} */
+export function refsBelow(root) {
   const seen = new Set([root]);
   const refs = [];
   for (const of of seen) {

@@ -5,6 +5,7 @@ import { bytesOfText } from '../language/characters.js';
 import { bodyOf } from '../language/expressions.js';
 import { Numbers } from '../language/numbers.js';
 import { shortest } from '../language/shortest.js';
+import { oneOfTexts } from '../language/texts.js';
 import { arrayOf } from './arrays.js';
 import { resolved, TYPES } from './document.js';
 import { areDisjoint } from './disjoint.js';
@@ -42,8 +43,14 @@ export class Compiler {
       if (schema.oneOf) this._requireDisjoint(schema.oneOf, path);
       return this.expressions.alt(options.map((part) => this.value(part, path)));
     }
-    const branches = this._branches(schema, path);
-    return this.expressions.alt(branches.map((branch) => this._plain(branch, path)));
+    if (!schema.$ref && !schema.allOf) return this._anyOf(schema, path);
+    // It may come back within itself.
+    return this.expressions.ref(`all of ${JSON.stringify(schema)}`, false, () => this._anyOf(schema, path));
+  }
+
+  /** @param {Schema} schema @param {string} path @returns {Expression} */
+  _anyOf(schema, path) {
+    return this.expressions.alt(this._branches(schema, path).map((branch) => this._plain(branch, path)));
   }
 
   /** Any JSON value. */
@@ -103,7 +110,7 @@ export class Compiler {
     const limited = Object.keys(rest).some((name) => KEYWORDS.enforced.includes(name));
     const allowed = limited ? this._plain(rest, path) : null;
     const texts = values.map((value) => bytesOfText(written(value)));
-    return this.expressions.alt(texts.filter((text) => !allowed || this._has(allowed, text)).map((text) => this.expressions.text(text)));
+    return oneOfTexts(this.expressions, texts.filter((text) => !allowed || this._has(allowed, text)));
   }
 
   /** Whether it has no text at all, of what has no names. @param {Expression} of */
@@ -135,7 +142,11 @@ function isAlone(schema, keyword) {
   return Object.keys(schema).every((name) => name === keyword || !KEYWORDS.enforced.includes(name));
 }
 
-/** Schemas of which one holds, where nothing else does: they keep their names. @param {Schema} schema @returns {unknown[] | null} */
+/**
+ * Schemas of which one holds, where nothing else does: they keep their names.
+ * @param {Schema} schema
+ * @returns {unknown[] | null}
+ */
 function optionsOf(schema) {
   if (schema.anyOf && isAlone(schema, 'anyOf')) return schema.anyOf;
   if (schema.oneOf && isAlone(schema, 'oneOf')) return schema.oneOf;

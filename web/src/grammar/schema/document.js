@@ -34,7 +34,10 @@ export function readSchema(text) {
   return schema;
 }
 
-/** The target of a JSON pointer within `root`; undefined for other references and for nothing. @param {Schema} root @param {string} reference */
+/**
+ * The target of a JSON pointer within `root`; undefined for other references and for nothing.
+ * @param {Schema} root @param {string} reference
+ */
 export function resolved(root, reference) {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let value = /** @type {any} */ (root);
@@ -57,7 +60,10 @@ function parsed(text) {
   }
 }
 
-/** @param {unknown} value @returns {number} arrays and objects within each other; above the limit it is not counted on */
+/**
+ * @param {unknown} value
+ * @returns {number} arrays and objects within each other; above the limit it is not counted on
+ */
 function depth(value) {
   let level = [value];
   for (let found = 0; ; found++) {

@@ -1,5 +1,6 @@
 // Objects of a schema: named properties in its order, then others.
 import { FormTooCostly, SchemaInvalid } from '../errors.js';
+import { bytesOfText } from '../language/characters.js';
 import { KEY, ITEM } from './written.js';
 
 /** @typedef {import('../language/expressions.js').Expression} Expression */
@@ -7,6 +8,7 @@ import { KEY, ITEM } from './written.js';
 /** @typedef {import('./compiler.js').Compiler} Compiler */
 
 const MAX_PLACES = 200_000;
+const MAX_OPTIONAL = 1000;
 
 /** @param {Compiler} compiler @param {Schema} schema @param {string} path @returns {Expression} */
 export function objectOf(compiler, schema, path) {
@@ -15,6 +17,9 @@ export function objectOf(compiler, schema, path) {
   const named = namedPairs(compiler, schema, path);
   const other = otherPair(compiler, schema, path);
   requireCountable(schema, other !== x.never, path);
+  if (named.filter(({ required }) => !required).length > MAX_OPTIONAL) {
+    throw new FormTooCostly(`more than ${MAX_OPTIONAL} properties that may be left out`);
+  }
   const bounded = minProperties > 0 || maxProperties < Infinity;
   // How many pairs stand before a place; where nothing counts them, only whether some do.
   const most = bounded ? named.length : Math.min(1, named.length);
@@ -61,6 +66,7 @@ function otherPair(compiler, schema, path) {
     compiler.value(patternProperties[pattern], `${path}/patternProperties`),
   ));
   const value = compiler.value(additionalProperties, `${path}/additionalProperties`);
+  if (value === x.never) return x.alt(like);
   return x.alt([...like, x.cat(strings.otherNames(names, patterns, path), x.text(KEY), value)]);
 }
 
@@ -86,7 +92,7 @@ function requireCountable({ minProperties = 0, required = [] }, open, path) {
 /** @param {Compiler} compiler @param {string} pattern @param {string} name @param {string} path */
 function matches({ expressions: x, strings }, pattern, name, path) {
   let of = strings.namesLike(pattern, path);
-  const text = strings.name(name).text;
+  const text = bytesOfText(JSON.stringify(name));
   for (let at = 0; at < text.length; at++) of = x.after(of, text.charCodeAt(at));
   return of.nullable;
 }

@@ -3,6 +3,7 @@ import { FormTooCostly } from '../errors.js';
 import { MAX_COUNT } from '../limits.js';
 import { bytesOfText, inJson } from '../language/characters.js';
 import { anyMatch, wholeMatch } from '../language/regex.js';
+import { oneOfTexts } from '../language/texts.js';
 import { ANY } from '../language/regex_escapes.js';
 import { FORMATS } from './formats.js';
 
@@ -47,11 +48,14 @@ export class Strings {
     return this._quoted(this._matching(pattern, path));
   }
 
-  /** Names that are none of `names` and match none of `patterns`. @param {string[]} names @param {string[]} patterns @param {string} path */
+  /**
+   * Names that are none of `names` and match none of `patterns`.
+   * @param {string[]} names @param {string[]} patterns @param {string} path
+   */
   otherNames(names, patterns, path) {
     const x = this._x;
-    const taken = names.map((name) => x.text(bytesOfText(JSON.stringify(name).slice(1, -1))));
-    const without = [x.alt(taken), ...patterns.map((pattern) => this._matching(pattern, path))];
+    const taken = names.map((name) => bytesOfText(JSON.stringify(name).slice(1, -1)));
+    const without = [oneOfTexts(x, taken), ...patterns.map((pattern) => this._matching(pattern, path))];
     const free = x.repeat(this._plain);
     return this._quoted(without.reduce((all, part) => (part === x.never ? all : x.both(all, x.not(part))), free));
   }

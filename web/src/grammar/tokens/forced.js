@@ -14,7 +14,10 @@ const MAX_KNOWN = 2000;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class Forced {
-  /** @param {import('./trie.js').TokenTree} tree @param {import('../language/expressions.js').Expressions} expressions @param {Encode} encode */
+  /**
+   * @param {import('./trie.js').TokenTree} tree
+   * @param {import('../language/expressions.js').Expressions} expressions @param {Encode} encode
+   */
   constructor(tree, expressions, encode) {
     this._tree = tree;
     this._x = expressions;
@@ -23,7 +26,11 @@ export class Forced {
     this._known = new Map();
   }
 
-  /** The token that must come next; null: there is a choice. @param {Expression} of @returns {Promise<number | null>} */
+  /**
+   * The token that must come next; null: there is a choice.
+   * @param {Expression} of
+   * @returns {Promise<number | null>}
+   */
   async token(of) {
     const text = this._textAfter(of);
     if (!text) return null;

@@ -15,6 +15,7 @@ import { shortest, shortestText } from '../language/shortest.js';
 const SMALL = 64;
 // Tokens kept of all walks, in entries of 4 bytes.
 const MAX_KEPT = 8 << 20;
+const OVERHEAD = 64;
 
 export class Masks {
   /** @param {import('./trie.js').TokenTree} tree @param {import('../form.js').Language} language */
@@ -26,9 +27,18 @@ export class Masks {
     this._entries = 0;
   }
 
-  /** Sets in `mask` [rows] the tokens after which `of` can be completed by at most `left` more. @param {Expression} of @param {number} left @param {Uint8Array} mask */
+  /**
+   * Sets in `mask` [rows] the tokens after which `of` can be completed by at most `left` more.
+   * @param {Expression} of @param {number} left @param {Uint8Array} mask
+   */
   allow(of, left, mask) {
     this._fill(of, 0, left, mask);
+  }
+
+  /** Keeps what a part lets through, where that is long. @param {Expression} of */
+  warm(of) {
+    if (!of.max || of.max < Infinity) return;
+    this._inside(this._shortened(of), 0);
   }
 
   /** What follows the bytes of `token`; `never`: it may not come. @param {Expression} of @param {number} token */
@@ -99,7 +109,7 @@ export class Masks {
     if (head.nullable) found.exits.push(node);
     this._walk(head, node, tokens, found);
     const inside = { tokens: Int32Array.from(tokens), ...found };
-    this._entries += tokens.length + found.exits.length;
+    this._entries += tokens.length + found.exits.length + OVERHEAD;
     if (this._entries > MAX_KEPT) {
       this._kept.clear();
       this._entries = tokens.length;
@@ -108,7 +118,10 @@ export class Masks {
     return inside;
   }
 
-  /** @param {Expression} of @param {number} node @param {number[]} tokens @param {{exits: number[], worst: number}} found */
+  /**
+   * @param {Expression} of @param {number} node @param {number[]} tokens
+   * @param {{exits: number[], worst: number}} found
+   */
   _walk(of, node, tokens, found) {
     const { end, byte, first, order } = this._tree;
     for (let child = node + 1; child < end[node]; child = end[child]) {
@@ -121,7 +134,10 @@ export class Masks {
     }
   }
 
-  /** A count that no token can reach is none, so that what differs by it alone is walked once. @param {Expression} head */
+  /**
+   * A count that no token can reach is none, so that what differs by it alone is walked once.
+   * @param {Expression} head
+   */
   _shortened(head) {
     if (head.kind !== 'repeat') return head;
     const { longest } = this._tree;

@@ -90,7 +90,8 @@ export class Replies {
       adapter: chat.adapter,
       attention: chat.attention === true,
       noise: noiseWish(chat.noise),
-      expected: earlierReply(chat),
+      // One that was made with noise must not travel without.
+      expected: chat.noise ? '' : earlierReply(chat),
       form: formWish(chat.form),
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };

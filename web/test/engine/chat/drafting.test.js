@@ -61,6 +61,18 @@ test('replies of other chats with this server are remembered where that is wishe
   assert.equal(await accepted(request), 0);
 });
 
+test('a reply that is being made goes by nothing that is forgotten meanwhile', async () => {
+  const drafting = new Drafting();
+  const request = /** @type {any} */ ({ draftMemory: 'server' });
+  await replied(drafting, chatOf().chat, request, [1, 2, 3], LONG);
+  const { chat, steps } = chatOf();
+  const ahead = drafting.sequence(chat, request, none);
+  await ahead.extend([1, 2, 3], { signal, most: 9 });
+  drafting.forget();
+  for (let count = 1; count < LONG.length; count++) await ahead.extend([1, 2, 3, ...LONG.slice(0, count)], { signal, most: 9 });
+  assert.ok(steps.every(([, rows]) => rows === 1));
+});
+
 test('a chat that may go by its own replies alone knows no others from before', async () => {
   const drafting = new Drafting();
   const { chat } = chatOf();

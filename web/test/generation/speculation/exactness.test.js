@@ -1,7 +1,9 @@
 // Replies that look ahead are those of plain decoding, whatever the drafts hold.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Drafter } from '../../../src/generation/speculation/drafter.js';
 import { Lookahead } from '../../../src/generation/speculation/lookahead.js';
+import { Memo } from '../../../src/generation/speculation/memo.js';
 import { randomNumbers } from '../random.js';
 import { caseOf, guessing, replyOf, told } from './scripted.js';
 
@@ -59,6 +61,31 @@ test('seeded replies of all samplers, forms, stops and losses are those of plain
 test('forced tokens without drafts are those of plain decoding', async () => {
   assert.equal(await differing(200, (about) => replyOf(about)), 0);
   assert.equal(await differing(200, (about) => replyOf(about, { through: (sequence) => new Lookahead(sequence) })), 0);
+});
+
+/** Tells of steps that take long, so that drafts pay. @param {any} sequence */
+function farAway(sequence) {
+  const cache = async (/** @type {number[]} */ tokens, /** @type {any} */ options) => ({
+    ...(await sequence.cache(tokens, options)), exchange: 0.05, compute: 0.01,
+  });
+  return new Proxy(sequence, { get: (target, name) => (name === 'cache' ? cache : Reflect.get(target, name)) });
+}
+
+test('with drafts of the chat and of earlier replies, too', async () => {
+  const memo = new Memo();
+  /** @type {Lookahead[]} */
+  const all = [];
+  const others = await differing(COUNT / 2, (about) => {
+    const through = (/** @type {any} */ sequence) => new Lookahead(farAway(sequence), Drafter.ofChat(memo));
+    return replyOf(about, { through }).then((made) => {
+      made.asked.ended(about.prompt, made.ids);
+      all.push(made.asked);
+      return made;
+    });
+  });
+  assert.equal(others, 0);
+  assert.ok(all.reduce((sum, { figures }) => sum + figures.accepted, 0) > COUNT / 4);
+  assert.ok(all.some(({ figures }) => figures.drafted > figures.accepted));
 });
 
 /** Answers each row with the state of the one behind it, as long as there is one. @param {any} sequence */

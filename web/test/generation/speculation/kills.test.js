@@ -11,7 +11,7 @@ import { PlainHead } from '../plain_head.js';
 import { randomNumbers } from '../random.js';
 import { VOCABULARY, guessing } from './scripted.js';
 
-const COUNT = process.env.GATELINK_EXHAUSTIVE ? 1000 : 40;
+const COUNT = process.env.GATELINK_EXHAUSTIVE ? 400 : 40;
 const weights = Float32Array.from({ length: VOCABULARY * WIDTH }, randomNumbers(1));
 
 /**

@@ -116,8 +116,10 @@ test('a draft goes no further than the reply, the context and what is interactiv
   Object.assign(sequence, { context: 100, interactive: 6 });
   await ahead.extend([1, 2, 3, 4], wished());
   await ahead.extend(Array(20).fill(1), wished());
+  Object.assign(sequence, { context: 1e6, interactive: 65_536 });
+  await ahead.extend([1], wished({ most: 1e6 }));
   const asked = drafter.told.filter(([what]) => what === 'draft').map(([, , most]) => most);
-  assert.deepEqual(asked, [4, 3, 4, 0]);
+  assert.deepEqual(asked, [4, 3, 4, 0, 63]);
 });
 
 test('the first step of a new session has no draft, as what it may hold is not known yet', async () => {

@@ -207,5 +207,7 @@ export class FakeEngine {
 
   async closeChat() {}
 
+  async expect() {}
+
   close() {}
 }

@@ -103,3 +103,18 @@ test('that a table is looked at is told as long as it lasts', async () => {
   engine.onNotice({ type: 'calibrating', done: 1 });
   assert.equal(app.notice.value, null);
 });
+
+test('another reply is guessed by the one that stands there, unless the chat ever had noise', async () => {
+  const { app, answered, engine } = await ready();
+  await answered('Hello');
+  app.regenerate(null, 'varied');
+  assert.equal(engine.last('reply').args[0].expected, 'Hi.');
+  engine.last('reply').resolve(DONE);
+  await settled();
+  app.changeNoise({ ...FIRST_NOISE });
+  await answered('And now');
+  app.changeNoise({ ...FIRST_NOISE, on: false });
+  app.regenerate(null, 'varied');
+  const { noise, expected } = engine.last('reply').args[0];
+  assert.deepEqual([noise, expected], [null, '']);
+});
