@@ -31,7 +31,8 @@ export class Noise {
    * @param {import('./messages.js').NoiseWish} settings @param {OpenModel} model
    * @param {AbortSignal} [signal] ends the wait, not the search of the table
    * @returns {Promise<NoiseMode>} the same one for the same settings
-   * @throws {import('../transport/errors.js').Cancelled | import('../common/errors.js').AppError} the latter: those of the room noise
+   * @throws {import('../transport/errors.js').Cancelled | import('../common/errors.js').AppError} the latter: those of
+   *   the room noise
    */
   async mode(settings, model, signal) {
     const modes = this._modes.get(model) ?? new Map();

@@ -1,6 +1,6 @@
 // Checks of a server's answers on the device before it uses them: a server is not trusted.
 import { MalformedMessage, OtherDtype, WireModelChanged, WrongHiddenSize, WrongShape } from './errors.js';
-import { returned } from './returned.js';
+import { returned } from './steps/returned.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./messages.js').Opened} Opened */

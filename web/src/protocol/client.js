@@ -1,20 +1,23 @@
 // The device's side of one session as a state machine without I/O.
 //
 // Feed it what the transport received, send what it returns. One message is outstanding at a time, or several steps
-// (under_way.js); after a lost connection send `unanswered` again, in order: the server appends a step once, however
+// (steps/under_way.js); after a lost connection send `unanswered` again, in order: the server appends a step once, however
 // often it arrives. An `open` that is sent again may open a second session, which the server drops when it has been
 // idle for long.
 import { checkOpened, checkedHidden } from './answer_check.js';
+import { Asked } from './asked.js';
 import { MEAN_ROWS, checkedMeanRows, meanRowsBytes } from './attention.js';
-import { PrefixChain } from './digest.js';
-import { ContextOverflow, MalformedMessage, ProtocolStateError, TooManyRows, Unsupported, WrongShape } from './errors.js';
+import { PrefixChain, equal } from './digest.js';
+import { MalformedMessage, ProtocolStateError } from './errors.js';
+import { IGNORED } from './events.js';
 import { frameLimit } from './limits.js';
 import { VERSION, encodeMessage } from './messages.js';
 import { decodeServerMessage } from './parsing.js';
 import { RESTORE, probeOf } from './probe.js';
-import { ROWS, counted, returned } from './returned.js';
+import { ROWS, returned } from './steps/returned.js';
+import { checkReturned, checkedRows } from './steps/check.js';
 import { Tensor } from './tensor.js';
-import { MOST_UNDER_WAY, UnderWay } from './under_way.js';
+import { MOST_UNDER_WAY, UnderWay } from './steps/under_way.js';
 
 // Between two places at which a session is asked for what goes on from all that it holds.
 const BLOCKS_BEHIND = 4;
@@ -24,25 +27,7 @@ const BLOCKS_BEHIND = 4;
 /** @typedef {import('./messages.js').Restored} Restored */
 /** @typedef {import('./messages.js').Result} Result */
 /** @typedef {import('./messages.js').Failure} Failure */
-/**
- * What a received frame meant. `completed`: float32 `hidden` [rows asked for, H], times in microseconds;
- * `attention` float32 [layers, cached], where it was asked for; `steps`: how many are answered by it, more than one
- * where a server that has gone on keeps no answer to the others.
- * `restored`: the server holds the first `cached` positions of what it was asked for.
- * `deferred`: the server has no answer to this step; that to the next one tells whether it was appended.
- * `failed`: the server refused the outstanding message, nothing is outstanding any more; the server
- * may hold less than `cached`, and then answers the next step with start_beyond_cache or
- * prefix_mismatch. `ignored`: an answer that was already taken, a pong, a closed session.
- * @typedef {{type: 'opened', opened: Opened}
- *   | {type: 'restored', cached: number}
- *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number,
- *     attention: Float32Array | null, steps: number}
- *   | {type: 'failed', failure: Failure}
- *   | {type: 'deferred'} | {type: 'ignored'}} Event
- */
-
-/** @type {Event} */
-const IGNORED = { type: 'ignored' };
+/** @typedef {import('./events.js').Event} Event */
 const NOTHING = new Uint8Array(0);
 
 /** One session at a time, any number in a row. */
@@ -62,10 +47,7 @@ export class ClientProtocol {
     this._opened = null;
     /** The frame of an `open` or `restore`. @type {Uint8Array | null} */
     this._question = null;
-    /**
-     * What was asked for, and the positions that are held whatever is answered.
-     * @type {{chain: PrefixChain, start: number} | null}
-     */
+    /** @type {Asked | null} */
     this._asked = null;
     this._nextStep = 1;
     this._chain = new PrefixChain(manifest);
@@ -125,7 +107,7 @@ export class ClientProtocol {
    */
   open(chain = null) {
     this.forget();
-    if (chain?.length && this._keeping.cache !== 'off') this._asked = { chain, start: 0 };
+    if (chain?.length && this._keeping.cache !== 'off') this._asked = new Asked(chain, 0);
     this._question = encodeMessage({
       type: 'open',
       manifest: this._manifest,
@@ -154,7 +136,7 @@ export class ClientProtocol {
     if (!(start <= this.cached && start < chain.length && equal(chain.at(start), this._chain.at(start)))) {
       throw new ProtocolStateError(`start ${start} of these rows is not held`);
     }
-    this._asked = { chain, start };
+    this._asked = new Asked(chain, start);
     const { session } = opened;
     const prefix = chain.at(start);
     // Behind all that is held comes what is new as a rule, and the names of all that is held would go with it.
@@ -185,7 +167,7 @@ export class ClientProtocol {
    * The frame that keeps `start` positions and appends rows, behind the steps that are under way.
    * @param {number} start at most what is held once those are appended
    * @param {Float32Array} embeddings n * H
-   * @param {{rows?: import('./returned.js').Rows, adapter?: string | null, attention?: boolean}} [options]
+   * @param {{rows?: import('./steps/returned.js').Rows, adapter?: string | null, attention?: boolean}} [options]
    *   rows: whose states are wanted, a number only where the server `countsRows`; adapter: the name of one that the
    *   server applies to the rows that it returns; attention: what the last row attends to is wanted, too
    * @returns {Uint8Array}
@@ -200,9 +182,9 @@ export class ClientProtocol {
     if (!(start >= 0 && start <= this._underWay.end)) {
       throw new ProtocolStateError(`start ${start} is beyond the ${this._underWay.end} cached positions`);
     }
-    this._checkRows(opened, start, embeddings);
-    this._checkReturned(rows, embeddings.length / this._hiddenSize);
-    if (attention) this.attentionRoom(start + embeddings.length / this._hiddenSize);
+    const count = checkedRows(opened, start, embeddings.length / this._hiddenSize);
+    checkReturned(opened, rows, count);
+    if (attention) this.attentionRoom(start + count);
     /** @type {import('./messages.js').Step} */
     const message = {
       type: 'step',
@@ -272,23 +254,6 @@ export class ClientProtocol {
     return frameLimit(this._hiddenSize, step ? returned(step.rows, step.embeddings.rows) : 1);
   }
 
-  /** @param {Opened} opened @param {number} start @param {Float32Array} embeddings */
-  _checkRows(opened, start, embeddings) {
-    const rows = embeddings.length / this._hiddenSize;
-    if (!Number.isInteger(rows) || rows < 1) {
-      throw new WrongShape([embeddings.length], `[at least one row, ${this._hiddenSize}]`);
-    }
-    if (rows > opened.maxRows) throw new TooManyRows(rows, opened.maxRows);
-    if (start + rows > opened.maxContext) throw new ContextOverflow(start + rows, opened.maxContext);
-  }
-
-  /** @param {import('./returned.js').Rows} rows @param {number} count of the step */
-  _checkReturned(rows, count) {
-    if (rows === 'last' || rows === 'all') return;
-    if (!counted(rows, count)) throw new ProtocolStateError(`of ${count} rows ${rows} cannot be asked for`);
-    if (!this.countsRows) throw new Unsupported(ROWS);
-  }
-
   /** @param {Opened} message @returns {Event} */
   _onOpened(message) {
     if (this._opened !== null || this._question === null) return IGNORED;
@@ -309,13 +274,9 @@ export class ClientProtocol {
     return { type: 'restored', cached: this.cached };
   }
 
-  /** Takes as held what was asked for, as far as its name proves it. @param {number} cached @param {Uint8Array} prefix */
+  /** @param {number} cached @param {Uint8Array} prefix what the server says that it holds */
   _believe(cached, prefix) {
-    if (this._asked === null) return;
-    const { chain, start } = this._asked;
-    const held = cached >= start && cached <= chain.length && equal(prefix, chain.at(cached));
-    chain.replace(held ? cached : start, []);
-    this._chain = chain;
+    if (this._asked !== null) this._chain = this._asked.believed(cached, prefix);
   }
 
   /** @param {Result} message @returns {Event} */
@@ -372,9 +333,4 @@ export class ClientProtocol {
     this._asked = null;
     this._underWay = new UnderWay(this._chain);
   }
-}
-
-/** @param {Uint8Array} a @param {Uint8Array} b */
-function equal(a, b) {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

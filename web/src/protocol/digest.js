@@ -76,3 +76,8 @@ export class PrefixChain {
     for (const digest of digests) this._digests.push(digest);
   }
 }
+
+/** @param {Uint8Array} a @param {Uint8Array} b */
+export function equal(a, b) {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

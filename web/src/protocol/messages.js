@@ -70,7 +70,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} start
  * @property {Uint8Array} prefix chained digest of the positions kept
  * @property {Tensor} embeddings
- * @property {import('./returned.js').Rows} rows whose states come back
+ * @property {import('./steps/returned.js').Rows} rows whose states come back
  * @property {string | null} adapter
  * @property {AttentionRequest | null} attention
  */

@@ -12,7 +12,7 @@ import {
 } from './limits.js';
 import { VERSION } from './messages.js';
 import { probeField } from './probe.js';
-import { INTERACTIVE_ROWS, rowsAsked } from './returned.js';
+import { INTERACTIVE_ROWS, rowsAsked } from './steps/returned.js';
 import { wireDtype } from './tensor.js';
 
 /** @typedef {import('./frame.js').Frame} Frame */

@@ -2,7 +2,7 @@
 import { rowsTensors } from './attention.js';
 import { encodeFrame } from './frame.js';
 import { headerOf } from './messages.js';
-import { INTERACTIVE_ROWS } from './returned.js';
+import { INTERACTIVE_ROWS } from './steps/returned.js';
 
 /** @type {Record<import('./messages.js').ServerMessage['type'], import('./messages.js').Written>} */
 const FIELDS = {

@@ -8,7 +8,7 @@ import { AnswerInvalid, CacheLost } from './errors.js';
 
 /** @typedef {import('../transport/channel.js').Channel} Channel */
 /** @typedef {import('../transport/flight.js').Flight} Flight */
-/** @typedef {import('../protocol/client.js').Event} Event */
+/** @typedef {import('../protocol/events.js').Event} Event */
 
 // The server holds another cache than the device believes, or none: a new session repairs it.
 const CACHE_LOST = new Set(['unknown_session', 'prefix_mismatch', 'start_beyond_cache', 'step_conflict']);

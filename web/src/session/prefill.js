@@ -1,6 +1,6 @@
 // Steps that follow each other, of which several may be under way.
 import { frameLimit } from '../protocol/limits.js';
-import { rowsFor } from '../protocol/returned.js';
+import { rowsFor } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
 
 /** @typedef {import('./remote.js').StepOutput} StepOutput */
@@ -13,7 +13,8 @@ import { Cancelled } from '../transport/errors.js';
  *   embeddings: () => Promise<Float32Array>}} Plan
  */
 /**
- * several: whether more than one may be under way at present; answered: called for each step, in order; a step whose answer the server no longer keeps has no states.
+ * several: whether more than one may be under way at present; answered: called for each step, in order; a step whose
+ * answer the server no longer keeps has no states.
  * @typedef {{adapter: string | null, signal: AbortSignal, clock: () => number,
  *   several: () => boolean, answered: (output: StepOutput) => void}} Options
  */

@@ -16,7 +16,7 @@ import { Window } from './window.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('../transport/channel.js').Channel} Channel */
-/** @typedef {import('../protocol/client.js').Event} Event */
+/** @typedef {import('../protocol/events.js').Event} Event */
 /** @typedef {import('../protocol/digest.js').PrefixChain} PrefixChain */
 /** @typedef {import('./sequence.js').Rows} Rows */
 /**

@@ -4,7 +4,7 @@
 // lost cache are all "make the cache hold exactly these tokens".
 import { PromptEmpty } from '../common/errors.js';
 import { ProtocolStateError } from '../protocol/errors.js';
-import { INTERACTIVE_ROWS } from '../protocol/returned.js';
+import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
 import { Belief } from './belief.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
@@ -242,7 +242,8 @@ export class Sequence {
     const slices = slicesOf(start, tokens.length, rows, limitsOf(this._backend));
     const outputs = await this._send([...tokens], slices, { rows, attention, signal });
     const states = lastStates(outputs.map(({ hidden }) => hidden), slices, rows);
-    return { ...states, ...timesOf(outputs), rows: tokens.length - start, attention: outputs.at(-1)?.attention ?? null };
+    const attended = outputs.at(-1)?.attention ?? null;
+    return { ...states, ...timesOf(outputs), rows: tokens.length - start, attention: attended };
   }
 
   /**

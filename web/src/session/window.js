@@ -1,5 +1,5 @@
 // How many steps of one prefill are under way: so many that the server has the next one when it ends the last.
-import { MOST_UNDER_WAY } from '../protocol/under_way.js';
+import { MOST_UNDER_WAY } from '../protocol/steps/under_way.js';
 
 const USUAL = 2;
 

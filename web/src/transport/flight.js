@@ -52,7 +52,8 @@ export class Flight {
    */
   async carry(transport, options) {
     this._flush(transport);
-    const answer = transport.receive ? await transport.receive(options) : await transport.exchange(this._frames[0], options);
+    const [frame] = this._frames;
+    const answer = await (transport.receive?.(options) ?? transport.exchange(frame, options));
     this._frames.shift();
     if (transport.receive) this._sent -= 1;
     return answer;

@@ -197,8 +197,14 @@ export class WebSocketTransport {
     // Nobody waits for an answer that comes unasked.
     if (this._unanswered === 0) return;
     this._unanswered -= 1;
-    if (this._forgone) this._forgone -= 1;
-    else if (this._waiting) this._waiting.resolve(answer);
+    if (this._forgone) {
+      this._forgone -= 1;
+      return;
+    }
+    // The next one may come before whoever waits for this one has gone on.
+    const waiting = this._waiting;
+    this._waiting = null;
+    if (waiting) waiting.resolve(answer);
     else this._early.push(answer);
   }
 

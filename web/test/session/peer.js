@@ -4,7 +4,7 @@ import { blake2b } from '@noble/hashes/blake2.js';
 import { PrefixChain } from '../../src/protocol/digest.js';
 import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 import { decodeClientMessage } from '../../src/protocol/parsing.js';
-import { returned } from '../../src/protocol/returned.js';
+import { returned } from '../../src/protocol/steps/returned.js';
 import { Tensor, itemSize } from '../../src/protocol/tensor.js';
 
 export const WIDTH = 4;

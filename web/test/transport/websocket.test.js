@@ -63,6 +63,16 @@ test('several frames are under way, and answers that come early wait for whoever
   assert.deepEqual([await transport.receive(HOW), await transport.receive(HOW)], [PONG, Uint8Array.of(8)]);
 });
 
+test('answers that come together are all there', async () => {
+  const { transport, socket } = await opened();
+  transport.send(PING);
+  transport.send(PING);
+  const first = transport.receive(HOW);
+  socket.receives(PONG);
+  socket.receives(Uint8Array.of(8));
+  assert.deepEqual([await first, await transport.receive(HOW)], [PONG, Uint8Array.of(8)]);
+});
+
 test('an answer that came before the connection ended is still there', async () => {
   const { transport, socket } = await opened();
   transport.send(PING);

@@ -6,9 +6,9 @@
 /** Steps that are under way at most. */
 export const MOST_UNDER_WAY = 4;
 
-/** @typedef {import('./messages.js').Step} Step */
-/** @typedef {import('./messages.js').Failure} Failure */
-/** @typedef {import('./digest.js').PrefixChain} PrefixChain */
+/** @typedef {import('../messages.js').Step} Step */
+/** @typedef {import('../messages.js').Failure} Failure */
+/** @typedef {import('../digest.js').PrefixChain} PrefixChain */
 /**
  * `digests`: after each of its rows, null until they are needed. `refused`: what the server said of it, if a later
  * step has taken its place there.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClientProtocol } from '../../src/protocol/client.js';
-import { decodeClientMessage } from '../../src/protocol/parsing.js';
-import { encodeServerMessage } from '../../src/protocol/server_messages.js';
-import { Tensor } from '../../src/protocol/tensor.js';
+import { ClientProtocol } from '../../../src/protocol/client.js';
+import { decodeClientMessage } from '../../../src/protocol/parsing.js';
+import { encodeServerMessage } from '../../../src/protocol/server_messages.js';
+import { Tensor } from '../../../src/protocol/tensor.js';
 
 const WIDTH = 2;
 const MANIFEST = 'm';

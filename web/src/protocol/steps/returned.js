@@ -1,5 +1,5 @@
 // Which hidden states of a step travel back: the last one, all, or the last so many.
-import { MalformedMessage } from './errors.js';
+import { MalformedMessage } from '../errors.js';
 
 /** The capability of a server that returns the last so many; without it a step asks for one or for all. */
 export const ROWS = 'rows';

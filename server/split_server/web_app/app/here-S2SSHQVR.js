@@ -1,1 +1,0 @@
-import{a}from"./chunk-L4RSVJA6.js";import"./chunk-UNNZY56F.js";import"./chunk-VFDRVG7N.js";export{a as Here};
