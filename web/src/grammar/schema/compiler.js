@@ -107,6 +107,7 @@ export class Compiler {
    * @param {unknown[]} values @param {Schema} rest @param {string} path
    */
   _literals(values, rest, path) {
+    if (values.some(isRounded)) throw new SchemaInvalid('a whole number beyond 2^53 cannot be enforced as a value', path);
     const limited = Object.keys(rest).some((name) => KEYWORDS.enforced.includes(name));
     const allowed = limited ? this._plain(rest, path) : null;
     const texts = values.map((value) => bytesOfText(written(value)));
@@ -135,6 +136,11 @@ export class Compiler {
       default: return numberOf(this, schema, type === 'integer');
     }
   }
+}
+
+/** @param {unknown} value */
+function isRounded(value) {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 /** Whether no other keyword limits a text. @param {Schema} schema @param {string} keyword */

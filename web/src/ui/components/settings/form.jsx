@@ -13,7 +13,7 @@ const PAUSE_MS = 250;
 /** What the replies of the shown chat have to be. */
 export function FormOfReplies() {
   const app = useApp();
-  const { kind, text, problem, choose, type } = useForm(app);
+  const { kind, text, problem, used, choose, type } = useForm(app);
   const about = TEXTS[kind];
   return (
     <>
@@ -51,7 +51,7 @@ export function FormOfReplies() {
             onInput={(event) => type(event.currentTarget.value)}
           />
           <p class={problem ? 'problem' : 'hint'} id="form-hint" aria-live="polite">
-            {problem || about.hint}
+            {problem || (used ? `In use. ${about.hint}` : about.hint)}
           </p>
         </div>
       )}
@@ -91,5 +91,6 @@ function useForm(app) {
     setText(next === kept?.kind ? kept.text : '');
     setProblem('');
   };
-  return { kind, text, problem, choose, type: setText };
+  const used = kind === kept?.kind && text === kept.text;
+  return { kind, text, problem, used, choose, type: setText };
 }
