@@ -48,6 +48,7 @@ class Details:
     short: str | None
     secret: bool
     parse: Callable[[str], Any] | None
+    numbers: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def option(
     short: str | None = None,
     secret: bool = False,
     parse: Callable[[str], Any] | None = None,
+    numbers: bool = False,
 ) -> T:
     """Declare one setting as a dataclass field.
 
@@ -93,8 +95,9 @@ def option(
     ``Path``, any of these ``| None``, or ``tuple[X, ...]`` (a flag that may be repeated, a comma
     list in the environment, an array in TOML). ``minimum`` and ``maximum`` are inclusive, ``above``
     is not; ``short`` is a flag of one letter, such as ``-u``.
-    ``parse`` turns text into any other type and raises ``ValueError`` on bad text. A ``secret``
-    is left out of ``repr``, help and error messages.
+    ``parse`` turns text into any other type and raises ``ValueError`` on bad text; with ``numbers``
+    a whole number of TOML as well, as if it were written out. A ``secret`` is left out of ``repr``,
+    help and error messages.
     """
     details = Details(
         help=help,
@@ -107,6 +110,7 @@ def option(
         short=short,
         secret=secret,
         parse=parse,
+        numbers=numbers,
     )
     return dataclasses.field(default=default, repr=not secret, metadata={_KEY: details})
 

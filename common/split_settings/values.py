@@ -48,8 +48,7 @@ def _toml_scalar(setting: Setting, value: object, source: str) -> Any:
         return from_text(setting, value, source)
     if setting.kind is bool and isinstance(value, bool):
         return value
-    # A setting with a form of its own may be a number to whoever writes the file.
-    if setting.details.parse is not None and type(value) is int:
+    if setting.details.numbers and type(value) is int:
         return from_text(setting, str(value), source)
     # bool is a subclass of int, and TOML tells the two apart.
     if setting.kind is int and isinstance(value, int) and not isinstance(value, bool):

@@ -242,6 +242,7 @@ class ReplyConfig(NoiseConfig):
         metavar="N",
         group="drafts",
         parse=_drafts,
+        numbers=True,
     )
     draft_file: Path | None = option(
         None,

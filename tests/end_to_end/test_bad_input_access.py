@@ -128,7 +128,8 @@ def test_a_token_that_is_no_longer_valid_ends_the_reply_with_its_code(
         transport=transport,  # type: ignore[arg-type]
     ) as client:
         revoked = replace(client._wanted, token="revoked-token-of-some-length")
-        client._connected().channel = new_channel(revoked, client.manifest, client._hooks)
+        channel = new_channel(revoked, client.manifest, client._hooks)
+        client._connected()._sessions.channel = channel
         with pytest.raises(ServerRefused) as caught:
             client.generate("Hello", max_tokens=4).read()
     assert caught.value.code == "unauthorized"

@@ -199,7 +199,7 @@ def _early(wanted: Wanted) -> EarlySocket | None:
 
 
 def new_channel(
-    wanted: Wanted, manifest: Manifest, hooks: Hooks, early: EarlySocket | None
+    wanted: Wanted, manifest: Manifest, hooks: Hooks, early: EarlySocket | None = None
 ) -> Channel:
     """A channel to the wanted server, not yet connected."""
     # Answers carry one row; nothing longer is accepted unless it is asked for.

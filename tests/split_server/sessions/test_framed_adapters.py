@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -99,10 +100,10 @@ def test_the_same_step_with_another_adapter_is_another_step(
     async def scenario() -> None:
         async with adapted(tiny_path, tmp_path) as (device, _):
             rows = oracle.embeddings(tiny_path, PROMPT).numpy()
+            other = copy.deepcopy(device.protocol)
             frame = device.protocol.step(0, rows, adapter="x")
             await device.service.handle("local", frame)
-            device.protocol._outstanding = None
-            answer = await device.service.handle("local", device.protocol.step(0, rows))
+            answer = await device.service.handle("local", other.step(0, rows))
             assert answer.error is not None
             assert answer.error.code == "step_conflict"
 

@@ -13,6 +13,7 @@ from split_client.generation.loop import TokenEvent
 from split_client.generation.speculation.drafts import Draft, DraftSource, StepCost
 from split_server.compat.drafting.beside import BesideDrafter, Drafting, PassCosts
 from split_server.compat.generator import Generator
+from split_server.compat.keeping import Keeping
 from split_server.kv.block_key import Namespaces
 from split_server.kv.run_pool import PoolLimits, RunPool
 from split_server.sessions.reuse import Reuse
@@ -117,7 +118,7 @@ def reuse() -> Reuse:
 def test_nothing_is_remembered_of_whom_many_may_be_or_where_nothing_is_kept() -> None:
     kept = Drafting(reuse())
     for principal, salt, count in (("anybody", None, 0), ("anybody", "a", 1), ("one", None, 2)):
-        kept.drafter(principal, request(cache_salt=salt), Passes())
+        kept.drafter(principal, request(keeping=Keeping(salt)), Passes())
         assert len(kept.memories) == count
     nothing = Drafting(None)
     nothing.drafter("one", request(), Passes())
