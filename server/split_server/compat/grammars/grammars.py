@@ -77,12 +77,14 @@ class Grammars:
 
     async def _compiled(self, source: socket.socket, form: str) -> Verdict:
         loop = asyncio.get_running_loop()
+        # Before the process counts its seconds: whoever is late must not take the clock's end for
+        # the form's fault, which is remembered.
+        began = time.monotonic()
         try:
             await loop.sock_sendall(source, asking(form, reply=False))
             await _read(source)
         except (OSError, Torn):
             raise Overloaded("the system gives a grammar no process") from None
-        began = time.monotonic()
         try:
             answer = document(await _read(source))
         except (OSError, Torn):
