@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 from split_client.grammar.choice import ChoiceConstraint, Choices
 from split_client.grammar.constraint import JsonConstraint
 from split_client.grammar.errors import FormEndless
-from split_client.grammar.following import is_forced_on
 from split_client.grammar.form import (
     Choice,
     Form,
@@ -20,7 +19,7 @@ from split_client.grammar.form import (
     checked_form,
 )
 from split_client.grammar.json import compiled, rules_of
-from split_client.grammar.matching import first_matcher
+from split_client.grammar.matching import first_matcher, is_forced_on
 from split_client.grammar.text import TextConstraint
 from split_client.grammar.vocabulary import Vocabulary
 from split_client.grammar.written import library_grammar, refused

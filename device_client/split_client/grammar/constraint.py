@@ -12,66 +12,26 @@ import llguidance
 import numpy as np
 
 from split_client.grammar.closing import closing_path
-from split_client.grammar.following import forced_tokens, permitted_tokens
+from split_client.grammar.matched import MatchedText
 from split_client.grammar.place import Place
 from split_client.grammar.sizes import Jumps
 from split_client.grammar.vocabulary import Mask, Vocabulary
 
-# Tokens without another search after one that found no end; twice as many after the next.
-_PAUSE: Final = 16
 _FEW: Final = 8
 _STRUCTURE: Final = b'{}[],:"'
 
 
-class JsonConstraint:
-    """A ``split_client.generation.constraint.Constraint``, of a text that is JSON."""
+class JsonConstraint(MatchedText):
+    """See :class:`MatchedText`; the text is JSON."""
 
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary: Vocabulary, jumps: Jumps) -> None:
         """``matcher``: at its beginning, and this constraint's own."""
-        self._matcher = matcher
-        self._vocabulary = vocabulary
+        super().__init__(matcher, vocabulary)
         self._jumps = jumps
         self._place = Place()
-        self._path: tuple[int, ...] | None = None
         self._known: tuple[int, ...] = ()
-        self._carefree = 0
-        self._pause = _PAUSE
-        self._remaining: int | None = None
-        self._settled = False
 
-    @property
-    def finished(self) -> bool:
-        """The text is whole and nothing may follow."""
-        return bool(self._matcher.is_stopped())
-
-    @property
-    def whole(self) -> bool:
-        """The text so far is one of the form."""
-        return bool(self._matcher.is_accepting())
-
-    def forced(self, remaining: int) -> list[int]:
-        """At most ``remaining`` tokens that come next whatever is chosen; it does not move.
-
-        At each of them the mask has one bit, so that what :meth:`allowed` keeps for an end whole
-        cannot leave them out.
-        """
-        self._remaining = remaining
-        return forced_tokens(self._matcher, remaining)
-
-    def permitted(self, tokens: list[int], remaining: int) -> int:
-        """How many of the first of ``tokens`` the grammar allows one after the other; it does not
-        move. Where few tokens remain, :meth:`allowed` may leave out some of them.
-        """
-        return permitted_tokens(self._matcher, tokens[:remaining])
-
-    def accept(self, token: int) -> None:
-        """``token`` was chosen from what was allowed, or forced."""
-        if not self._settled and self._remaining is not None:
-            # A forced token, which leaves everything as if it had been chosen.
-            self._settle(self._remaining)
-        self._settled = False
-        self._remaining = None if self._remaining is None else self._remaining - 1
-        self._matcher.consume_token(token)
+    def _moved(self, token: int) -> None:
         text = self._vocabulary.texts[token]
         self._place = self._place.after(text)
         path = self._path
@@ -84,28 +44,9 @@ class JsonConstraint:
         else:
             self._path = None
 
-    def allowed(self, remaining: int) -> Mask:
-        """The mask [rows] of the tokens that may come next."""
-        mask = self._vocabulary.mask(self._matcher)
-        path = self._settle(remaining)
-        return mask if path is None else self._careful(mask, path, remaining)
-
-    def _settle(self, remaining: int) -> tuple[int, ...] | None:
-        """A path to an end that the next token has to leave room for, None where there is time."""
-        self._remaining, self._settled = remaining, True
-        if self._carefree > 0:
-            self._carefree -= 1
-            return None
-        path = self._closing(remaining)
-        if path is None:
-            # A token brings the end at most one token closer: what does not fit, hardly will.
-            self._carefree, self._pause = self._pause, 2 * self._pause
-            return None
-        slack, jump = remaining - len(path), self._jumps.any
-        if slack > jump:
-            self._carefree = (slack - jump - 1) // (jump + 1)
-            return None
-        return path
+    def _carefree_within(self, slack: int) -> int | None:
+        jump = self._jumps.any
+        return None if slack <= jump else (slack - jump - 1) // (jump + 1)
 
     def _still_closing(self, path: tuple[int, ...], most: int) -> tuple[int, ...] | None:
         """The end of the text of ``path`` without at most ``most`` of its first tokens, if any."""
@@ -119,7 +60,7 @@ class JsonConstraint:
         """Whether ``path``, which may follow, ends outside of every bracket and quote."""
         return self._place.after(self._vocabulary.text(path)).closed
 
-    def _closing(self, remaining: int) -> tuple[int, ...] | None:
+    def _ending(self, remaining: int) -> tuple[int, ...] | None:
         if self._path is None or len(self._path) > remaining:
             self._path = closing_path(
                 self._matcher, self._place, self._vocabulary, remaining, known=self._known

@@ -1,4 +1,4 @@
-"""The grammar library's matcher of a form, at the beginning of its texts."""
+"""The grammar library's matcher of a form at the beginning of its texts, and whether it ends."""
 
 from __future__ import annotations
 
@@ -58,3 +58,15 @@ def _require_sound(matcher: llguidance.LLMatcher, refused: Callable[[str], Gramm
     if "nsatisfiable" in reason:
         raise FormImpossible(reason)
     raise refused(reason)
+
+
+def is_forced_on(matcher: llguidance.LLMatcher, most: int) -> bool:
+    """Whether the next ``most`` tokens are forced, and the text may end at none of them."""
+    copy, made = matcher.deep_copy(), 0
+    while made < most:
+        tokens = [] if copy.is_stopped() or copy.is_accepting() else copy.compute_ff_tokens()
+        made += len(tokens)
+        # Where an end were allowed, no other token would be forced.
+        if not tokens or (made < most and not copy.consume_tokens(tokens)):
+            return False
+    return True

@@ -13,7 +13,7 @@ import llguidance
 import numpy as np
 
 from split_client.grammar.ending import ending_path
-from split_client.grammar.following import forced_tokens, permitted_tokens
+from split_client.grammar.matched import MatchedText
 from split_client.grammar.vocabulary import Mask, Vocabulary
 
 # Tokens left beyond an end that was found, below which every token has to leave room for one.
@@ -21,79 +21,25 @@ _TIGHT: Final = 16
 _FEW: Final = 12
 # What a token is taken to add to the shortest end before any has added more.
 _JUMP: Final = 2
-_PAUSE: Final = 16
 
 
-class TextConstraint:
-    """A ``split_client.generation.constraint.Constraint``."""
+class TextConstraint(MatchedText):
+    """See :class:`MatchedText`."""
 
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary: Vocabulary) -> None:
         """``matcher``: at its beginning, and this constraint's own."""
-        self._matcher = matcher
-        self._vocabulary = vocabulary
-        self._path: tuple[int, ...] | None = None
+        super().__init__(matcher, vocabulary)
         self._jump = _JUMP
-        self._carefree = 0
-        self._pause = _PAUSE
-        self._remaining: int | None = None
-        self._settled = False
 
-    @property
-    def finished(self) -> bool:
-        """The text is whole and nothing may follow."""
-        return bool(self._matcher.is_stopped())
-
-    @property
-    def whole(self) -> bool:
-        """The text so far is one of the form."""
-        return bool(self._matcher.is_accepting())
-
-    def forced(self, remaining: int) -> list[int]:
-        """At most ``remaining`` tokens that come next whatever is chosen; it does not move."""
-        self._remaining = remaining
-        return forced_tokens(self._matcher, remaining)
-
-    def permitted(self, tokens: list[int], remaining: int) -> int:
-        """How many of the first of ``tokens`` the grammar allows one after the other; it does not
-        move. Where few tokens remain, :meth:`allowed` may leave out some of them.
-        """
-        return permitted_tokens(self._matcher, tokens[:remaining])
-
-    def allowed(self, remaining: int) -> Mask:
-        """The mask [rows] of the tokens that may come next."""
-        mask = self._vocabulary.mask(self._matcher)
-        path = self._settle(remaining)
-        return mask if path is None else self._careful(mask, path, remaining)
-
-    def accept(self, token: int) -> None:
-        """``token`` was chosen from what was allowed, or forced."""
-        if not self._settled and self._remaining is not None:
-            # A forced token, which leaves everything as if it had been chosen.
-            self._settle(self._remaining)
-        self._settled = False
-        self._remaining = None if self._remaining is None else self._remaining - 1
-        self._matcher.consume_token(token)
+    def _moved(self, token: int) -> None:
         path = self._path
         if path and path[0] == token:
             self._path = path[1:]
         elif path is not None:
             self._path = self._still_ending(path, len(self._vocabulary.texts[token]))
 
-    def _settle(self, remaining: int) -> tuple[int, ...] | None:
-        """A path to an end that the next token has to leave room for, None where there is time."""
-        self._remaining, self._settled = remaining, True
-        if self._carefree > 0:
-            self._carefree -= 1
-            return None
-        path = self._ending(remaining)
-        if path is None:
-            self._carefree, self._pause = self._pause, 2 * self._pause
-            return None
-        slack = remaining - len(path)
-        if slack > _TIGHT:
-            self._carefree = (slack - _TIGHT) // (1 + self._jump)
-            return None
-        return path
+    def _carefree_within(self, slack: int) -> int | None:
+        return None if slack <= _TIGHT else (slack - _TIGHT) // (1 + self._jump)
 
     def _ending(self, remaining: int) -> tuple[int, ...] | None:
         before = self._path
