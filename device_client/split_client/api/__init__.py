@@ -14,8 +14,9 @@ an event loop.
 from split_client.adapters.choice import AdapterInfo
 from split_client.api.asked import SamplingWords
 from split_client.api.asynchronous import AsyncSplitClient
-from split_client.api.client import ClientStats, SplitClient
+from split_client.api.client import SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
+from split_client.api.stats import ClientStats
 from split_client.api.tool_run import ToolRun
 from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply, ReplyStats

@@ -19,8 +19,9 @@ from weakref import WeakSet
 
 from split_client.adapters.choice import AdapterInfo
 from split_client.api.asked import Asked, Messages, SamplingWords, messages_of
-from split_client.api.client import ClientStats, SplitClient
+from split_client.api.client import SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
+from split_client.api.stats import ClientStats
 from split_client.api.tool_run import ToolRun
 from split_client.api.worker import Worker
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS

@@ -2,72 +2,31 @@
 
 from __future__ import annotations
 
-import math
 import random
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import count
+from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.errors import AnswerInvalid, ClientError, ModelChanged, ServerRefused
-from split_client.generation.backend import CacheLost, OnlyAllRows, Rows, StepOutput
+from split_client.errors import ClientError
+from split_client.generation.backend import CacheLost, Rows, StepOutput
+from split_client.transport.asking import Asking
 from split_client.transport.channel import Channel
-from split_client.transport.window import Window
+from split_client.transport.under_way import UnderWay, interactive_rows, max_rows
 from split_wire.attention import AttentionRequest
-from split_wire.client import (
-    ClientProtocol,
-    Event,
-    Ignored,
-    SessionRestored,
-    StepCompleted,
-    StepFailed,
-    StepReplaced,
-)
+from split_wire.client import ClientProtocol, SessionRestored
 from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
-from split_wire.errors import InternalError, MalformedMessage, SplitError, TooManySessions
-from split_wire.errors import ModelChanged as WireModelChanged
-from split_wire.messages import DEFAULT_MAX_ROWS, Cache, Closed, Opened
-from split_wire.returned import Rows as Returned
+from split_wire.errors import SplitError
+from split_wire.messages import Cache, Closed, Opened
 from split_wire.tensor import Tensor, WireDtype
 
-# The server holds another cache than the device believes, or none: a new session repairs it.
-_CACHE_LOST = frozenset(
-    {"unknown_session", "prefix_mismatch", "start_beyond_cache", "step_conflict"}
-)
-_MAX_STALE_ANSWERS = 3
 BUSY_PATIENCE = 60.0
-# Of that: a chat ends later than a queue is served.
-_PLACE_PATIENCE = 5
-_SOON = 10.0
 _CLOSE_WITHIN = 2.0
 # Rows that are named at a time.
 _AT_ONCE = 512
-
-
-class _NotDone(Exception):
-    """The step that was sent again was refused, and is not made once more."""
-
-
-def _nothing_else() -> None:
-    raise _NotDone
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """``make``: makes the frame of ``sent`` rows, again where it was refused; ``rows``: states that
-    are wanted.
-    """
-
-    make: Callable[[], bytes]
-    sent: int
-    rows: int
 
 
 class RemoteBackend:
@@ -103,24 +62,23 @@ class RemoteBackend:
         self._keeps = cache != "off"
         self._asked: Rows | None = None
         self._manifest_context = max_context
-        self._busy_patience, self._clock, self._pause = busy_patience, clock, pause
-        self._chance = chance
-        self._waited = 0.0
-        self._window = Window()
-        # What makes the frames of the steps under way, and what later answers told of earlier ones.
-        self._begun: deque[_Begun] = deque()
-        self._began: float | None = None
-        self._settled: deque[StepOutput] = deque()
-        self._opened_at = -math.inf
+        self._asking = Asking(
+            channel,
+            self._protocol,
+            busy_patience,
+            self.close,
+            clock=clock,
+            pause=pause,
+            chance=chance,
+        )
+        self._under_way = UnderWay(channel, self._protocol, self._asking, clock)
         self._prepared = False
-        # Sessions in a row that were lost so soon.
-        self._lost_soon = 0
         self.sessions_opened = 0
 
     @property
     def max_rows(self) -> int:
         """Rows that one step may carry."""
-        return min(self._opened().max_rows, DEFAULT_MAX_ROWS)
+        return max_rows(self._opened())
 
     @property
     def max_context(self) -> int:
@@ -130,7 +88,7 @@ class RemoteBackend:
     @property
     def interactive_rows(self) -> int:
         """Rows with which a step still is interactive, as the server says."""
-        return min(self._opened().interactive_rows, self.max_rows)
+        return interactive_rows(self._opened())
 
     @property
     def dtype(self) -> WireDtype:
@@ -153,14 +111,13 @@ class RemoteBackend:
         how many of those steps went through, None where there were none. Raises ServerRefused,
         ModelChanged, AnswerInvalid and the channel's errors.
         """
-        self._asked, self._began = None, None
-        self._begun.clear()
-        self._settled.clear()
+        self._asked = None
+        self._under_way.clear()
         if self._prepared:
             self._prepared = False
             self._begin(None)
             return None
-        went_through = self._resumed() if self._protocol.stepping else None
+        went_through = self._under_way.resume() if self._protocol.stepping else None
         if self._protocol.opened is not None:
             # What a restore without an answer has done to the rows behind its start is not known.
             self._protocol.give_up()
@@ -168,7 +125,7 @@ class RemoteBackend:
             # Nobody knows the session that an unanswered request for one may have made.
             self._protocol.forget()
         if self._protocol.opened is None:
-            self._back_off()
+            self._asking.back_off()
             self._begin(wanted)
             return None
         return went_through
@@ -195,22 +152,22 @@ class RemoteBackend:
         if not self.restores:
             return start
         chain = self._named(wanted, self.dtype)
-        event = self._ask(lambda: self._protocol.restore(start, chain))
+        event = self._asking.ask(lambda: self._protocol.restore(start, chain))
         if not isinstance(event, SessionRestored):
-            raise self._untrue("the answer to a restore is not its result")
+            raise self._asking.untrue("the answer to a restore is not its result")
         return event.cached
 
     def _begin(self, wanted: Rows | None) -> None:
         """Open a session, with what is ``wanted`` where it is known how that will travel."""
         dtype = self._usual_dtype
         if wanted is None or dtype is None or not self._keeps or self._protocol.outstanding:
-            self._ask(self._protocol.open)
+            self._asking.ask(self._protocol.open)
         else:
             chain = self._named(wanted, dtype)
-            self._ask(lambda: self._protocol.open(chain))
+            self._asking.ask(lambda: self._protocol.open(chain))
             self._asked = wanted if self.dtype == dtype else None
         self._usual_dtype = self.dtype
-        self._opened_at = self._clock()
+        self._asking.opened()
         self.sessions_opened += 1
 
     def _named(self, rows: Rows, dtype: WireDtype) -> PrefixChain:
@@ -245,7 +202,7 @@ class RemoteBackend:
     @property
     def most_under_way(self) -> int:
         """Steps of a prefill that pay to have under way; HTTP carries one at a time."""
-        return self._window.most if self._channel.streams else 1
+        return self._under_way.most
 
     def begin(
         self,
@@ -256,80 +213,11 @@ class RemoteBackend:
         rows: int = 1,
     ) -> None:
         """Send a step of the open session, as :meth:`step`, without waiting for its answer."""
-        if self._protocol.opened is None or start > self._protocol.reach:
-            raise CacheLost
-        returned = self._returned(rows, len(embeddings))
-        if attention is not None:
-            self._make_room(attention, start + len(embeddings))
-        step = partial(self._protocol.step, start, embeddings, returned, attention, adapter)
-        begun = _Begun(step, len(embeddings), rows)
-        begun.make()
-        if not self._begun:
-            self._began = self._clock()
-        self._begun.append(begun)
-        with self._waiting():
-            self._channel.post(*self._protocol.unanswered)
+        self._under_way.begin(start, embeddings, attention, adapter, rows)
 
     def settle(self) -> StepOutput:
         """The answer to the oldest step that was begun. Raises as :meth:`step`."""
-        if not self._settled:
-            event = self._ask(self._make_again)
-            if not isinstance(event, StepCompleted):
-                raise self._untrue("the answer to a step is not its result")
-            self._settle(event)
-        begun, output = self._begun.popleft(), self._settled.popleft()
-        return replace(output, hidden=output.hidden[-begun.rows :])
-
-    def _settle(self, event: StepCompleted) -> None:
-        compute, queue = event.compute_us, event.queue_us
-        if self._began is not None:
-            waited = self._clock() - self._began
-            self._window.stepped(self._begun[0].sent, waited, compute / 1e6, queue / 1e6)
-            self._began = None
-        exchange, self._waited = round(1e6 * self._waited), 0.0
-        self._settled.extend([StepOutput(event.hidden[:0], 0, 0)] * event.unseen)
-        output = StepOutput(event.hidden, compute, queue, exchange, event.attention, event.reused)
-        self._settled.append(output)
-
-    def _make_again(self) -> None:
-        """Make the frames of the steps under way, all of which were dropped by a refusal."""
-        for begun in self._begun:
-            begun.make()
-
-    def _returned(self, rows: int, sent: int) -> Returned:
-        """How the last ``rows`` of ``sent`` are asked for; makes room for the answer."""
-        if rows == 1:
-            return "last"
-        counts = self._protocol.counts_rows
-        if not counts and rows < sent > self.interactive_rows:
-            raise OnlyAllRows
-        self._channel.accept(self._protocol.answer_room(rows if counts else sent))
-        return rows if counts and rows < sent else "all"
-
-    def _resumed(self) -> int:
-        """How many of the steps that were broken off go through: a server answers the same bytes
-        once, and from memory when it has answered them before.
-        """
-        went_through = 0
-        try:
-            while self._protocol.stepping:
-                event = self._ask(_nothing_else)
-                if isinstance(event, StepCompleted):
-                    went_through += 1 + event.unseen
-        except (CacheLost, _NotDone):
-            pass
-        except ServerRefused:
-            # A refusal in a frame answers it: the session holds what it held before.
-            if self._protocol.stepping:
-                raise
-        return went_through
-
-    def _back_off(self) -> None:
-        """Wait before a session takes the place of one that was lost soon after it was opened:
-        where more devices talk than there are sessions, coming back at once costs another its own.
-        """
-        if self._lost_soon:
-            self._pause(self._channel.patience.delay(self._lost_soon, self._chance()))
+        return self._under_way.settle()
 
     def close(self, keep: bool = True) -> bool:
         """End the session as far as the server can be reached.
@@ -360,89 +248,7 @@ class RemoteBackend:
             with suppress(SplitError):
                 self._protocol.receive(answer)
 
-    def _make_room(self, attention: AttentionRequest, positions: int) -> None:
-        try:
-            self._channel.accept(self._protocol.attention_room(attention, positions))
-        except SplitError as error:
-            raise ServerRefused(error.code, str(error)) from error
-
     def _opened(self) -> Opened:
         if self._protocol.opened is None:
             raise RuntimeError("the session is not open")
         return self._protocol.opened
-
-    def _ask(self, make: Callable[[], object]) -> Event:
-        """The next answer to what is outstanding, or to what ``make`` makes; a full server is asked
-        again for a while.
-        """
-        deadline: float | None = None
-        for attempt in count():
-            try:
-                # A refusal in HTTP's words leaves the frame outstanding; one in a frame wants it
-                # made again.
-                if self._protocol.outstanding is None:
-                    make()
-                return self._exchange()
-            except ServerRefused as refused:
-                self._raise_final(refused)
-                patience = self._busy_patience
-                if refused.code == TooManySessions.code:
-                    patience *= _PLACE_PATIENCE
-                deadline = deadline or self._clock() + patience
-                self._wait(refused, attempt, deadline)
-        raise AssertionError("unreachable")
-
-    def _exchange(self) -> Event:
-        stale = 0
-        while stale < _MAX_STALE_ANSWERS:
-            with self._waiting():
-                answer = self._channel.exchange(*self._protocol.unanswered)
-            try:
-                event = self._protocol.receive(answer)
-            except WireModelChanged as error:
-                self._protocol.forget()
-                raise ModelChanged from error
-            except SplitError as error:
-                raise self._invalid(error) from error
-            if isinstance(event, StepFailed):
-                raise ServerRefused.of(event.failure.error())
-            if not isinstance(event, Ignored | StepReplaced):
-                return event
-            stale += isinstance(event, Ignored)
-        raise self._untrue("the answers belong to other requests")
-
-    def _untrue(self, reason: str) -> AnswerInvalid:
-        return self._invalid(MalformedMessage(reason))
-
-    def _invalid(self, error: SplitError) -> AnswerInvalid:
-        """The session is over, and so is the connection, on which more may come that is untrue."""
-        self._protocol.forget()
-        self._channel.close()
-        return AnswerInvalid(error)
-
-    def _raise_final(self, refused: ServerRefused) -> None:
-        if refused.code in _CACHE_LOST:
-            soon = self._clock() - self._opened_at < _SOON
-            self._lost_soon = self._lost_soon + 1 if soon else 0
-            # What the server may still hold would count against its limits until it expires.
-            self.close()
-            raise CacheLost from refused
-        if not refused.retryable:
-            if refused.code == InternalError.code:
-                self._protocol.forget()
-            raise refused
-
-    def _wait(self, refused: ServerRefused, attempt: int, deadline: float) -> None:
-        delay = max(refused.retry_after or 0.0, self._channel.patience.delay(attempt, 1.0))
-        if self._clock() + delay > deadline:
-            raise refused
-        with self._waiting():
-            self._pause(delay)
-
-    @contextmanager
-    def _waiting(self) -> Iterator[None]:
-        began = self._clock()
-        try:
-            yield
-        finally:
-            self._waited += self._clock() - began

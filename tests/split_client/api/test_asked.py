@@ -71,6 +71,6 @@ def test_both_clients_have_one_surface() -> None:
         ]
         plain, other = (dict(inspect.signature(call).parameters) for call in of)
         assert plain == other
-    public = {name for name in vars(SplitClient) if not name.startswith("_")}
+    public = {name for name in dir(SplitClient) if not name.startswith("_")}
     own = {"begin", "resume", "sequence"}
     assert public - own <= set(vars(AsyncSplitClient))

@@ -17,7 +17,7 @@ from split_wire.limits import frame_limit
 from split_wire.messages import Result, Step
 from split_wire.tensor import Tensor
 from tests.split_client.servers import PeerAnswer, http_server, posting, socket_server
-from tests.split_client.transport.test_remote import Rig, rows, truth
+from tests.split_client.transport.rigs import Rig, rows, truth
 from tests.split_wire.peer import LIMIT, WIDTH, Peer
 
 

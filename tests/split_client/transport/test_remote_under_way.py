@@ -20,7 +20,7 @@ from split_wire.messages import Failure, Step
 from tests.exhaustive import EXHAUSTIVE
 from tests.proxies import CuttingProxy
 from tests.split_client.servers import PeerAnswer, http_server, posting, socket_server
-from tests.split_client.transport.test_remote import Rig, truth
+from tests.split_client.transport.rigs import Rig, truth
 from tests.split_wire.peer import LIMIT, Peer
 
 PROMPT = list(range(1, 19))

@@ -128,16 +128,17 @@ def test_a_restore_without_an_answer_leaves_the_session_usable(
 ) -> None:
     device = Device(endpoint)
     device.extend([*PROMPT[:10], *range(90, 95)])
-    ask = device.backend._ask
+    asking = device.backend._asking
+    ask = asking.ask
 
     def stopped(encode: Any) -> Any:
         encode()
         raise KeyboardInterrupt
 
-    device.backend._ask = stopped  # type: ignore[method-assign]
+    asking.ask = stopped  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         device.extend(PROMPT)
-    device.backend._ask = ask  # type: ignore[method-assign]
+    asking.ask = ask  # type: ignore[method-assign]
     peer.frames.clear()
     assert device.extend(PROMPT) == truth(PROMPT)
     device.close()

@@ -1,11 +1,11 @@
-import { listAdapters } from '../adapters/listing.js';
 import { AppError } from '../common/errors.js';
 import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
 import { ModelStore } from '../weights/store.js';
 import { LatestAttention } from './attention/latest.js';
+import { Connection } from './connection.js';
 import { Download, shardCount } from './download.js';
-import { ConnectSuperseded, NotReady, WeightsChanged } from './errors.js';
+import { NotReady, WeightsChanged } from './errors.js';
 import { OpenModel } from './models/model.js';
 import { ModelSlot } from './models/slot.js';
 import { Models } from './models/store.js';
@@ -15,7 +15,6 @@ import { forgetChat } from './chat/forgotten.js';
 import { OneReply } from './chat/one_reply.js';
 import { OpenChats } from './chat/open_chats.js';
 import { makeReply } from './chat/reply.js';
-import { Server } from './server.js';
 import { manifestTold, statsTold } from './reports.js';
 
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
@@ -45,26 +44,23 @@ export class Engine {
     const { cores = navigator.hardwareConcurrency ?? 2, openStore = ModelStore.open, openModel = OpenModel.open } = options;
     this._notify = notify;
     this._able = options.able ?? (() => {});
-    this._makeChannel = options.makeChannel ?? ((about) => new Channel(about));
     this._cores = cores;
     this._models = new Models(openStore);
-    this._server = /** @type {Server | null} */ (null);
-    this._channel = /** @type {Channel | null} */ (null);
-    this._offered = /** @type {Uint8Array | null} */ (null);
+    const makeChannel = options.makeChannel ?? ((about) => new Channel(about));
+    this._connection = new Connection((about) => makeChannel({ ...about, onNotice: notify }), {
+      hold: () => {
+        this._reply.requireNone();
+        this.pause();
+      },
+      leave: (digest, end) => this._leave(digest, end),
+    });
     this._slot = new ModelSlot((digest, event) => this._openStored(openModel, digest, event));
-    this._connects = 0;
-    /** @type {import('../../types/gatelink.d.ts').AdapterInfo[]} */
-    this._adapters = [];
     this._chats = new OpenChats();
     this._download = new Download();
     this._attention = new LatestAttention(notify);
     this._drafting = new Drafting();
     this._noise = new Noise(notify);
     this._reply = new OneReply();
-    /** @type {'auto' | 'websocket' | 'http'} */
-    this._transport = 'auto';
-    /** @type {string | null} */
-    this._cacheSalt = null;
   }
 
   /**
@@ -76,42 +72,7 @@ export class Engine {
    */
   async connect({ url, token, transport = 'auto', cacheSalt = null }) {
     this._able();
-    const turn = ++this._connects;
-    const server = new Server(url, token);
-    // Its handshake runs while the manifest is fetched and the ends are opened.
-    const early = (this._reaches(server, transport) && this._channel) || this._channelTo(server, transport);
-    void early.warm();
-    try {
-      return await this._connectTo(server, { turn, transport, cacheSalt, early });
-    } finally {
-      if (early !== this._channel) early.close();
-    }
-  }
-
-  /**
-   * @param {Server} server
-   * @param {{turn: number, transport: 'auto' | 'websocket' | 'http', cacheSalt: string | null,
-   *   early: Channel}} options early: on its way to that server
-   * @returns {Promise<Connected>}
-   */
-  async _connectTo(server, { turn, transport, cacheSalt, early }) {
-    const { url, token } = server;
-    const listed = listAdapters({ url, token });
-    // What is wrong with the manifest is told first.
-    listed.catch(() => {});
-    const bytes = await server.manifest();
-    const manifest = parseManifest(bytes);
-    const adapters = await listed;
-    if (turn !== this._connects) throw new ConnectSuperseded();
-    const offered = { _offered: bytes, _adapters: adapters, _cacheSalt: cacheSalt };
-    if (this._isSame(server, manifest.digest, transport)) {
-      this._reply.requireNone();
-      this.pause();
-      Object.assign(this, { ...offered, _channel: this._channel ?? early });
-    } else {
-      const _channel = early === this._channel ? null : early;
-      await this._switch({ _server: server, ...offered, _transport: transport, _channel }, manifest.digest);
-    }
+    const { server, manifest, adapters } = await this._connection.connect({ url, token, transport, cacheSalt });
     const kept = await this._models.kept(manifest.digest);
     const { packed } = server;
     const comes = packed && !kept.stored ? (await blocks()).travelling(manifest, packed, kept.doneBytes) : null;
@@ -169,10 +130,10 @@ export class Engine {
     try {
       const model = await this._prepared(() => {});
       const mode = request.noise ? await this._noise.mode(request.noise, model, signal) : null;
-      const keeping = { cache: request.cache, cacheSalt: this._cacheSalt };
+      const keeping = { cache: request.cache, cacheSalt: this._connection.cacheSalt };
       const chat = await this._chats.take(request.chat, model, () => this._open(), mode, keeping);
       await chat.settled(signal);
-      return await makeReply(chat, model, this._adapters, request, event, signal, {
+      return await makeReply(chat, model, this._connection.adapters, request, event, signal, {
         attention: this._attention,
         drafting: this._drafting,
       });
@@ -189,7 +150,7 @@ export class Engine {
 
   /** @returns {Promise<import('./messages.js').Stats>} */
   async stats() {
-    return statsTold(this._channel, this._chats.newest, this._slot.model);
+    return statsTold(this._connection.channel, this._chats.newest, this._slot.model);
   }
 
   /**
@@ -237,7 +198,7 @@ export class Engine {
     this._connected();
     await this._reply.end(which.chat);
     this._drafting.forget();
-    const keeping = { cacheSalt: this._cacheSalt };
+    const keeping = { cacheSalt: this._connection.cacheSalt };
     return forgetChat(this._chats, which, this._slot.model, () => this._open(), keeping);
   }
 
@@ -247,13 +208,13 @@ export class Engine {
    */
   async expect({ chat, cache }) {
     const { model } = this._slot;
-    if (model === null || this._server === null || this._reply.running || this._chats.get(chat)) return;
-    const keeping = { cache, cacheSalt: this._cacheSalt };
+    if (model === null || this._connection.server === null || this._reply.running || this._chats.get(chat)) return;
+    const keeping = { cache, cacheSalt: this._connection.cacheSalt };
     await (await this._chats.take(chat, model, () => this._open(), null, keeping)).expect();
   }
 
   wake() {
-    this._channel?.wake();
+    this._connection.channel?.wake();
   }
 
   /**
@@ -267,20 +228,13 @@ export class Engine {
     await this._chats.close(chat);
   }
 
+  /** The connection, made again where there is none. */
   _open() {
-    const { server } = this._connected();
-    this._channel ??= this._channelTo(server, this._transport);
-    return this._channel;
-  }
-
-  /** @param {Server} server @param {'auto' | 'websocket' | 'http'} mode */
-  _channelTo({ url, token }, mode) {
-    return this._makeChannel({ url, token, mode, onNotice: this._notify });
+    return this._connection.open();
   }
 
   _connected() {
-    if (this._server === null || this._offered === null) throw new NotReady('connect to a server');
-    return { server: this._server, offered: this._offered };
+    return this._connection.required();
   }
 
   /** The model that is served, opened. @param {(fraction: number) => void} event */
@@ -298,30 +252,15 @@ export class Engine {
     return model;
   }
 
-  /** Whether what is open goes on. @param {Server} server @param {string} digest @param {string} transport */
-  _isSame(server, digest, transport) {
-    return this._offered !== null && this._reaches(server, transport) && parseManifest(this._offered).digest === digest;
-  }
-
-  /** Whether frames go to this server already. @param {Server} server @param {string} transport */
-  _reaches({ url, token }, transport) {
-    if (this._server === null || this._channel?.revoked) return false;
-    return this._server.url === url && this._server.token === token && this._transport === transport;
-  }
-
   /**
-   * Goes over to another server at once, then leaves the one before; a model with this digest stays open.
-   * @param {object} next fields of this engine @param {string} digest
+   * Leaves the server before, but for a model with this digest.
+   * @param {string} digest @param {() => void} end closes the connection to it
    */
-  async _switch(next, digest) {
-    this._reply.requireNone();
-    this.pause();
-    const channel = this._channel;
-    Object.assign(this, next);
+  async _leave(digest, end) {
     this._drafting.forget();
     const letGo = this._slot.keepOnly(digest);
     await this._chats.closeAll();
-    channel?.close();
+    end();
     await letGo;
   }
 

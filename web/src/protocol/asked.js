@@ -1,7 +1,14 @@
-// What a server was asked to hold, and how much of its answer is believed.
+// What a server is asked to hold, and how much of its answer is believed.
 import { equal } from './digest.js';
+import { VERSION, encodeMessage } from './messages.js';
+import { probeOf } from './probe.js';
 
+/** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./digest.js').PrefixChain} PrefixChain */
+/** @typedef {import('./messages.js').Opened} Opened */
+
+// Between two places at which a session is asked for what goes on from all that it holds.
+const BLOCKS_BEHIND = 4;
 
 export class Asked {
   /** @param {PrefixChain} chain of all that was asked for @param {number} start positions that are held in any case */
@@ -21,4 +28,37 @@ export class Asked {
     chain.replace(held ? cached : start, []);
     return chain;
   }
+}
+
+/**
+ * Asks for a session.
+ * @param {string} manifest digest @param {DType | null} dtype null: the server's own
+ * @param {{cacheSalt: string | null, cache: 'exact' | 'off'}} keeping
+ * @param {PrefixChain | null} chain of rows that it may begin with
+ */
+export function openFrame(manifest, dtype, keeping, chain) {
+  return encodeMessage({
+    type: 'open',
+    manifest,
+    dtype,
+    version: VERSION,
+    capabilities: [],
+    probe: chain && probeOf(chain),
+    cacheGroup: null,
+    shareUntil: 0,
+    ...keeping,
+  });
+}
+
+/**
+ * Asks an open session to hold as much of `chain` as the server has.
+ * @param {Opened} opened
+ * @param {number} start positions of it that the session holds @param {PrefixChain} chain
+ * @param {boolean} behind whether the session holds no more than those
+ */
+export function restoreFrame({ session }, start, chain, behind) {
+  const prefix = chain.at(start);
+  // Behind all that is held comes what is new as a rule, and the names of all that is held would go with it.
+  const probe = probeOf(chain, start && behind ? BLOCKS_BEHIND : 1);
+  return encodeMessage({ type: 'restore', session, start, prefix, probe });
 }

@@ -5,22 +5,20 @@
 // often it arrives. An `open` that is sent again may open a second session, which the server drops when it has been
 // idle for long.
 import { checkOpened, checkedHidden } from './answer_check.js';
-import { Asked } from './asked.js';
+import { Asked, openFrame, restoreFrame } from './asked.js';
 import { MEAN_ROWS, checkedMeanRows, meanRowsBytes } from './attention.js';
 import { PrefixChain, equal } from './digest.js';
 import { MalformedMessage, ProtocolStateError } from './errors.js';
 import { IGNORED } from './events.js';
 import { frameLimit } from './limits.js';
-import { VERSION, encodeMessage } from './messages.js';
+import { encodeMessage } from './messages.js';
 import { decodeServerMessage } from './parsing.js';
-import { RESTORE, probeOf } from './probe.js';
+import { RESTORE } from './probe.js';
+import { stepFrame } from './steps/frame.js';
 import { ROWS, returned } from './steps/returned.js';
 import { checkReturned, checkedRows } from './steps/check.js';
 import { Tensor } from './tensor.js';
 import { MOST_UNDER_WAY, UnderWay } from './steps/under_way.js';
-
-// Between two places at which a session is asked for what goes on from all that it holds.
-const BLOCKS_BEHIND = 4;
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./messages.js').Opened} Opened */
@@ -108,17 +106,7 @@ export class ClientProtocol {
   open(chain = null) {
     this.forget();
     if (chain?.length && this._keeping.cache !== 'off') this._asked = new Asked(chain, 0);
-    this._question = encodeMessage({
-      type: 'open',
-      manifest: this._manifest,
-      dtype: this._dtype,
-      version: VERSION,
-      capabilities: [],
-      probe: this._asked && probeOf(this._asked.chain),
-      cacheGroup: null,
-      shareUntil: 0,
-      ...this._keeping,
-    });
+    this._question = openFrame(this._manifest, this._dtype, this._keeping, this._asked?.chain ?? null);
     return this._question;
   }
 
@@ -137,11 +125,7 @@ export class ClientProtocol {
       throw new ProtocolStateError(`start ${start} of these rows is not held`);
     }
     this._asked = new Asked(chain, start);
-    const { session } = opened;
-    const prefix = chain.at(start);
-    // Behind all that is held comes what is new as a rule, and the names of all that is held would go with it.
-    const probe = probeOf(chain, start && start === this.cached ? BLOCKS_BEHIND : 1);
-    this._question = encodeMessage({ type: 'restore', session, start, prefix, probe });
+    this._question = restoreFrame(opened, start, chain, start === this.cached);
     return this._question;
   }
 
@@ -185,10 +169,7 @@ export class ClientProtocol {
     const count = checkedRows(opened, start, embeddings.length / this._hiddenSize);
     checkReturned(opened, rows, count);
     if (attention) this.attentionRoom(start + count);
-    /** @type {import('./messages.js').Step} */
-    const message = {
-      type: 'step',
-      session: opened.session,
+    const { frame, message } = stepFrame(opened, {
       step: this._nextStep + this.stepping,
       start,
       prefix: this._underWay.at(start),
@@ -196,8 +177,7 @@ export class ClientProtocol {
       rows,
       adapter,
       attention: attention ? MEAN_ROWS : null,
-    };
-    const frame = encodeMessage(message);
+    });
     this._underWay.add(message, frame);
     return frame;
   }

@@ -5,7 +5,7 @@
 import { CacheLost, NotForgotten } from './errors.js';
 
 /** @typedef {import('./remote.js').RemoteBackend} RemoteBackend */
-/** @typedef {import('./sequence.js').Rows} Rows */
+/** @typedef {import('./backend.js').Rows} Rows */
 /**
  * `positions` of the chat were kept; `left` of them still are when they are asked for again, because other chats go
  * on from them. `earlier`: whether what earlier sessions left was looked for.

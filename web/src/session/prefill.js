@@ -4,7 +4,7 @@ import { rowsFor } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
 import { CacheLost } from './errors.js';
 
-/** @typedef {import('./remote.js').StepOutput} StepOutput */
+/** @typedef {import('./backend.js').StepOutput} StepOutput */
 /** @typedef {import('../transport/flight.js').Flight} Flight */
 /**
  * A step that is still to be made: the states of the last `rows` of its rows come back, and with `attention` what the

@@ -3,13 +3,13 @@ import { ClientProtocol } from '../protocol/client.js';
 import { ProtocolStateError, WireError } from '../protocol/errors.js';
 import { DEFAULT_MAX_ROWS, frameLimit } from '../protocol/limits.js';
 import { decodeServerMessage } from '../protocol/parsing.js';
-import { Tensor } from '../protocol/tensor.js';
-import { Cancelled, ServerRefused } from '../transport/errors.js';
-import { delayOf } from '../transport/patience.js';
+import { ServerRefused } from '../transport/errors.js';
 import { NEVER } from '../transport/signals.js';
 import { after, pause as realPause } from '../transport/timer.js';
 import { Asking } from './asking.js';
 import { AnswerInvalid, CacheLost } from './errors.js';
+import { Losses } from './losses.js';
+import { named } from './naming.js';
 import { Prefill } from './prefill.js';
 import { Waiting } from './waiting.js';
 import { Window } from './window.js';
@@ -17,23 +17,12 @@ import { Window } from './window.js';
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('../transport/channel.js').Channel} Channel */
 /** @typedef {import('../protocol/events.js').Event} Event */
-/** @typedef {import('../protocol/digest.js').PrefixChain} PrefixChain */
-/** @typedef {import('./sequence.js').Rows} Rows */
-/**
- * `hidden`: the final-norm states of the rows asked for, float32 [rows * H]. Times in microseconds;
- * `exchangeUs` is the whole wait for the server, compute and queue included. `attention`: what the last
- * row attends to, float32 [layers, positions], where it was asked for.
- * @typedef {{hidden: Float32Array, computeUs: number, queueUs: number, exchangeUs: number,
- *   attention?: Float32Array | null}} StepOutput
- */
+/** @typedef {import('./backend.js').Rows} Rows */
+/** @typedef {import('./backend.js').StepOutput} StepOutput */
 
 // Seconds: a server keeps a newcomer waiting in silence, and its place in the queue goes with its connection.
 const OPENING_QUIET = 30;
-// Seconds: a session that is lost so soon made way for somebody else's.
-const SOON = 10;
 const CLOSE_WITHIN = 2;
-// Rows that are named at a time.
-const AT_ONCE = 512;
 
 /** One session at a time over a channel. */
 export class RemoteBackend {
@@ -67,16 +56,13 @@ export class RemoteBackend {
     this._asked = null;
     this._manifestContext = maxContext ?? Infinity;
     this._clock = clock ?? (() => performance.now() / 1000);
-    this._pause = pause ?? realPause;
-    this._chance = chance ?? Math.random;
+    const waits = pause ?? realPause;
+    this._losses = new Losses(channel.patience, { clock: this._clock, pause: waits, chance: chance ?? Math.random });
     this._waiting = new Waiting((notice) => channel.tell(notice), later ?? after);
     this._asking = new Asking(channel, this._protocol, {
-      waiting: this._waiting, lost: () => this._gone(), clock: this._clock, pause: this._pause, busyPatience,
+      waiting: this._waiting, lost: () => this._gone(), clock: this._clock, pause: waits, busyPatience,
     });
     this._window = new Window();
-    this._openedAt = -Infinity;
-    /** Sessions in a row that were lost so soon. */
-    this._lostSoon = 0;
     this.sessionsOpened = 0;
     channel.accept(frameLimit(hiddenSize, 1));
   }
@@ -142,7 +128,7 @@ export class RemoteBackend {
     // Nobody knows the session that an unanswered request for one may have made.
     if (this._protocol.outstanding !== null) this._protocol.giveUp();
     if (this._protocol.opened !== null) return wentThrough;
-    await this._backOff(signal);
+    await this._losses.backOff(signal);
     await this._begin(wanted, signal);
     return null;
   }
@@ -155,7 +141,7 @@ export class RemoteBackend {
     await this._waiting.during(ask);
     this._usualDtype = this.dtype;
     if (dtype === this.dtype) this._asked = wanted;
-    this._openedAt = this._clock();
+    this._losses.opened();
     this.sessionsOpened += 1;
   }
 
@@ -176,20 +162,6 @@ export class RemoteBackend {
     const event = await this._asking.ask(() => this._protocol.restore(start, chain), signal);
     if (event.type !== 'restored') throw this._asking.untrue('the answer to a restore is not its result');
     return event.cached;
-  }
-
-  /**
-   * The names of all prefixes of `rows` as they travel in `dtype`. Other work of this thread goes on meanwhile.
-   * @param {Rows} rows @param {DType} dtype @param {AbortSignal} signal
-   */
-  async _named({ length, part }, dtype, signal) {
-    const chain = this._protocol.newChain();
-    while (chain.length < length) {
-      const rows = await part(chain.length, Math.min(chain.length + AT_ONCE, length), dtype);
-      if (signal.aborted) throw new Cancelled();
-      chain.replace(chain.length, chain.following(chain.length, Tensor.fromF32(rows, this._hiddenSize, dtype)));
-    }
-    return chain;
   }
 
   /**
@@ -295,19 +267,15 @@ export class RemoteBackend {
     return through;
   }
 
-  /** The server has lost the session. */
-  async _gone() {
-    this._lostSoon = this._clock() - this._openedAt < SOON ? this._lostSoon + 1 : 0;
-    // What the server may still hold would count against its limits until it expires.
-    await this.close();
+  /** @param {Rows} rows @param {DType} dtype @param {AbortSignal} signal */
+  _named(rows, dtype, signal) {
+    return named(this._protocol.newChain(), rows, { hiddenSize: this._hiddenSize, dtype, signal });
   }
 
-  /**
-   * Waits before a session takes the place of one that was lost soon after it was opened: where more devices
-   * talk than there are sessions, coming back at once costs another one its own.
-   * @param {AbortSignal} signal
-   */
-  async _backOff(signal) {
-    if (this._lostSoon) await this._pause(delayOf(this._channel.patience, this._lostSoon, this._chance()), signal);
+  /** The server has lost the session. */
+  async _gone() {
+    this._losses.lost();
+    // What the server may still hold would count against its limits until it expires.
+    await this.close();
   }
 }

@@ -6,6 +6,7 @@ import { PromptEmpty } from '../common/errors.js';
 import { ProtocolStateError } from '../protocol/errors.js';
 import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
 import { Cancelled } from '../transport/errors.js';
+import { limitsOf, oneByOne, timesOf } from './backend.js';
 import { Belief } from './belief.js';
 import { CacheLost, PromptTooLong, SessionUnstable } from './errors.js';
 import { lastStates, slicesOf } from './slices.js';
@@ -17,34 +18,9 @@ const WORTH_ASKING = 32;
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./prefill.js').Plan} Plan */
-/**
- * What a sequence needs of a backend: `RemoteBackend` is one.
- * @typedef {object} Backend
- * @property {(options: {signal?: AbortSignal, wanted?: Rows | null}) => Promise<number | null | void>} open how many of the
- *   steps that were broken off went through after all; null: there were none, or their session is lost
- * @property {number} maxRows
- * @property {number} maxContext
- * @property {number} [cached] positions held
- * @property {number} [unfinished] how many steps that were broken off `open` will first send again; without it such a
- *   step is taken for lost
- * @property {number} [interactiveRows] rows with which a step still is interactive; 16 without it
- * @property {boolean} [returnsRows] false: of a step's rows the states of the last or of all come back, and not of any
- *   number
- * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null, attention?: boolean,
- *   signal?: AbortSignal, rows?: number}) => Promise<import('./remote.js').StepOutput>} step
- * @property {(plans: Plan[], options: {adapter: string | null, signal?: AbortSignal,
- *   answered: (output: import('./remote.js').StepOutput) => void}) => Promise<void>} [prefill] several of them, in order;
- *   each is told once it is held
- * @property {(wanted: Rows, start: number, options: {signal?: AbortSignal}) => Promise<number>} [held] how many of
- *   those rows the open session holds, `start` of them for certain; a backend that kept more takes them in
- * @property {(positions: number) => void} [attend] throws where no attention can be asked for
- * @property {boolean} [reachable] false: no answer can come at present
- * @property {() => Promise<void>} close
- */
-/**
- * Rows of a conversation, made when they are asked for: [stop - start, H], to travel in `dtype`.
- * @typedef {{length: number, part: (start: number, stop: number, dtype: DType) => Promise<Float32Array>}} Rows
- */
+/** @typedef {import('./backend.js').Backend} Backend */
+/** @typedef {import('./backend.js').Rows} Rows */
+/** @typedef {import('./backend.js').StepOutput} StepOutput */
 /**
  * `hidden`: float32 [H] after the last token; `states`: float32 [k * H] after each of the last k tokens, where so many
  * were asked for; `rows` sent. Times in seconds: `exchange` is the wait
@@ -252,9 +228,9 @@ export class Sequence {
    */
   async _send(tokens, slices, { rows, attention, signal }) {
     const plans = slices.map((slice) => this._planOf(tokens, slice, tokens.length - rows, attention, signal));
-    /** @type {import('./remote.js').StepOutput[]} */
+    /** @type {StepOutput[]} */
     const outputs = [];
-    const answered = (/** @type {import('./remote.js').StepOutput} */ output) => {
+    const answered = (/** @type {StepOutput} */ output) => {
       const { start, stop } = slices[outputs.push(output) - 1];
       this._belief.answered();
       this.counters.steps += 1;
@@ -286,27 +262,4 @@ export class Sequence {
     };
     return { start, stop, rows, attention: attention && stop === tokens.length, needed: stop > first, embeddings };
   }
-}
-
-/** @param {Backend} backend whose session is open */
-function limitsOf({ maxRows, returnsRows = true, interactiveRows = INTERACTIVE_ROWS }) {
-  return { maxRows, returnsRows, interactiveRows };
-}
-
-/**
- * The steps of a backend that takes one at a time.
- * @param {Backend} backend @param {Plan[]} plans @param {Parameters<NonNullable<Backend['prefill']>>[1]} options
- */
-async function oneByOne(backend, plans, { adapter, signal, answered }) {
-  for (const { start, rows, attention, embeddings } of plans) {
-    answered(await backend.step(start, await embeddings(), { adapter, attention, signal, rows }));
-  }
-}
-
-/** The seconds of all steps. @param {import('./remote.js').StepOutput[]} outputs */
-function timesOf(outputs) {
-  const seconds = (/** @type {'exchangeUs' | 'computeUs' | 'queueUs'} */ part) =>
-    outputs.reduce((sum, output) => sum + output[part] / 1e6, 0);
-  const [exchange, compute, queue] = [seconds('exchangeUs'), seconds('computeUs'), seconds('queueUs')];
-  return { exchange, compute, queue, wire: Math.max(0, exchange - compute - queue) };
 }

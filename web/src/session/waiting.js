@@ -1,6 +1,6 @@
 // What is told of a server that lets this device wait.
 
-/** @typedef {import('../transport/channel.js').ChannelNotice} ChannelNotice */
+/** @typedef {import('../transport/losses.js').ChannelNotice} ChannelNotice */
 
 // Seconds until a session that does not open is told of.
 const SILENT = 2;

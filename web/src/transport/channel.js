@@ -9,6 +9,7 @@ import { connector } from './connect.js';
 import { Endurance } from './endurance.js';
 import { AnswerLate, ConnectionLost, DeviceRevoked, Undelivered } from './errors.js';
 import { Flight } from './flight.js';
+import { Losses } from './losses.js';
 import { PATIENCE, delayOf, quietFor } from './patience.js';
 import { NEVER, linked } from './signals.js';
 import { pause as realPause } from './timer.js';
@@ -18,21 +19,11 @@ import { Wakeable, Woken } from './wakeable.js';
 /** @typedef {import('../../types/gatelink.js').Traffic} Traffic */
 /** @typedef {import('./transport.js').Transport} Transport */
 /** @typedef {import('./patience.js').Patience} Patience */
-/**
- * What whoever shows the connection may tell: seconds until the next attempt, or that all is well
- * again. The first loss of a frame is not told unless it took long: a connection that idled until
- * somebody closed it is replaced without a word.
- * @typedef {{type: 'reconnecting', reason: string, attempt: number, delay: number}
- *   | {type: 'reconnected'}
- *   | {type: 'waiting', code: string, delay: number} | {type: 'waited'}} ChannelNotice
- *   waiting: the server lets this device wait, `delay` seconds until it is asked again (0: its answer is awaited)
- */
+/** @typedef {import('./losses.js').ChannelNotice} ChannelNotice */
 
 const PING = encodeMessage({ type: 'ping' });
 // Far above what the delays allow within any sensible total; a bound for clocks that stand still.
 const MAX_ATTEMPTS = 10_000;
-// Seconds that an attempt may take until its failure is told.
-const UNTOLD = 2;
 // Seconds: no attempt to connect takes longer.
 const CONNECTING = 30;
 
@@ -60,19 +51,21 @@ export class Channel {
     this._pause = pause ?? realPause;
     this._chance = chance ?? Math.random;
     this._notify = onNotice ?? (() => {});
+    this._losses = new Losses(this._notify, this._clock);
     this._turns = new Turns();
     /** @type {Transport | null} */
     this._transport = null;
     this._proven = false;
-    this._lost = false;
-    this._told = false;
     this._closing = new AbortController();
     this._wakeable = new Wakeable(this._clock, this._pause);
     this._endurance = new Endurance(this.patience.total, this._clock);
     /** @type {Traffic} bytes of frames, and round trips */
     this.traffic = { sent: 0, received: 0, exchanges: 0 };
-    /** Connections that came about again, not attempts. */
-    this.reconnects = 0;
+  }
+
+  /** Connections that came about again, not attempts. */
+  get reconnects() {
+    return this._losses.repaired;
   }
 
   /** What carries frames at present. @returns {'websocket' | 'http' | null} */
@@ -120,7 +113,7 @@ export class Channel {
     const stop = linked([signal, this._closing.signal]);
     const flight = new Flight(() => this._transport, (each) => this._deliver(each, stop.signal, quiet));
     try {
-      return await this._inTurn(stop.signal, () => run(flight));
+      return await this._turns.during(stop.signal, () => run(flight));
     } finally {
       flight.drop();
       stop.release();
@@ -153,7 +146,7 @@ export class Channel {
     const { signal } = this._closing;
     if (this.connected || this._turns.taken || signal.aborted) return;
     try {
-      await this._inTurn(signal, () => this._wakeable.run(false, signal, (stop) => this._connected(stop)));
+      await this._turns.during(signal, () => this._wakeable.run(false, signal, (stop) => this._connected(stop)));
     } catch {
       // Whoever needs it tries again.
     }
@@ -185,7 +178,7 @@ export class Channel {
     const { signal } = this._closing;
     if (this._transport === null || signal.aborted) return;
     try {
-      await this._inTurn(signal, () => run(signal));
+      await this._turns.during(signal, () => run(signal));
     } catch {
       // No turn came: the channel was closed, or is busy with what matters more.
     }
@@ -235,7 +228,7 @@ export class Channel {
           continue;
         }
         if (!(error instanceof Undelivered)) throw error;
-        this._lost ||= error instanceof ConnectionLost;
+        if (error instanceof ConnectionLost) this._losses.lost();
         if (!(error instanceof ConnectionLost)) this._endurance.slept(began, CONNECTING);
         attempt = (await this._wait(error, attempt, began, signal)) ? attempt + 1 : 0;
       }
@@ -273,10 +266,7 @@ export class Channel {
   _delivered() {
     if (this._transport) this._carriers.delivered(this._transport);
     this._proven = true;
-    if (this._lost) this.reconnects += 1;
-    this._lost = false;
-    if (this._told) this._notify({ type: 'reconnected' });
-    this._told = false;
+    this._losses.delivered();
   }
 
   /** @param {boolean} [lost] whether that is the connection's own fault */
@@ -295,10 +285,7 @@ export class Channel {
     const delay = delayOf(this.patience, attempt, this._chance());
     if (!this._endurance.allows(delay)) throw error;
     const now = this._clock();
-    if (attempt > 0 || now - began > UNTOLD) {
-      this._told = true;
-      this._notify({ type: 'reconnecting', reason: error.reason, attempt, delay });
-    }
+    this._losses.waits({ reason: error.reason, attempt, delay }, began);
     try {
       await this._wakeable.run(true, signal, (stop) => this._pause(delay, stop));
       return !this._endurance.slept(now, delay);
@@ -312,20 +299,6 @@ export class Channel {
   async _probe() {
     if (this._transport?.name === 'websocket' && !this._turns.taken) {
       await this._askForLife(this.patience.probe);
-    }
-  }
-
-  /**
-   * @template T
-   * @param {AbortSignal} signal @param {() => Promise<T>} run
-   * @returns {Promise<T>}
-   */
-  async _inTurn(signal, run) {
-    const endTurn = await this._turns.take(signal);
-    try {
-      return await run();
-    } finally {
-      endTurn();
     }
   }
 }

@@ -28,6 +28,22 @@ export class Turns {
     return () => this._next();
   }
 
+  /**
+   * Runs `run` in a turn of its own.
+   * @template T
+   * @param {AbortSignal} signal @param {() => Promise<T>} run
+   * @returns {Promise<T>}
+   * @throws {Cancelled | ChannelBusy} as `take`
+   */
+  async during(signal, run) {
+    const endTurn = await this.take(signal);
+    try {
+      return await run();
+    } finally {
+      endTurn();
+    }
+  }
+
   /** @param {AbortSignal} signal @returns {Promise<void>} */
   _wait(signal) {
     if (this._waiting.length >= MOST_WAITING) throw new ChannelBusy();

@@ -2,16 +2,15 @@ import { signal } from '@preact/signals';
 import {
   editMessage, nodeOf, regenerateFrom, say, selectSibling, undo, withSettings,
 } from '../../chats/tree.js';
-import { said } from '../../chats/said.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
-import { forgottenWords } from '../words/forgotten.js';
 import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
 import { Drafts } from './chats/drafts.js';
 import { Elsewhere } from './tabs/elsewhere.js';
 import { Library } from './chats/library.js';
+import { Removal } from './chats/removal.js';
 import { Notices } from './notices.js';
 import { Readiness } from './readiness.js';
 import { circumstances, isFinal, isSame, varied } from './repeats.js';
@@ -33,25 +32,7 @@ import { ALONE } from './tabs/writers.js';
  * @typedef {import('@preact/signals').Signal<T>} Signal
  */
 
-/**
- * What the page needs of the browser and of the other rooms; tests give others.
- * @typedef {object} Needs
- * @property {() => import('../../engine/client.js').EngineClient} spawn
- * @property {() => Promise<import('../../chats/store.js').ChatStore>} openChats
- * @property {string} url of the server, without a trailing slash
- * @property {() => string | null} loadToken
- * @property {() => void} [forgetToken]
- * @property {() => string | null} [cacheSalt] this browser's own, for servers that take no token
- * @property {() => Promise<void>} [showing] loads what replies are shown with
- * @property {Settings} settings
- * @property {(settings: Settings) => unknown} saveSettings
- * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null} [memory]
- * @property {{frame?: (run: () => void) => unknown, now?: () => number}} [clock]
- * @property {import('./tabs/writers.js').Writers} [writers] of this browser's tabs
- */
-
-const STILL_KEPT = 'The chat is deleted here; the server could not be asked to delete what it keeps of it, which goes by itself';
-const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this browser: undo and delete it again';
+/** @typedef {import('./needs.js').Needs} Needs */
 
 /** The whole page without its looks: what is shown is in signals, what a user does is a method. */
 export class App {
@@ -88,6 +69,14 @@ export class App {
       announcer: new Announcer((text) => (this.spoken.value = text)),
       writers,
       clock,
+    });
+    this._removal = new Removal({
+      library: this.library,
+      connection: this.connection,
+      replies: this.replies,
+      draft: this.draft,
+      toasts: this.toasts,
+      tell: (error) => this._tell(error),
     });
     this.elsewhere = new Elsewhere(writers, this.library.chat);
     this.attention = new Attention();
@@ -219,31 +208,12 @@ export class App {
 
   /** @param {string} id */
   async deleteChat(id) {
-    if (this.replies.running.value?.chat === id) this.replies.stop();
-    const chat = await this.library.remove(id).catch((error) => this._tell(error));
-    if (chat) this.draft.forget(id);
-    if (chat) await this._forget(chat).catch(() => this.toasts.show(STILL_KEPT));
-    if (chat?.noise) this.connection.forgetNoise(id).catch(() => this.toasts.show(KEY_KEPT));
-    else this.connection.closeChat(id);
+    await this._removal.delete(id);
   }
 
   /** Has the server delete what it keeps of a chat, which stays here. @param {string} id */
   async forgetChat(id) {
-    try {
-      const chat = await this.library.read(id);
-      if (chat) this.toasts.show(forgottenWords(await this._forget(chat)));
-    } catch (error) {
-      this._tell(error);
-    }
-  }
-
-  /** @param {Chat} chat */
-  async _forget(chat) {
-    const replies = said(chat);
-    // What was never answered was kept nowhere.
-    if (!replies.length) return { positions: 0, left: 0, earlier: true };
-    // Of a chat with noise no plain row may be named: that would tell of its text.
-    return this.connection.forgetChat(chat.id, chat.noise ? [] : replies);
+    await this._removal.forget(id);
   }
 
   /** Takes in the chats of files. @param {Blob[]} files */

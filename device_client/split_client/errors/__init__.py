@@ -1,0 +1,94 @@
+"""Every error of the device client, one tree under :class:`ClientError`.
+
+Each class has a stable ``code`` (what programs compare) and a message that says what to do::
+
+    ClientError
+    ├── ServerUnreachable
+    │   └── TlsMismatch
+    ├── ConnectionLost, UpgradeRefused
+    ├── ServerRefused
+    │   └── ModelChanged
+    ├── TokenInvalid
+    ├── AnswerInvalid, SessionUnstable
+    ├── ManifestInvalid, ChecksumMismatch, DownloadFailed
+    ├── NotEnoughSpace, DiskFull, StoreFailed, ModelInUse, ModelUnknown
+    ├── TokenizerInvalid, TextTooCostly
+    ├── TemplateFailed, TemplateTooCostly, TemplateMissing
+    ├── PromptTooLong, ChatTextTooLong, PromptEmpty
+    ├── MessageInvalid, ConversationFileInvalid
+    ├── ReplyCut
+    ├── GenerationError (in ``generation.errors``)
+    └── Cancelled
+"""
+
+from split_client.errors.base import (
+    Cancelled,
+    ClientError,
+)
+from split_client.errors.server import (
+    AnswerInvalid,
+    ConnectionLost,
+    ModelChanged,
+    ServerRefused,
+    ServerUnreachable,
+    SessionUnstable,
+    TlsMismatch,
+    TokenInvalid,
+    UpgradeRefused,
+)
+from split_client.errors.texts import (
+    ChatTextTooLong,
+    ConversationFileInvalid,
+    MessageInvalid,
+    PromptEmpty,
+    PromptTooLong,
+    ReplyCut,
+    TemplateFailed,
+    TemplateMissing,
+    TemplateTooCostly,
+    TextTooCostly,
+    TokenizerInvalid,
+)
+from split_client.errors.weights import (
+    ChecksumMismatch,
+    DiskFull,
+    DownloadFailed,
+    ManifestInvalid,
+    ModelInUse,
+    ModelUnknown,
+    NotEnoughSpace,
+    StoreFailed,
+)
+
+__all__ = [
+    "AnswerInvalid",
+    "Cancelled",
+    "ChatTextTooLong",
+    "ChecksumMismatch",
+    "ClientError",
+    "ConnectionLost",
+    "ConversationFileInvalid",
+    "DiskFull",
+    "DownloadFailed",
+    "ManifestInvalid",
+    "MessageInvalid",
+    "ModelChanged",
+    "ModelInUse",
+    "ModelUnknown",
+    "NotEnoughSpace",
+    "PromptEmpty",
+    "PromptTooLong",
+    "ReplyCut",
+    "ServerRefused",
+    "ServerUnreachable",
+    "SessionUnstable",
+    "StoreFailed",
+    "TemplateFailed",
+    "TemplateMissing",
+    "TemplateTooCostly",
+    "TextTooCostly",
+    "TlsMismatch",
+    "TokenInvalid",
+    "TokenizerInvalid",
+    "UpgradeRefused",
+]
