@@ -109,16 +109,12 @@ def _mask(constraint: Constraint, left: int) -> tuple[NDArray[np.bool_] | None, 
 
 
 def _valid(setting: Setting, kind: str, reply: Counted) -> bool:
-    """Whether the reply ended; one that did is of its schema."""
-    text = setting.text(reply.ids)
+    """Whether the reply is whole; one that is not cut is of its schema."""
     try:
-        value = json.loads(text)
-    except ValueError:
+        jsonschema.validate(json.loads(setting.text(reply.ids)), SCHEMAS[kind][1])
+    except (ValueError, jsonschema.ValidationError):
+        require(len(reply.ids) == _MOST, f"a reply is not of its schema {kind}")
         return False
-    try:
-        jsonschema.validate(value, SCHEMAS[kind][1])
-    except jsonschema.ValidationError:
-        require(False, f"a reply is not of its schema {kind}")
     return True
 
 
