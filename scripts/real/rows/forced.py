@@ -54,7 +54,7 @@ def measure(setting: Setting) -> Figures:
         f"{of(whole, len(asked))}",
         (
             *(_figure(kind, asked, replies) for kind in SCHEMAS),
-            Figure("a mask over 49,152 tokens", took),
+            Figure("a mask over 49,152 tokens, processor time", took),
         ),
     )
 
@@ -102,10 +102,10 @@ def _follow(setting: Setting, model: Any, one: _Asked, reply: Counted) -> list[f
 
 
 def _mask(constraint: Constraint, left: int) -> tuple[NDArray[np.bool_] | None, float]:
-    """The mask where so many tokens are left, and how many milliseconds it took."""
-    began = time.perf_counter()
+    """The mask where so many tokens are left, and its milliseconds of processor time."""
+    began = time.thread_time()
     mask = constraint.allowed(left)
-    return mask, 1e3 * (time.perf_counter() - began)
+    return mask, 1e3 * (time.thread_time() - began)
 
 
 def _valid(setting: Setting, kind: str, reply: Counted) -> bool:
