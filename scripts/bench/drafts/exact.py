@@ -51,7 +51,8 @@ _WRONG = 0.15
 @dataclass(slots=True)
 class Compared:
     """``tokens`` up to and with the first that differs of each reply; ``apart``: of each such one,
-    the largest difference of a logit.
+    the largest difference of a logit; ``states``: of any number of a state up to there, the
+    largest difference.
     """
 
     replies: int = 0
@@ -59,6 +60,7 @@ class Compared:
     drafted: int = 0
     accepted: int = 0
     apart: list[float] = field(default_factory=list)
+    states: float = 0.0
 
 
 class _Watched(Sampler):
@@ -110,6 +112,10 @@ class Device:
         found.accepted += one.accepted
         pairs = zip(plain.ids, one.ids, strict=False)
         first = next((at for at, (a, b) in enumerate(pairs) if a != b), None)
+        compared = slice(None if first is None else first + 1)
+        pairs_of_states = zip(plain.states[compared], one.states[compared], strict=False)
+        apart = max(float(np.abs(a - b).max()) for a, b in pairs_of_states)
+        found.states = max(found.states, apart)
         if first is None:
             if len(plain.ids) != len(one.ids):
                 raise SystemExit("a reply is longer with drafts than without")
@@ -189,7 +195,8 @@ def main() -> None:
     rows = [
         ("replies", f"{found.replies:,}"),
         ("first tokens that differ, of all up to there", share),
-        ("logits apart there, at most", f"{max(found.apart, default=0.0):.1e}"),
+        ("numbers of a state apart, at most", f"{found.states:.1e}"),
+        ("logits apart where tokens differ, at most", f"{max(found.apart, default=0.0):.1e}"),
         ("drafted tokens right", f"{found.accepted:,} of {found.drafted:,}"),
     ]
     print(table(("figure", options.dtype), rows))
