@@ -21,6 +21,8 @@ from scripts.real.chats import Chat, chats
 from scripts.real.models.served import Clients, Said, server, template_ids
 
 REPLY = 64
+# The token that ends a reply of the model.
+END = 2
 _TABLE = "model.embed_tokens.weight"
 
 

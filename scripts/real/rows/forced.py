@@ -1,111 +1,129 @@
-"""Tokens that a grammar forces while the model answers, and the time of a mask."""
+"""Replies of a schema through the product's own forms and drafts: forced tokens, round trips."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jsonschema
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from scripts.bench.report import median
-from scripts.bench.timing import timed
 from scripts.real.figures import Figure, Figures, of, require
+from scripts.real.models.counted import Counted, CountedDevice
 from scripts.real.models.ours import Middle
 from scripts.real.models.served import request
-from scripts.real.setting import Setting, say
+from scripts.real.models.stock import states, stock
+from scripts.real.setting import END, Setting, counter
 from scripts.real.texts.passages import PASSAGES
 from scripts.real.texts.schemas import SCHEMAS
-from split_client.grammar.constraint import JsonConstraint
-from split_client.grammar.json import compiled, rules_of
-from split_client.grammar.vocabulary import Vocabulary
-from split_server.kv.cache import KVCache
+from split_client.chat.drafting import Drafting
+from split_client.generation.constraint import Constraint
+from split_client.grammar.form import JsonSchema
+from split_client.grammar.forms import Forms
 
 _MOST = 120
-_END = 2
+_PASSAGES = 4
 
 
-@dataclass
-class _Reply:
-    """One reply while it is made; ``forced``: tokens that were not chosen; ``waiting``: tokens that
-    the grammar has forced and that are still to come.
-    """
-
+@dataclass(frozen=True, slots=True)
+class _Asked:
     kind: str
-    cache: KVCache
-    constraint: JsonConstraint
-    matcher: Any
-    last: int
-    made: list[int] = field(default_factory=list)
-    forced: int = 0
-    waiting: list[int] = field(default_factory=list)
-    masks: list[float] = field(default_factory=list)
+    prompt: list[int]
+    form: Callable[[], Constraint]
 
 
 def measure(setting: Setting) -> Figures:
-    """Greedy replies under each schema, all at once."""
-    source = (setting.folder / "tokenizer.json").read_text("utf-8")
-    vocabulary = Vocabulary(source, len(setting.table), frozenset({_END}))
-    middle = Middle(setting.folder, "float32")
-    replies = [
-        _begun(setting, middle, vocabulary, kind, f"{wish}\n\n{text}")
-        for kind, (wish, _) in SCHEMAS.items()
-        for text in PASSAGES[:4]
-    ]
-    running = list(replies)
-    while running:
-        rows = middle.next([one.cache for one in running], setting.rows([r.last for r in running]))
-        for one, state in zip(running, rows, strict=True):
-            _choose(one, vocabulary, state @ setting.table.T)
-        running = [one for one in running if not one.constraint.finished and len(one.made) < _MOST]
-    whole = [one for one in replies if one.constraint.finished or one.made[-1] == _END]
-    for one in whole:
-        _check(setting, one)
-    say(f"{len(whole)} of {len(replies)} replies are whole")
-    masks = [ms for one in replies for ms in one.masks]
-    rows_ = [_figure(kind, [one for one in replies if one.kind == kind]) for kind in SCHEMAS]
-    time = f"{median(masks):.2f} ms, 95% within {float(np.quantile(masks, 0.95)):.2f} ms"
+    """Greedy replies under each schema, with drafts and without."""
+    asked = _asked(setting)
+    replies = _replies(setting, asked)
+    model, masks = stock(setting.folder), list[float]()
+    whole = 0
+    for one, reply in zip(asked, replies, strict=True):
+        masks += _follow(setting, model, one, reply)
+        whole += _valid(setting, one.kind, reply)
+    took = f"{median(masks):.2f} ms, 95% within {float(np.quantile(masks, 0.95)):.2f} ms"
     return Figures(
-        f"replies that ended are valid by the package jsonschema, {of(len(whole), len(replies))}",
-        (*rows_, Figure("a mask over 49,152 tokens", time)),
+        "all tokens are Hugging Face's likeliest that the mask allows, and the masks of forced "
+        "ones have one bit; replies that ended are valid by the package jsonschema, "
+        f"{of(whole, len(asked))}",
+        (
+            *(_figure(kind, asked, replies) for kind in SCHEMAS),
+            Figure("a mask over 49,152 tokens, processor time", took),
+        ),
     )
 
 
-def _begun(
-    setting: Setting, middle: Middle, vocabulary: Vocabulary, kind: str, text: str
-) -> _Reply:
-    make = compiled(vocabulary, rules_of(SCHEMAS[kind][1]))
-    constraint, cache, ids = make(), KVCache(), setting.ids(request(text))
-    middle.states(setting.rows(ids[:-1]), cache)
-    # The constraint keeps its matcher to itself; a second one of the same beginning tells of runs.
-    return _Reply(kind, cache, constraint, make()._matcher, ids[-1])
+def _asked(setting: Setting) -> list[_Asked]:
+    def source() -> str:
+        return (setting.folder / "tokenizer.json").read_text("utf-8")
+
+    forms = Forms(source, len(setting.table), frozenset({END}))
+    return [
+        _Asked(
+            kind,
+            setting.ids(request(f"{wish}\n\n{text}")),
+            forms.constraint(JsonSchema.of(schema)),
+        )
+        for kind, (wish, schema) in SCHEMAS.items()
+        for text in PASSAGES[:_PASSAGES]
+    ]
 
 
-def _choose(one: _Reply, vocabulary: Vocabulary, logits: torch.Tensor) -> None:
-    """The next token: the grammar's where it leaves no choice, else the likeliest it allows."""
-    one.waiting = one.waiting or list(one.matcher.compute_ff_tokens())
-    one.masks.append(timed(lambda: vocabulary.mask(one.matcher)).ms)
-    allowed = torch.from_numpy(np.array(one.constraint.allowed(_MOST - len(one.made))))
-    if one.waiting:
-        one.last, one.forced = one.waiting.pop(0), one.forced + 1
-        require(bool(allowed[one.last]), "a forced token is not allowed")
-    else:
-        one.last = int(logits.masked_fill(~allowed, -torch.inf).argmax())
-    one.made.append(one.last)
-    one.constraint.accept(one.last)
-    one.matcher.consume_token(one.last)
+def _replies(setting: Setting, asked: list[_Asked]) -> list[Counted]:
+    middle, drafting = Middle(setting.folder, "float32"), Drafting("auto", "chat")
+    device = CountedDevice(middle, setting.table, setting.tokenizer, END, drafting)
+    tell, made = counter("replies", len(asked)), list[Counted]()
+    for one in asked:
+        made.append(device.reply(one.prompt, _MOST, one.form()))
+        tell(len(made))
+    return made
 
 
-def _check(setting: Setting, one: _Reply) -> None:
-    text = setting.text(one.made)
+def _follow(setting: Setting, model: Any, one: _Asked, reply: Counted) -> list[float]:
+    """Milliseconds of each mask along a reply, whose tokens are checked on the way."""
+    hidden = states(model, one.prompt + reply.ids[:-1])[len(one.prompt) - 1 :]
+    constraint, masks = one.form(), list[float]()
+    for at, (token, forced, state) in enumerate(zip(reply.ids, reply.forced, hidden, strict=True)):
+        mask, took = _mask(constraint, _MOST - at)
+        masks.append(took)
+        allowed = torch.from_numpy(np.array(mask))
+        if forced:
+            require(int(allowed.sum()) == 1, "a forced token is one of several")
+        logits = (setting.table @ state).masked_fill(~allowed, -torch.inf)
+        require(int(logits.argmax()) == token, "a token is not the likeliest that is allowed")
+        constraint.accept(token)
+    return masks
+
+
+def _mask(constraint: Constraint, left: int) -> tuple[NDArray[np.bool_] | None, float]:
+    """The mask where so many tokens are left, and its milliseconds of processor time."""
+    began = time.thread_time()
+    mask = constraint.allowed(left)
+    return mask, 1e3 * (time.thread_time() - began)
+
+
+def _valid(setting: Setting, kind: str, reply: Counted) -> bool:
+    """Whether the reply is whole; one that is not cut is of its schema."""
     try:
-        jsonschema.validate(json.loads(text), SCHEMAS[one.kind][1])
+        jsonschema.validate(json.loads(setting.text(reply.ids)), SCHEMAS[kind][1])
     except (ValueError, jsonschema.ValidationError):
-        require(False, f"a reply is not of its schema {one.kind}")
+        require(len(reply.ids) == _MOST, f"a reply is not of its schema {kind}")
+        return False
+    return True
 
 
-def _figure(kind: str, replies: list[_Reply]) -> Figure:
-    tokens, forced = sum(len(one.made) for one in replies), sum(one.forced for one in replies)
-    return Figure(f"{kind}, {len(replies)} replies", f"{of(forced, tokens)} tokens forced")
+def _figure(kind: str, asked: list[_Asked], replies: list[Counted]) -> Figure:
+    made = [reply for one, reply in zip(asked, replies, strict=True) if one.kind == kind]
+    tokens, forced = sum(len(one.ids) for one in made), sum(sum(one.forced) for one in made)
+    # Without drafts every token that is no forced one has a step of its own.
+    return Figure(
+        f"{kind}, {len(made)} replies",
+        f"{of(forced, tokens)} tokens forced; {tokens / (tokens - forced):.2f} a round trip, "
+        f"{tokens / sum(one.steps for one in made):.2f} with drafts",
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from scripts.bench.report import median, spread
 from scripts.bench.workers import Worker
 from scripts.real.figures import Figure, Figures, require
-from scripts.real.measures.drafts import accepted
+from scripts.real.measures.prefix import accepted
 from scripts.real.setting import Setting, say
 
 _ROUNDS, _TOKENS = 5, 16
