@@ -64,8 +64,8 @@ class State:
     async def verify(self, asked: VerifyRequest, who: Asked, sink: Sink) -> None:
         """Check with prompts that what is kept gives what computing gives."""
         service, generator = self._service, self._service.generator
-        texts = asked.prompts or BUILT_IN
-        prompts = [await service.plain_prompt(who.principal, text) for text in texts]
+        texts = asked.prompts or [WarmRequest(text, (), None) for text in BUILT_IN]
+        prompts = [await service.warm_prompt(who.principal, text) for text in texts]
         longest = service.served.max_context - asked.tokens - 1
         if not asked.prompts:
             prompts = [prompt[:longest] for prompt in prompts]
