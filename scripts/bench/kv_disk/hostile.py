@@ -35,17 +35,17 @@ _KILLS_SHARE, _DAMAGE_SHARE = 0.5, 0.85
 
 
 class Bench:
-    """``done``: what was done to the server so far; ``bad``: what it answered, and what was wrong."""
+    """``done``: what was done to the server; ``bad``: what it answered, and what was wrong."""
 
     def __init__(self, options: argparse.Namespace, path: Path, folder: Path) -> None:
         self._options, self._path, self._folder = options, path, folder
         self._random = random.Random(5)
         self.bad: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
-        self._course = Course.of(options)
         with self._serving() as server:
             self._texts = prompts(server.served.vocabulary, options.prompt, _TEXTS)
             self._states = [server.turn(text, "off") for text in self._texts]
+        self._course = Course.of(options)
 
     def kills(self) -> None:
         """Kill the server while it writes, again and again."""
