@@ -204,6 +204,10 @@ class Reuse:
             return False
         return self._begin(self._parked(session, end, done))
 
+    def give_up(self, names: BlockNames) -> None:
+        """Have nothing kept under ``names``, which are one session's alone. On the event loop."""
+        self._begin(self._given_up(names))
+
     def is_shared(self, principal: str) -> bool:
         """Whether many people may be ``principal``."""
         return principal in self._strangers
@@ -467,6 +471,11 @@ class Reuse:
     async def _erased(self, session: Session, names: BlockNames) -> None:
         with suppress(SplitError):
             await self._threads.run(self._erasing(session, names))
+
+    async def _given_up(self, names: BlockNames) -> None:
+        # Behind the copies that were begun before.
+        with suppress(SplitError):
+            await self._threads.run(lambda: self.pool.purge(names.owner, names.space))
 
     async def _parked(self, session: Session, end: int, done: Callable[[], None]) -> None:
         names = self._names(session)
