@@ -55,6 +55,8 @@ class RunPool:
         self._lock = threading.Lock()
         self._bound = limits.total
         self._by_name: dict[bytes, tuple[Run, int]] = {}
+        # Those of which another run has a block under the same name.
+        self._shadowed: set[Run] = set()
         # Least recently used first.
         self._runs: OrderedDict[Run, None] = OrderedDict()
         self._bytes = 0
@@ -138,7 +140,7 @@ class RunPool:
             parent = run.parent
             if parent is not None and parent not in self._runs:
                 return False
-            if all(name in self._by_name for name in run.names.values()):
+            if all(self._known(name, run) for name in run.names.values()):
                 return False
             if not self._make_room(run.owner, run.size, parent):
                 return False
@@ -226,8 +228,11 @@ class RunPool:
         """Drop the blocks of these ``names`` from the runs of ``owner``, but for what other runs
         follow; ``slack``: as many positions behind the last of them go as well.
         """
+        wanted = {*names}
         with self._lock:
-            found = [block for name in names if (block := self._by_name.get(name)) is not None]
+            found = [block for name in wanted if (block := self._by_name.get(name)) is not None]
+            for run in self._shadowed:
+                found += [(run, at) for at, name in run.names.items() if name in wanted]
             cut = planned(owner, found, self._runs, slack)
             for run in cut.gone:
                 self._drop(run, "forgotten")
@@ -313,8 +318,19 @@ class RunPool:
         self._held[run.owner] += run.size
         self._counts[run.owner] += 1
         for position, name in run.names.items():
-            self._by_name.setdefault(name, (run, position))
+            before = self._by_name.get(name)
+            if self._known(name, run):
+                self._shadowed.add(run)
+                continue
+            if before is not None:
+                self._shadowed.add(before[0])
+            self._by_name[name] = (run, position)
         self._runs[run] = None
+
+    def _known(self, name: bytes, run: Run) -> bool:
+        """Whether another run has the block, and may be written if ``run`` may."""
+        found = self._by_name.get(name)
+        return found is not None and (found[0].to_disk or not run.to_disk)
 
     def _unname(self, run: Run, end: int = 0) -> None:
         """Have the blocks of ``run`` behind ``end`` found no more."""
@@ -324,6 +340,7 @@ class RunPool:
 
     def _drop(self, run: Run, reason: str) -> None:
         del self._runs[run]
+        self._shadowed.discard(run)
         self._bytes -= run.size
         self._held[run.owner] -= run.size
         self._counts[run.owner] -= 1

@@ -204,6 +204,10 @@ class Reuse:
             return False
         return self._begin(self._parked(session, end, done))
 
+    def give_up(self, names: BlockNames) -> None:
+        """Have nothing kept under ``names``, which are one session's alone. On the event loop."""
+        self._begin(self._given_up(names))
+
     def is_shared(self, principal: str) -> bool:
         """Whether many people may be ``principal``."""
         return principal in self._strangers
@@ -404,8 +408,36 @@ class Reuse:
         except Exception as error:  # noqa: BLE001
             _log.warning("kept keys and values were not taken in: %s", type(error).__name__)
             return start
-        session.published = max(min(session.published, start), spans[-1].end)
+        known = min(session.published, start)
+        # What memory alone has is looked at again when more is kept: it may go to disk then.
+        lasting = not self._writes(session) or all(span.run.to_disk for span in spans)
+        session.published = max(known, spans[-1].end) if lasting else known
         return spans[-1].end
+
+    def _writes(self, session: Session) -> bool:
+        """Whether what the session holds may be written to disk."""
+        return session.to_disk and self.disk is not None
+
+    def _followed(self, session: Session, run: Run, end: int) -> bool:
+        """Whether what the session keeps may follow the first ``end`` positions, of which ``run``
+        has the last. Where the session may be written, so may what it holds all of; of what shall
+        stay in memory and goes on otherwise, or is another principal's, it keeps its own.
+        """
+        if not self._writes(session):
+            return True
+        held = list[Run]()
+        at: Run | None = run
+        while at is not None:
+            if not at.to_disk:
+                if at.end != end or at.owner != session.principal:
+                    return False
+                held.append(at)
+            at, end = at.parent, at.start
+        for one in reversed(held):
+            one.to_disk = True
+            if self.disk is not None:
+                self.disk.published(id(session), one)
+        return True
 
     def _begin(self, work: Coroutine[None, None, None]) -> bool:
         """Whether ``work`` is under way; not where there is no event loop any more."""
@@ -439,6 +471,11 @@ class Reuse:
     async def _erased(self, session: Session, names: BlockNames) -> None:
         with suppress(SplitError):
             await self._threads.run(self._erasing(session, names))
+
+    async def _given_up(self, names: BlockNames) -> None:
+        # Behind the copies that were begun before.
+        with suppress(SplitError):
+            await self._threads.run(lambda: self.pool.purge(names.owner, names.space))
 
     async def _parked(self, session: Session, end: int, done: Callable[[], None]) -> None:
         names = self._names(session)
@@ -485,7 +522,7 @@ class Reuse:
         digest: Callable[[int], bytes],
     ) -> int:
         """:meth:`_kept` of positions on one side of what is shared."""
-        parent, start = self._parent(self._finds(session), known, end, digest)
+        parent, start = self._parent(session, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -499,15 +536,16 @@ class Reuse:
         return end
 
     def _parent(
-        self, finds: list[BlockNames], known: int, end: int, digest: Callable[[int], bytes]
+        self, session: Session, known: int, end: int, digest: Callable[[int], bytes]
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
         of the principal kept meanwhile counts as well, and what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
         for position in sorted({*ends} - {0}, reverse=True):
-            for names in finds:
-                if run := self.pool.find(names.name(position, digest(position))):
+            for names in self._finds(session):
+                run = self.pool.find(names.name(position, digest(position)))
+                if run is not None and self._followed(session, run, position):
                     return run, position
         return None, 0
 

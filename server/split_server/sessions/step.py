@@ -139,6 +139,7 @@ class StepAdmission:
         store.freed, store.settled = self._freed, lambda: self._claims.wake(_BEAT)
         if reuse is not None:
             store.park = reuse.park
+            store.given_up = reuse.give_up
 
     @property
     def info(self) -> ModelInfo:
