@@ -49,7 +49,10 @@ def checked(schema: Any) -> Schema:
 
 def _text(rules: Schema) -> str:
     try:
+        json.dumps(rules, ensure_ascii=False).encode()
         return json.dumps(rules, allow_nan=False)
+    except UnicodeEncodeError:
+        raise GrammarInvalid("it holds half of a surrogate pair, which is no text") from None
     except (TypeError, ValueError):
         raise GrammarInvalid("it is not JSON") from None
 
