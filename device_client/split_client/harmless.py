@@ -1,8 +1,8 @@
 """Text of a model, a server or a tool, made harmless for a terminal.
 
 Removed: escape sequences (ECMA-48: ESC, CSI, and strings such as OSC), all control characters but
-newline and tab, and the characters that reorder or hide text (Unicode bidirectional controls, UAX
-9, and tag characters).
+newline and tab, the characters that reorder or hide text (Unicode bidirectional controls, UAX 9,
+and tag characters), and halves of surrogate pairs, which no terminal's encoding has.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Sanitiser:
             self._length = 0
             self._state = {_ESC: "escape", _CSI: "csi"}.get(character, "string")
             return False
-        return character in "\n\t" or not (_is_control(character) or character in _HIDDEN)
+        if character in "\n\t":
+            return True
+        return not (_is_control(character) or _is_half(character) or character in _HIDDEN)
 
     def _in_escape(self, character: str) -> None:
         if character == "[":
@@ -89,3 +91,7 @@ def one_line(text: str, longest: int = 300) -> str:
 
 def _is_control(character: str) -> bool:
     return character < " " or "\x7f" <= character <= "\x9f"
+
+
+def _is_half(character: str) -> bool:
+    return "\ud800" <= character <= "\udfff"

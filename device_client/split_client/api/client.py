@@ -89,6 +89,7 @@ class SplitClient(ForgettingClient):
 
     def begin(self, asked: Asked, sequence: TokenSequence | None = None) -> Reply:
         """The reply to ``asked``, over ``sequence`` in place of the session that replies share."""
+        self.resume()
         ids, text = self._prompt(asked.prompt)
         params = asked.sampling(self.default_params)
         sequence = self._session() if sequence is None else sequence

@@ -59,6 +59,8 @@ class ReplyMaker:
         follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text;
         ``calls``: what holds calls of tools to their grammar in a reply without a form.
 
+        A cancel that came since :meth:`resume` ends it.
+
         Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid at
         once, and while it is read the errors of the decode loop.
         """
@@ -73,7 +75,6 @@ class ReplyMaker:
         constraint = None if form is None else self.ends.forms.constraint(form)()
         sampler = Sampler(self.ends.head, params)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
-        self._cancel.clear()
         events = decode(
             sequence,
             sampler,
@@ -89,6 +90,12 @@ class ReplyMaker:
         if form is not None and constraint is not None:
             reply.formed = Formed(form, lambda: constraint.whole)
         return reply
+
+    def resume(self) -> None:
+        """Take back a cancel of what was made before; whoever begins a reply says so before he
+        makes its prompt, which takes long enough for somebody to change his mind.
+        """
+        self._cancel.clear()
 
     def expected(self, text: str | None) -> list[int] | None:
         """Ids of a text that a reply is thought to be; None of one that is not known.

@@ -187,6 +187,7 @@ class ChatSession:
         ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter,
         NoiseForbids, also for an ``expected`` text with noise.
         """
+        self._maker.resume()
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
         adapter = self._choice()

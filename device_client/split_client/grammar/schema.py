@@ -7,6 +7,7 @@ bounded here, before it begins.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import unquote
@@ -21,6 +22,9 @@ from split_client.grammar.keywords import (
 
 # Of the schema and of all that it refers to, one below the other.
 MAX_REACH: Final = 2000
+
+# Of an item, in digits that a number may have.
+_PLACE: Final = re.compile(r"[0-9]{1,9}")
 
 Schema = dict[str, Any]
 
@@ -45,7 +49,10 @@ def checked(schema: Any) -> Schema:
 
 def _text(rules: Schema) -> str:
     try:
+        json.dumps(rules, ensure_ascii=False).encode()
         return json.dumps(rules, allow_nan=False)
+    except UnicodeEncodeError:
+        raise GrammarInvalid("it holds half of a surrogate pair, which is no text") from None
     except (TypeError, ValueError):
         raise GrammarInvalid("it is not JSON") from None
 
@@ -78,7 +85,7 @@ def resolved(root: Schema, reference: Any) -> Any:
     value: Any = root
     for part in unquote(reference[1:]).split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+        if isinstance(value, list) and _PLACE.fullmatch(part) and int(part) < len(value):
             value = value[int(part)]
         elif isinstance(value, dict):
             value = value.get(part)

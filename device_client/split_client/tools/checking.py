@@ -144,7 +144,8 @@ def _anything(_: Any) -> bool:
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),
     "integer": _is_whole,
-    "number": lambda value: _is_number(value) and math.isfinite(value),
+    # Whole numbers may be beyond what a float holds.
+    "number": lambda value: _is_whole(value) or (_is_number(value) and math.isfinite(value)),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "array": lambda value: isinstance(value, list),

@@ -20,6 +20,7 @@ _MOST_CALLS: Final = 128
 _NAMED: Final = re.compile(
     r"([A-Za-z0-9_.-]{1,128})\s*(?:\[CALL_ID\]\w{0,64})?(?:\[ARGS\])?\s*(\{.*)", re.DOTALL
 )
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 def calls_in(body: str, form: CallForm, new_id: NewId) -> list[ToolCall]:
@@ -48,7 +49,17 @@ def call_of(value: object, new_id: NewId) -> ToolCall | None:
         return None
     if not 0 < len(name) <= MAX_NAME or depth(arguments, MAX_DEPTH) > MAX_DEPTH:
         return None
-    return ToolCall(new_id(), name, json.dumps(arguments, ensure_ascii=False))
+    try:
+        text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        # Python reads NaN, and 1e999 as infinite; neither is JSON.
+        return None
+    return ToolCall(new_id(), _encodable(name), _encodable(text))
+
+
+def _encodable(text: str) -> str:
+    """``text`` with U+FFFD for half a surrogate pair, which JSON can escape and no bytes hold."""
+    return _HALVES.sub("\ufffd", text)
 
 
 def objects(text: str) -> list[Any]:

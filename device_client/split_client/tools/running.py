@@ -51,7 +51,16 @@ def run_call(call: ToolCall, tools: Mapping[str, Tool]) -> str:
         return failed(str(error))
     # A tool may raise whatever it likes; Ctrl-C is none of its own.
     except Exception as error:  # noqa: BLE001
-        return failed(f"{type(error).__name__}: {error}")
+        return failed(_described(error))
+
+
+def _described(error: Exception) -> str:
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}"
+    # What describes it is the tool's own code too.
+    except Exception:  # noqa: BLE001
+        return kind
 
 
 def result_text(value: object) -> str:

@@ -105,6 +105,8 @@ def _why_no_schema(parameters: object) -> str | None:
         return f"its parameters are nested deeper than {MAX_DEPTH}"
     try:
         size = len(json.dumps(dict(parameters), allow_nan=False))
+        # Half of a surrogate pair can be escaped, but stands in no prompt.
+        json.dumps(dict(parameters), ensure_ascii=False).encode()
     except (TypeError, ValueError):
         return "its parameters are not JSON"
     return f"its parameters have {size} bytes" if size > MOST_BYTES else None

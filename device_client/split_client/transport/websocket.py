@@ -103,7 +103,9 @@ class WebSocketTransport:
     def _take_in(self) -> None:
         for event in self._protocol.events_received():
             if isinstance(event, Frame) and _carries_data(event):
-                self._parts.append(bytes(event.data))
+                # The limit of a message counts its bytes, and there is none of its fragments.
+                if event.data:
+                    self._parts.append(bytes(event.data))
                 if event.fin:
                     parts, self._parts = self._parts, []
                     self._arrived.append(parts[0] if len(parts) == 1 else b"".join(parts))

@@ -33,6 +33,9 @@ class Maker:
         self.events = events
         self.asked: list[tuple[object, ...]] = []
 
+    def resume(self) -> None:
+        """Nothing cancels these."""
+
     def reply(self, _sequence: object, prompt: list[int], *asked: object, **_: object) -> Reply:
         self.asked.append(asked)
         return Reply(iter(self.events), len(prompt), Traffic())

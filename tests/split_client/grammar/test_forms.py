@@ -31,6 +31,7 @@ from split_client.grammar.form import (
 )
 from split_client.grammar.forms import Forms, Gbnf, Lark
 from split_client.grammar.keywords import MOST_BYTES
+from split_client.grammar.schema import checked
 from split_client.grammar.trial import Trial, trial_process
 from tests.checkpoints import tiny_tokenizer
 
@@ -146,6 +147,11 @@ def test_forms_outside_of_the_limits_are_refused_in_one_line(form: Form, reason:
         checked_form(form) if not isinstance(form, JsonSchema) else form.schema
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 400
+
+
+def test_a_schema_with_half_a_character_is_refused_by_what_is_wrong_with_it() -> None:
+    with pytest.raises(GrammarInvalid, match="surrogate"):
+        checked({"const": "\udfff"})
 
 
 def test_a_grammar_is_told_by_its_content() -> None:

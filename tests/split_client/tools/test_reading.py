@@ -114,3 +114,14 @@ def test_a_forced_reply_is_one_call_and_text_when_it_was_cut_off() -> None:
 
 def test_without_tools_everything_is_text() -> None:
     assert read(PlainReader(), [HERMES, LLAMA]) == [HERMES + LLAMA]
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 5000])
+def test_what_json_has_no_number_for_is_no_call(number: str) -> None:
+    text = f'<tool_call>{{"name": "pay", "arguments": {{"n": {number}}}}}</tool_call>'
+    assert read(free(), [text]) == [text]
+
+
+def test_half_a_character_in_a_call_can_be_encoded() -> None:
+    text = '<tool_call>{"name": "pay", "arguments": {"to\\ud800": "\\udfff."}}</tool_call>'
+    assert read(free(), [text]) == [("pay", {"to\ufffd": "\ufffd."})]

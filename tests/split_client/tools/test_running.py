@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import jsonschema
@@ -118,3 +119,28 @@ def test_references_are_followed_and_not_for_ever() -> None:
     assert misfit([[], [3]], tree) is not None
     assert misfit(3, {"$ref": "#"}) == "arguments: too much to check"
     assert misfit({"a": 1}, {"$ref": "#/nowhere"}) is None
+
+
+@pytest.mark.parametrize("kind", ["number", "integer"])
+def test_a_number_of_hundreds_of_digits_is_checked_as_any_other(kind: str) -> None:
+    assert misfit({"n": 10**400}, {"properties": {"n": {"type": kind}}}) is None
+    assert misfit({"n": 10**400}, {"properties": {"n": {"type": kind, "maximum": 5}}})
+    assert misfit({"n": math.inf}, {"properties": {"n": {"type": kind}}})
+
+
+def test_a_reference_to_an_item_with_thousands_of_digits_is_to_nothing() -> None:
+    schema = {"$ref": "#/anyOf/" + "9" * 5000, "anyOf": [{"type": "object"}]}
+    assert misfit({}, schema) is None
+
+
+def test_an_error_that_cannot_be_described_is_named() -> None:
+    class Wordless(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    assert ran(Wordless()) == "error: Wordless"
+
+
+def test_a_result_with_half_a_character_can_be_encoded() -> None:
+    assert ran("a\ud800b").encode() == b"ab"
+    assert ran({"a": "\udfff"}).encode() == b'{"a": ""}'

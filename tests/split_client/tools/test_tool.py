@@ -83,9 +83,10 @@ for _ in range(70):
         ("ok", DEEP),
         ("ok", {"description": "x" * 300_000}),
         ("ok", {"default": float("nan")}),
+        ("ok", {"properties": {"\ud800": {}}}),
         ("ok", []),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_what_is_no_tool_is_refused(name: str, parameters: Any) -> None:
     with pytest.raises(ToolsInvalid):

@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -188,3 +189,18 @@ def _serve_bare(listener: socket.socket, on_ping: Callable[[ServerProtocol], obj
                 elif isinstance(event, Frame) and event.opcode is Opcode.PING:
                     on_ping(protocol)
             accepted.sendall(b"".join(protocol.data_to_send()))
+
+
+def test_empty_fragments_of_an_answer_are_not_kept() -> None:
+    def handle(connection: ServerConnection) -> None:
+        connection.recv()
+        connection.send(chain([b"one "], repeat(b"", 1000), [b"two"]))
+
+    with socket_server(handle) as endpoint:
+        connection = transport(endpoint)
+        kept = list[int]()
+        take_in = connection._take_in
+        connection._take_in = lambda: (take_in(), kept.append(len(connection._parts)))
+        assert connection.exchange(b"x", 5) == b"one two"
+        connection.close()
+    assert max(kept) <= 2

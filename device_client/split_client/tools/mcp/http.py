@@ -24,6 +24,7 @@ from split_client.tools.mcp.messages import (
     reply_to,
 )
 from split_client.transport.endpoint import Endpoint
+from split_client.transport.timed import TimedClient
 from split_client.transport.tls import tls_context
 
 _CONNECT_SECONDS: Final = 10.0
@@ -61,6 +62,7 @@ class HttpChannel:
             verify=tls_context(endpoint) if endpoint.secure else True,
             transport=transport,
         )
+        self._timed = TimedClient(self._client)
 
     def speak(self, version: str) -> None:
         """Name the version of the protocol with every message from now on."""
@@ -69,8 +71,8 @@ class HttpChannel:
     def ask(self, message: Message, seconds: float) -> Message:
         """The answer to ``message``. Raises McpError."""
         others: list[Message] = []
-        found = None
-        for received in self._post(message, seconds):
+        found, deadline = None, self._clock() + seconds
+        for received in self._post(message, deadline):
             if answers(received, message["id"]):
                 found = received
                 break
@@ -78,15 +80,14 @@ class HttpChannel:
             if len(others) > MAX_OTHERS:
                 break
         for reply in filter(None, map(reply_to, others)):
-            self.tell(reply)
+            self._tell(reply, deadline)
         if found is None:
             raise McpError(self._server, "its answer ended too soon")
         return found
 
     def tell(self, message: Message) -> None:
         """Send ``message``. Raises McpError."""
-        for _ in self._post(message, _TELL_SECONDS):
-            return
+        self._tell(message, self._clock() + _TELL_SECONDS)
 
     def close(self) -> None:
         """Leave the session, which the server may have ended."""
@@ -95,8 +96,11 @@ class HttpChannel:
                 self._client.delete(self._url, timeout=2.0)
         self._client.close()
 
-    def _post(self, message: Message, seconds: float) -> Iterator[Message]:
-        deadline = self._clock() + seconds
+    def _tell(self, message: Message, deadline: float) -> None:
+        for _ in self._post(message, deadline):
+            return
+
+    def _post(self, message: Message, deadline: float) -> Iterator[Message]:
         try:
             for _ in range(_MOST_REDIRECTS):
                 with self._stream(message, deadline) as response:
@@ -104,21 +108,28 @@ class HttpChannel:
                         yield from self._messages(response, deadline)
                         return
                     self._url = self._redirected(response)
+        except (httpx.ReadTimeout, httpx.WriteTimeout) as error:
+            raise self._late() from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             reason = str(error) or type(error).__name__
             raise McpError(self._server, f"it cannot be reached: {reason}") from error
         raise McpError(self._server, "it redirects again and again")
 
     def _stream(self, message: Message, deadline: float) -> AbstractContextManager[httpx.Response]:
-        left = max(0.1, deadline - self._clock())
-        timeout = httpx.Timeout(left, connect=min(left, _CONNECT_SECONDS))
-        return self._client.stream(
+        left = deadline - self._clock()
+        if left <= 0:
+            raise self._late()
+        request = self._client.build_request(
             "POST",
             self._url,
             content=encoded(message),
             headers={"Content-Type": "application/json"},
-            timeout=timeout,
+            timeout=httpx.Timeout(left, connect=min(left, _CONNECT_SECONDS)),
         )
+        return self._timed.exchange(request, left)
+
+    def _late(self) -> McpError:
+        return McpError(self._server, "it gave no answer in time")
 
     def _redirected(self, response: httpx.Response) -> httpx.URL:
         target = self._url.join(response.headers.get("location", ""))
@@ -158,7 +169,7 @@ class HttpChannel:
             if taken > MAX_MESSAGE:
                 raise McpError(self._server, f"it sent more than {MAX_MESSAGE} bytes")
             if self._clock() > deadline:
-                raise McpError(self._server, "it gave no answer in time")
+                raise self._late()
             held += piece
             *whole, rest = held.split(b"\n")
             yield from (bytes(line).rstrip(b"\r") for line in whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -55,7 +55,9 @@ class Recalled:
 
 
 class Memories:
-    """Of at most ``most`` principals and salts, those used last. Lives on the event loop."""
+    """Of at most ``most`` principals and salts, of each principal those used last. Lives on the
+    event loop.
+    """
 
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
         self._most, self._most_bytes = most, most_bytes
@@ -72,7 +74,7 @@ class Memories:
             shared = self._known[known] = _Shared(Memo(self._most_bytes))
         self._known.move_to_end(known)
         while len(self._known) > self._most:
-            self._drop(next(iter(self._known)))
+            self._drop(self._dispensable())
         return Recalled(shared)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
@@ -85,6 +87,11 @@ class Memories:
         for known in [known for known in self._known if known[0] == principal]:
             if salt is None or known[1] == salt:
                 self._drop(known)
+
+    def _dispensable(self) -> tuple[str, str]:
+        """The oldest of whoever has the most: many salts of one principal cost no other its own."""
+        held = Counter(principal for principal, _ in self._known)
+        return max(self._known, key=lambda known: held[known[0]])
 
     def _drop(self, known: tuple[str, str]) -> None:
         # A generation that runs goes on with an empty one, and remembers for nobody.

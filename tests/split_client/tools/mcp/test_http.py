@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import threading
 from collections.abc import Callable
 
 import httpx
@@ -123,3 +126,47 @@ def test_a_server_that_is_not_there_is_told() -> None:
 
     with pytest.raises(McpError, match="cannot be reached"):
         server(fail).tools()
+
+
+@pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_a_server_that_drips_ends_in_time(beginning: bytes) -> None:
+    stop = threading.Event()
+
+    def drip(listener: socket.socket) -> None:
+        with listener.accept()[0] as one, contextlib.suppress(OSError):
+            one.recv(65536)
+            one.sendall(beginning)
+            while not stop.wait(0.01):
+                one.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,), daemon=True)
+        thread.start()
+        channel = HttpChannel("web", f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", {})
+        try:
+            with pytest.raises(McpError, match="no answer in time"):
+                channel.ask({"id": 1, "method": "ping"}, 0.2)
+        finally:
+            stop.set()
+            thread.join(5)
+            channel.close()
+
+
+def test_answers_to_what_a_server_asks_are_sent_within_the_time_of_the_call() -> None:
+    now = [0.0]
+    told: list[object] = []
+
+    def slow(request: httpx.Request) -> httpx.Response:
+        if "method" not in json.loads(request.content):
+            now[0] += 4.0
+            told.append(request)
+            return httpx.Response(202)
+        asked = [{"id": number, "method": "ping"} for number in range(100)]
+        body = "".join(f"data: {json.dumps(m)}\n\n" for m in [*asked, {"id": 1, "result": {}}])
+        return httpx.Response(200, text=body, headers={"Content-Type": "text/event-stream"})
+
+    transport = httpx.MockTransport(slow)
+    channel = HttpChannel("web", URL, {}, transport=transport, clock=lambda: now[0])
+    with pytest.raises(McpError, match="no answer in time"):
+        channel.ask({"id": 1, "method": "ping"}, 20.0)
+    assert len(told) == 5

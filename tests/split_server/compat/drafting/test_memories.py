@@ -46,6 +46,16 @@ def test_the_principals_that_were_away_longest_are_forgotten() -> None:
     assert not recalls(memories.of("two", None))
 
 
+def test_the_salts_of_one_principal_cost_no_other_its_own() -> None:
+    memories = Memories(most=4)
+    remembering(memories, "one")
+    for salt in range(20):
+        remembering(memories, "many", str(salt))
+    assert len(memories) == 4
+    assert recalls(memories.of("one", None))
+    assert [recalls(memories.of("many", str(salt))) for salt in (19, 18, 17)] == [True] * 3
+
+
 @pytest.mark.parametrize(("salt", "left"), [("a", [False, True]), (None, [False, False])])
 def test_what_is_purged_is_gone_also_for_generations_that_run(
     salt: str | None, left: list[bool]
