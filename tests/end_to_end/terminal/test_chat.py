@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from split_client.api import ChatSession, SplitClient
+from split_client.api import ChatSession, Choice, SplitClient
 from split_client.errors import ServerRefused
 from tests.end_to_end.terminal.commands import QUESTION, spawn, talk
 from tests.server_process import RunningServer
@@ -155,3 +155,27 @@ def test_cancelling_ends_a_reply_after_the_token_at_hand(
     assert (reply.finish_reason, len(reply.token_ids)) == ("cancelled", 5)
     assert answer.startswith(reply.text)
     assert session.messages[-1].content == reply.text
+
+
+def test_cancelling_while_a_prompt_is_made_ends_its_reply(
+    chat: tuple[SplitClient, ChatSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, session = chat
+    make = session.conversation.prompt
+    monkeypatch.setattr(session.conversation, "prompt", lambda: (client.cancel(), make())[1])
+    reply = session.send(QUESTION)
+    assert (reply.read(), reply.finish_reason) == ("", "cancelled")
+
+
+def test_cancelling_while_a_form_is_compiled_ends_its_reply(
+    chat: tuple[SplitClient, ChatSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, _ = chat
+    compiled = client.ends.forms.constraint
+    monkeypatch.setattr(
+        client.ends.forms, "constraint", lambda form: (client.cancel(), compiled(form))[1]
+    )
+    reply = client.generate("It is ", form=Choice(("one", "two")))
+    assert (reply.read(), reply.finish_reason) == ("", "cancelled")
+    monkeypatch.undo()
+    assert client.generate("It is ", form=Choice(("one", "two"))).read() in ("one", "two")
