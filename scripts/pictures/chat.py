@@ -44,7 +44,7 @@ class Picture:
 DRAWN = {
     "chat": Picture(
         80,
-        26,
+        32,
         (
             "What is split inference?",
             "What does the server see?",
@@ -55,7 +55,7 @@ DRAWN = {
     ),
     "chat-40": Picture(
         40,
-        40,
+        44,
         ("What is split inference?", "and what is the KV cache?", "/save Basics", "/chats", "/set"),
     ),
     "chat-markdown": Picture(80, 32, ("/load Mark",)),

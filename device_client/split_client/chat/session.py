@@ -149,6 +149,15 @@ class ChatSession:
     def form(self, form: Any) -> None:
         self._form = form_of(form)
 
+    def take_form(self, form: Any) -> None:
+        """Set ``form`` once it is compiled, so that one that cannot be used is refused before a
+        message is written. Takes about a second for each form. Raises GrammarInvalid and its kinds.
+        """
+        wanted = form_of(form)
+        if wanted is not None:
+            self._maker.ends.forms.constraint(wanted)
+        self._form = wanted
+
     @property
     def messages(self) -> tuple[Message, ...]:
         """The chat so far."""
