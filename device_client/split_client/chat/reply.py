@@ -169,6 +169,7 @@ class Reply:
         stats, spared = self.stats, first.spared
         stats.prompt_sent = first.prompt_rows
         stats.prompt_held = min(spared.held, stats.prompt_tokens)
-        stats.prompt_restored = first.restored
-        stats.prompt_reused = spared.reused
+        # Forced tokens before the first step are among its rows, and may have been kept, too.
+        stats.prompt_restored = min(first.restored, stats.prompt_tokens - stats.prompt_held)
+        stats.prompt_reused = min(spared.reused, stats.prompt_restored)
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

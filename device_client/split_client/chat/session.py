@@ -59,7 +59,7 @@ class ChatSession:
         calls: CallMaker | None = None,
     ) -> None:
         self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
-        conversation.on_anew = self._drafts.forget
+        conversation.on_anew.append(self._drafts.forget)
         self._forget = forget
         self.calls = calls
         self._maker = maker

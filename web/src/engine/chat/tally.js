@@ -65,7 +65,7 @@ export class Tally {
       tokens,
       promptTokens,
       promptSent: this._sent ?? 0,
-      promptRestored: this._restored,
+      promptRestored: Math.min(this._restored, promptTokens),
       roundTrips: this._counters.steps - this._before.steps,
       rowsSent: this._counters.rowsSent - this._before.rowsSent,
       forced: this._forced,
