@@ -1,7 +1,7 @@
 """Draws docs/images/*.svg: types lines into a real chat under tmux and renders the screen.
 
     python -m scripts.pictures.chat                     draws all, with scripts/demo
-    python -m scripts.pictures.chat --only panel        draws one
+    python -m scripts.pictures.chat --only chat-panel   draws one
     python -m scripts.pictures.chat --chat 'COMMAND'    with another command that begins a chat
 
 Needs tmux, and the environment that ``scripts/setup server`` makes.
@@ -44,7 +44,7 @@ class Picture:
 DRAWN = {
     "chat": Picture(
         80,
-        26,
+        32,
         (
             "What is split inference?",
             "What does the server see?",
@@ -55,12 +55,12 @@ DRAWN = {
     ),
     "chat-40": Picture(
         40,
-        40,
+        44,
         ("What is split inference?", "and what is the KV cache?", "/save Basics", "/chats", "/set"),
     ),
     "chat-markdown": Picture(80, 32, ("/load Mark",)),
-    "chat-panel": Picture(80, 36, ("What is split inference?", "/server")),
-    "chat-panel-40": Picture(40, 52, ("What is split inference?", "/server")),
+    "chat-panel": Picture(80, 39, ("What is split inference?", "/server")),
+    "chat-panel-40": Picture(40, 64, ("What is split inference?", "/server")),
     "attention": Picture(
         80, 26, ("What is split inference?", "/attention", "What does the server see?")
     ),

@@ -133,6 +133,7 @@ def test_a_chat_changes_its_form(server: RunningServer, tmp_path: Path) -> None:
         '/form schema "person.json"',
         QUESTION,
         "/form regex a(?=b)",
+        "/form regex [0-9",
         "/form",
         "/form xml",
         "/form none",
@@ -146,6 +147,8 @@ def test_a_chat_changes_its_form(server: RunningServer, tmp_path: Path) -> None:
         refused.form = None
     assert replies[0] in ("left", "right")
     assert [*json.loads(replies[1])] == ["name"]
+    assert screen.noted.count("[form_invalid]") == 2
+    assert screen.noted.count("JSON of a schema") == 2
     for told in ("one of 2 texts", "JSON of a schema", "followed by schema FILE", "any form"):
         assert told in screen.noted
     assert chat.form is None

@@ -204,6 +204,12 @@ def test_in_a_chat_every_call_is_shown_and_asked_for(server: RunningServer, tool
         assert "the model calls warmth" in shown
         assert "run it?" not in shown
         person.expect("TTFT")
+        person.type("/new\r")
+        person.expect("a new chat")
+        person.type("Again?\r")
+        person.expect("run it?")
+        person.type("n")
+        person.expect("TTFT")
         person.type("/quit\r")
         assert person.end() == 0
 

@@ -53,8 +53,8 @@ class Conversation:
     """Messages in order; the last one is the user's, or a tool's, while a reply is wanted.
 
     ``bound``: what refuses a chat that no context can hold, before it is rendered. ``tools``: those
-    that the model is told of, in the form of OpenAI's API. ``on_anew`` is called when other
-    messages take the place of all.
+    that the model is told of, in the form of OpenAI's API. ``on_anew`` are called when
+    other messages take the place of all.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Conversation:
         self._plain = lru_cache(maxsize=1024)(lambda text: tokenizer.plain(text))
         self.tools: tuple[dict[str, Any], ...] = ()
         self._revision = 0
-        self.on_anew: Callable[[], None] = lambda: None
+        self.on_anew: list[Callable[[], None]] = []
         self.set_system(system)
 
     @property
@@ -172,16 +172,18 @@ class Conversation:
     def replace(self, messages: Iterable[Message]) -> None:
         """Continue from other messages, a saved chat for example."""
         self._changed()[:] = messages
-        self._known = []
-        self._as_written.forget()
-        self.on_anew()
+        self._begin_anew()
 
     def clear(self) -> None:
         """Forget everything but the system message."""
         del self._changed()[1 if self._has_system() else 0 :]
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
         self._known = []
         self._as_written.forget()
-        self.on_anew()
+        for told in self.on_anew:
+            told()
 
     def _changed(self) -> list[Message]:
         """The messages, about to be changed."""

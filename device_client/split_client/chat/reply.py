@@ -26,7 +26,7 @@ class ReplyStats:
     ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
     Of these ``drafted`` were guesses, of which ``accepted`` is how many the sampler chose.
     ``forced``: tokens that the form of the reply allowed no other for; ``forced_first`` of them
-    came before anything was sent.
+    came before anything was sent. ``decoding``: whether a step followed the prompt's.
     """
 
     prompt_tokens: int
@@ -45,6 +45,7 @@ class ReplyStats:
     accepted: int = 0
     forced: int = 0
     forced_first: int = 0
+    decoding: bool = False
     timings: list[TokenTiming] = field(default_factory=list)
 
     @property
@@ -59,7 +60,9 @@ class ReplyStats:
 
     @property
     def tokens_per_second(self) -> float:
-        """Speed after the first token that the prompt was sent for; 0 for a reply of one."""
+        """Speed after the first token that the prompt was sent for; 0 where no step followed it."""
+        if not self.decoding:
+            return 0.0
         later = [timing.total for timing in self.timings[self.forced_first + 1 :]]
         return len(later) / sum(later) if sum(later) > 0 else 0.0
 
@@ -154,6 +157,8 @@ class Reply:
         if event.rows and not stats.rows_sent:
             self._spared(event)
             stats.forced_first = stats.tokens
+        elif event.rows:
+            stats.decoding = True
         stats.rows_sent += event.rows
         stats.drafted += event.drafted
         stats.accepted += event.guessed
@@ -164,6 +169,7 @@ class Reply:
         stats, spared = self.stats, first.spared
         stats.prompt_sent = first.prompt_rows
         stats.prompt_held = min(spared.held, stats.prompt_tokens)
-        stats.prompt_restored = first.restored
-        stats.prompt_reused = spared.reused
+        # Forced tokens before the first step are among its rows, and may have been kept, too.
+        stats.prompt_restored = min(first.restored, stats.prompt_tokens - stats.prompt_held)
+        stats.prompt_reused = min(spared.reused, stats.prompt_restored)
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

@@ -59,7 +59,7 @@ class ChatSession:
         calls: CallMaker | None = None,
     ) -> None:
         self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
-        conversation.on_anew = self._drafts.forget
+        conversation.on_anew.append(self._drafts.forget)
         self._forget = forget
         self.calls = calls
         self._maker = maker
@@ -148,6 +148,15 @@ class ChatSession:
     @form.setter
     def form(self, form: Any) -> None:
         self._form = form_of(form)
+
+    def take_form(self, form: Any) -> None:
+        """Set ``form`` once it is compiled, so that one that cannot be used is refused before a
+        message is written. Takes about a second for each form. Raises GrammarInvalid and its kinds.
+        """
+        wanted = form_of(form)
+        if wanted is not None:
+            self._maker.ends.forms.constraint(wanted)
+        self._form = wanted
 
     @property
     def messages(self) -> tuple[Message, ...]:

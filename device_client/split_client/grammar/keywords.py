@@ -32,7 +32,7 @@ def check_keywords(schema: Any) -> None:
     for path, node in _schemas(schema):
         for name in sorted(_REFUSED & node.keys()):
             if not _is_harmless(name, node[name]):
-                raise GrammarInvalid(f"{name} at {path} cannot be enforced; leave it out")
+                raise GrammarInvalid(f"keyword {name} at {path} cannot be enforced; leave it out")
         known = node.get("format")
         if isinstance(known, str) and known not in _FORMATS:
             raise GrammarInvalid(f"format {known!r} at {path} cannot be enforced; leave it out")

@@ -68,6 +68,7 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
             chat.tools = tools
             chat.tool_choice = request.tools.choice
             asking = Confirmation(screen, runs)
+            chat.conversation.on_anew.append(asking.forget)
             loop.tools = ChatTools(chat, screen, asking, request.tools.choice)
         if saved is not None:
             loop.load(saved)

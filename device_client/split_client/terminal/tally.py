@@ -30,11 +30,15 @@ class Ahead:
 
     def told(self) -> str:
         """On one line."""
-        return (
-            f"{counted(self.tokens, 'token')} in {counted(self.trips, 'round trip')}, "
-            f"{counted(self.rows, 'row')} sent, {self.accepted:,} of {self.drafted:,} drafted "
-            f"accepted, {self.forced:,} forced"
+        drafted = f"{self.accepted:,} of {self.drafted:,} drafted right" if self.drafted else ""
+        forced = f"{self.forced:,} forced" if self.forced else ""
+        told = (
+            f"{counted(self.tokens, 'token')} in {counted(self.trips, 'round trip')}",
+            f"{counted(self.rows, 'row')} sent",
+            drafted,
+            forced,
         )
+        return ", ".join(filter(None, told))
 
 
 @dataclass(slots=True)
@@ -82,7 +86,7 @@ class Tally:
         lines = [f"last prompt: {self.last._told()}", f"last reply: {self.last.ahead.told()}"]
         if self.last.prompt == self.prompt:
             return lines
-        return [*lines, f"in all: {self._told()}", f"replies in all: {self.ahead.told()}"]
+        return [*lines, f"all prompts: {self._told()}", f"all replies: {self.ahead.told()}"]
 
     def _told(self) -> str:
         told = (

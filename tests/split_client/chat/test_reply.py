@@ -45,3 +45,19 @@ def test_what_was_sent_is_counted_from_the_first_token_that_needed_a_step() -> N
     assert (stats.drafted, stats.accepted, stats.forced) == (2, 1, 1)
     # Not the prompt's step: two tokens in 0.1 s.
     assert round(stats.tokens_per_second) == 20
+
+
+def test_forced_tokens_that_were_restored_are_none_of_the_prompt() -> None:
+    forced = TokenEvent(1, "{", 1.0, 0, TokenTiming(0.001, 0, 0, 0), forced=True)
+    events = [forced] * 5 + [TokenEvent(2, "a", 1.0, 1, TokenTiming(0.1, 0, 0, 0), restored=44)]
+    reply = Reply(iter([*events, Finished("eos", "")]), 40, Traffic())
+    reply.read()
+    assert (reply.stats.prompt_sent, reply.stats.prompt_restored) == (0, 40)
+
+
+def test_a_reply_that_one_step_brought_has_no_speed() -> None:
+    fast, slow = TokenTiming(0.0001, 0.0, 0.0, 0.0), TokenTiming(0.5, 0.1, 0.0, 0.3)
+    events = [TokenEvent(1, "n", 1.0, 9, slow), TokenEvent(2, "o", 1.0, 0, fast, forced=True)]
+    reply = Reply(iter([*events, Finished("eos", "")]), 6, Traffic())
+    reply.read()
+    assert reply.stats.tokens_per_second == 0

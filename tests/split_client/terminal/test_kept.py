@@ -41,7 +41,7 @@ def test_the_words_claim_no_more_than_is_so() -> None:
     ("done", "said"),
     [
         (Forgotten(0, 0), "the server keeps nothing of this chat that was found"),
-        (Forgotten(1158, 0), "the server deleted 1158 tokens of this chat"),
+        (Forgotten(1158, 0), "the server deleted 1,158 tokens of this chat"),
         (
             Forgotten(100, 48),
             "the server deleted 52 tokens of this chat; 48 stay, because other chats begin with "

@@ -31,15 +31,15 @@ def test_the_last_prompt_and_all_of_them_are_told() -> None:
     assert tally.lines() == [
         "last prompt: 1,158 tokens, 6 sent, 0 in the session, 1,152 restored, which saved 2.4 MB "
         "and about 1.60 s",
-        "last reply: 1 token in 0 round trips, 0 rows sent, 0 of 0 drafted accepted, 0 forced",
+        "last reply: 1 token in 0 round trips, 0 rows sent",
     ]
     tally.take(stats(1200, 30, 0))
     assert tally.lines() == [
         "last prompt: 1,200 tokens, 30 sent, 1,170 in the session, 0 restored",
-        "last reply: 1 token in 0 round trips, 0 rows sent, 0 of 0 drafted accepted, 0 forced",
-        "in all: 2,358 tokens, 36 sent, 1,170 in the session, 1,152 restored, which saved 2.4 MB "
-        "and about 1.60 s",
-        "replies in all: 2 tokens in 0 round trips, 0 rows sent, 0 of 0 drafted accepted, 0 forced",
+        "last reply: 1 token in 0 round trips, 0 rows sent",
+        "all prompts: 2,358 tokens, 36 sent, 1,170 in the session, 1,152 restored, which saved "
+        "2.4 MB and about 1.60 s",
+        "all replies: 2 tokens in 0 round trips, 0 rows sent",
     ]
 
 
@@ -59,6 +59,6 @@ def test_drafts_and_forced_tokens_are_added_up() -> None:
         reply.drafted, reply.accepted = 45, accepted
         tally.take(reply)
     assert tally.lines()[1] == (
-        "last reply: 1 token in 12 round trips, 60 rows sent, 5 of 45 drafted accepted, 2 forced"
+        "last reply: 1 token in 12 round trips, 60 rows sent, 5 of 45 drafted right, 2 forced"
     )
-    assert tally.lines()[3].endswith("120 rows sent, 35 of 90 drafted accepted, 4 forced")
+    assert tally.lines()[3].endswith("120 rows sent, 35 of 90 drafted right, 4 forced")

@@ -79,7 +79,7 @@
  * @property {number} accepted of those, the ones that saved a step
  * @property {number} forced tokens that the reply's form left no choice for
  * @property {number} ttft seconds
- * @property {number} tokensPerSecond after the first token; 0 for a reply of one
+ * @property {number} tokensPerSecond after the first token; 0 where no step followed the prompt's
  */
 
 /**

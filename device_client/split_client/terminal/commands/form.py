@@ -31,7 +31,7 @@ class Forms:
     def form(self, text: str) -> Next:
         if text:
             kind, _, rest = text.partition(" ")
-            self.chat.form = self._read(kind, rest.strip())
+            self.chat.take_form(self._read(kind, rest.strip()))
         form = self.chat.form
         told = "replies have any form" if form is None else f"replies are {described(form)}"
         self.screen.note(one_line(told))

@@ -44,6 +44,8 @@ class Screen:
         self._sanitiser = Sanitiser()
         self._shaper: _Shaper | None = None
         self._inside_line = False
+        # Whether the reply has shown anything yet.
+        self._said = False
 
     def use_theme(self, name: str) -> None:
         """Take the colours of the theme called ``name``, as far as the terminal has them."""
@@ -57,14 +59,21 @@ class Screen:
         ``verbatim``: the text is no markdown.
         """
         self._sanitiser = Sanitiser()
+        self._said = False
         self._shaper = self._new_shaper(verbatim) if self.interactive else None
 
     def end_reply(self) -> None:
-        """Call after the last piece."""
+        """Call after the last piece.
+
+        For a person a reply without text, such as a call of a tool, leaves no empty line.
+        """
         if self._shaper is not None:
-            self.out.write(self._shaper.flush())
+            rest = self._shaper.flush()
             self._shaper = None
-        self.line()
+            self.out.write(rest)
+            self._said = self._said or bool(rest)
+        if self._said or not self.interactive:
+            self.line()
 
     def reply(self, text: str) -> None:
         """A piece of the model's text, made harmless."""
@@ -72,6 +81,7 @@ class Screen:
         shown = self._shaper.feed(harmless) if self._shaper else harmless
         if shown:
             self._inside_line = not shown.endswith("\n")
+            self._said = True
             self.out.write(shown)
             self.out.flush()
 

@@ -37,7 +37,7 @@ def duration(value: float) -> str:
 
 def counted(count: int, thing: str) -> str:
     """``1 message``, ``2 messages``."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def traffic_line(stats: ClientStats) -> str:

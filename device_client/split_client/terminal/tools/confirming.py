@@ -29,7 +29,8 @@ class Keys(Protocol):
 class Confirmation:
     """``runs``: what runs a tool, in words, by its name.
 
-    What is allowed for good is kept here alone, for one tool and exactly its definition.
+    What is allowed for the rest of a chat is kept here alone, for one tool and exactly its
+    definition.
     """
 
     def __init__(self, screen: Screen, runs: dict[str, str], keys: Keys | None = None) -> None:
@@ -50,9 +51,14 @@ class Confirmation:
         key = self._answer()
         if key == "a":
             self._always.add(allowed)
+            screen.note(f"{tool.name} is run without a question until another chat begins")
         if key not in ("y", "a"):
             screen.note("not run" if key else "not run: calls are confirmed at a terminal")
         return key in ("y", "a")
+
+    def forget(self) -> None:
+        """Another chat begins: every tool is asked for again."""
+        self._always.clear()
 
     def _answer(self) -> str | None:
         question = "run it? y: yes, n: no, a: always in this chat"

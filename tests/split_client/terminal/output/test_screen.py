@@ -46,6 +46,17 @@ def test_a_notice_in_the_middle_of_a_reply_stands_on_its_own_line(
     assert screen.shown == "half a\nreply\n"
 
 
+@pytest.mark.parametrize(("interactive", "shown"), [(True, ""), (False, "\n")])
+def test_a_reply_without_text_leaves_no_empty_line_for_a_person(
+    interactive: bool, shown: str
+) -> None:
+    screen = RecordingScreen(interactive=interactive)
+    screen.begin_reply()
+    screen.reply("")
+    screen.end_reply()
+    assert screen.shown == shown
+
+
 @pytest.mark.parametrize(("no_color", "styled"), [("", True), ("1", False)])
 def test_colours_are_for_terminals_that_want_them(
     no_color: str, styled: bool, monkeypatch: pytest.MonkeyPatch

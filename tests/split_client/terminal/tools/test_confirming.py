@@ -51,6 +51,13 @@ def test_a_key_alone_is_an_answer(keys: tuple[str, ...], allowed: bool) -> None:
     assert pressed.dropped >= 1
 
 
+def test_always_ends_with_the_chat() -> None:
+    confirmation = Confirmation(RecordingScreen(), {"pay": "x"}, Pressed("a"))
+    assert confirmation.allow(call(), TOOL)
+    confirmation.forget()
+    assert not confirmation.allow(call(), TOOL)
+
+
 def test_always_holds_for_one_definition_and_command_alone() -> None:
     runs = {"pay": "x", "rob": "x"}
     confirmation = Confirmation(RecordingScreen(), runs, Pressed("a"))

@@ -29,6 +29,8 @@ export class Tally {
     this._ttft = 0;
     this._later = 0;
     this._forced = 0;
+    /** Whether a step followed the prompt's: else there is no speed to tell. */
+    this._decoding = false;
     /** Rows of the prompt that the first step carried; null: there was none yet. @type {number | null} */
     this._sent = null;
     this._restored = 0;
@@ -43,7 +45,10 @@ export class Tally {
       return;
     }
     const { token, text, probability, rows, drafted, forced, timing } = event;
-    if (this._sent === null && rows > 0) this._first(rows - drafted);
+    if (rows > 0) {
+      if (this._sent === null) this._first(rows - drafted);
+      else this._decoding = true;
+    }
     if (this.ids.length === 0) this._ttft = timing.total;
     else this._later += timing.total;
     if (forced) this._forced += 1;
@@ -60,14 +65,14 @@ export class Tally {
       tokens,
       promptTokens,
       promptSent: this._sent ?? 0,
-      promptRestored: this._restored,
+      promptRestored: Math.min(this._restored, promptTokens),
       roundTrips: this._counters.steps - this._before.steps,
       rowsSent: this._counters.rowsSent - this._before.rowsSent,
       forced: this._forced,
       seed: seed.toString(),
       adapter,
       ttft: this._ttft,
-      tokensPerSecond: this._later > 0 ? (tokens - 1) / this._later : 0,
+      tokensPerSecond: this._decoding && this._later > 0 ? (tokens - 1) / this._later : 0,
     };
   }
 

@@ -34,7 +34,7 @@ export function checkKeywords(schema) {
   for (const [path, node] of schemasIn(schema)) {
     for (const name of KEYWORDS.refused) {
       if (!Object.hasOwn(node, name) || KEYWORDS.harmless[name]?.includes(node[name])) continue;
-      throw new SchemaInvalid(`${name} cannot be enforced; leave it out`, path);
+      throw new SchemaInvalid(`keyword ${name} cannot be enforced; leave it out`, path);
     }
     const { format } = node;
     if (typeof format === 'string' && !KEYWORDS.formats.includes(format)) {

@@ -32,6 +32,22 @@ test('of the first step the rows of the prompt are told, and of the reply its tr
   ]);
 });
 
+test('forced tokens that the server had kept are none of the prompt', () => {
+  const counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
+  const tally = new Tally(() => {}, counters);
+  for (let i = 0; i < 5; i++) tally.take(event({ forced: true }));
+  counters.rowsRestored = 44;
+  tally.take(event({ rows: 1, timing: timing(0.1) }));
+  assert.equal(tally.finished(40, 9n, null).promptRestored, 40);
+});
+
+test('a reply that one step brought has no speed', () => {
+  const tally = new Tally(() => {}, { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 });
+  tally.take(event({ rows: 9, timing: timing(0.5) }));
+  tally.take(event({ forced: true, timing: timing(0.0001) }));
+  assert.equal(tally.finished(9, 9n, null).tokensPerSecond, 0);
+});
+
 test('a reply that was stopped before its first step has sent nothing', () => {
   const counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
   const tally = new Tally(() => {}, counters);
