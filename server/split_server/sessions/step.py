@@ -22,8 +22,9 @@ from split_server.kv.block_key import GROUPS, PUBLIC
 from split_server.kv.run import Span
 from split_server.sessions.cache_groups import CacheGroups, Share
 from split_server.sessions.gate import StepGate
+from split_server.sessions.keeping.worth import WORTH_LOOKING
 from split_server.sessions.newcomers import Newcomers
-from split_server.sessions.reuse import WORTH_LOOKING, Reuse
+from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.step_rows import StepRows
 from split_server.sessions.store import SessionStore
