@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from split_server.engine.job import Outcome
 from split_server.error_reports import report_error
 from split_server.internal_error import internal_error
+from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.session import Framing, Session
-from split_server.sessions.step import StepAdmission, StepRequest
+from split_server.sessions.step import StepAdmission
 from split_server.threads import Threads
 from split_wire.attention import CAPABILITY
 from split_wire.codec import decode_client_message, encode_message
@@ -120,13 +121,13 @@ class FramedSessions:
         def prepare(session: Session) -> None:
             self._frame(session)
             if message.cache != "off":
-                self._steps.keep(session, message.cache_salt, share)
+                self._steps.recall.keep(session, message.cache_salt, share)
 
-        session = await self._steps.opened(principal, dtype, prepare)
+        session = await self._steps.opening.opened(principal, dtype, prepare)
         try:
             if message.probe is not None:
                 tasks = self._steps.tasks
-                restoring = self._steps.restored(session, 0, message.probe)
+                restoring = self._steps.recall.restored(session, 0, message.probe)
                 await tasks.result(tasks.start(restoring))
             return self._told(session)
         # Nobody would ever know its id.
@@ -169,7 +170,7 @@ class FramedSessions:
         session, framing = self._get(principal, message.session)
         async with framing.lock:
             held, before = framing.state.found(message), framing.state.cached
-            cached = await self._steps.restored(session, held, message.probe)
+            cached = await self._steps.recall.restored(session, held, message.probe)
             if cached > held or framing.state.cached != before:
                 framing.state.replaced()
             return Restored(
@@ -188,7 +189,7 @@ class FramedSessions:
 
     async def _erase(self, principal: str, session_id: str) -> None:
         """:meth:`_close`, and delete all that is kept of it. Raises UnknownSession."""
-        await self._steps.erase(self._abandon(principal, session_id))
+        await self._steps.recall.erase(self._abandon(principal, session_id))
 
     def _abandon(self, principal: str, session_id: str) -> Session:
         """The session, whose step nobody waits for any more. Raises UnknownSession."""
@@ -251,7 +252,7 @@ class FramedSessions:
         request = _request(run)
         await self._steps.entered(session, request)
         try:
-            await self._steps.fetch(session, request)
+            await self._steps.recall.fetch(session, request)
             return self._queued(session, state, run, request)
         except BaseException:
             self._steps.leave(session)
