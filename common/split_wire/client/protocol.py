@@ -28,11 +28,7 @@ from split_wire.client.events import (
 from split_wire.client.held import HeldSession
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain, linked
-from split_wire.errors import (
-    MalformedMessage,
-    ModelChanged,
-    Unsupported,
-)
+from split_wire.errors import MalformedMessage, ModelChanged, Unsupported
 from split_wire.limits import frame_limit
 from split_wire.messages import (
     Close,

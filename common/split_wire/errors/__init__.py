@@ -26,10 +26,7 @@ from split_wire.errors.access import (
     UnknownCacheGroup,
     Unsupported,
 )
-from split_wire.errors.base import (
-    RemoteError,
-    SplitError,
-)
+from split_wire.errors.base import RemoteError, SplitError
 from split_wire.errors.capacity import (
     CacheFull,
     InternalError,
