@@ -1,11 +1,12 @@
 """Reuse together with everything that a chat can have: its tokens are those without reuse.
 
-All pairs of where things are kept, how they travel, noise, adapter, attention and what happens
-between turns, with the embedded model; then one long chat by a switch.
+All pairs of where things are kept, how they travel, noise, adapter, attention, drafts, forms and
+what happens between turns, with the embedded model; then one long chat by a switch.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from split_client.api import AttentionRequest, ChatSession, NoiseSettings, SplitClient
+from split_client.api import AttentionRequest, ChatSession, Choice, NoiseSettings, SplitClient
 from split_client.generation.sampling.params import SamplingParams
 from split_client.transport.channel import Patience
 from split_server.checkpoint.folder import EMBEDDED
@@ -23,6 +24,7 @@ from tests import oracle
 from tests.adapted import banking_greedy
 from tests.exhaustive import EXHAUSTIVE
 from tests.pairs import all_pairs
+from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 
 SYSTEM = " ".join(f"Rule {number}: answer briefly and name the rule." for number in range(6))
@@ -32,11 +34,13 @@ TOKENS = 12
 SMALL = 4 * 256 * 3_100
 NOISE = {"sigma": 1e-4, "clip": 100.0, "key": bytes(range(32))}
 FACTORS: dict[str, tuple[Any, ...]] = {
-    "pool": ("roomy", "small"),
+    "pool": ("roomy", "small", "disk"),
     "transport": ("websocket", "http"),
     "noise": (False, True),
     "adapter": (None, "banking"),
     "attention": (False, True),
+    "drafts": ("off", "auto", 4),
+    "form": (None, Choice(("a limit", "a limit of the account", "nothing"))),
     "between": ("nothing", "lost", "edited", "another device"),
 }
 # Positions after which the long chat begins anew: the model has 4,096.
@@ -47,8 +51,9 @@ TURNS = 1_000 if EXHAUSTIVE else 40
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[dict[str, RunningServer]]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunningServer]]:
     """One that keeps nothing, and those that do."""
+    folder = tmp_path_factory.mktemp("disk")
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(running_server(dtype="float32", **settings))
@@ -56,6 +61,7 @@ def servers() -> Iterator[dict[str, RunningServer]]:
                 "off": {"kv_reuse": "off"},
                 "roomy": {},
                 "small": {"kv_pool_bytes": SMALL},
+                "disk": {"kv_disk": folder / "kv", "state": folder / "state"},
             }.items()
         }
 
@@ -67,13 +73,13 @@ def test_a_chat_says_what_it_says_without_reuse(
     case: dict[str, Any], servers: dict[str, RunningServer], tmp_path: Path
 ) -> None:
     kept = replies(servers[case["pool"]], tmp_path / "kept", case)
-    plain = replies(servers["off"], tmp_path / "plain", case)
+    plain = replies(servers["off"], tmp_path / "plain", case | {"drafts": "off"})
     assert [ids for ids, _ in kept] == [ids for ids, _ in plain]
     for (_, one), (_, other) in zip(kept, plain, strict=True):
         assert (one is None) == (other is None) == (not case["attention"])
         if one is not None and other is not None:
             np.testing.assert_allclose(one, other, atol=1e-4)
-    if not case["noise"]:
+    if not case["noise"] and case["form"] is None:
         assert kept[0][0] == truth(case["adapter"], messages(SYSTEM, QUESTIONS[0]))
 
 
@@ -136,6 +142,8 @@ def replies(
         for number, question in enumerate(QUESTIONS):
             if number:
                 between(case["between"], server, chat)
+                if case["pool"] == "disk":
+                    to_disk_alone(server)
             if number and case["between"] == "another device":
                 with SplitClient(server.url, **wanted(folder, case)) as other:
                     moved = begun(other, case)
@@ -149,7 +157,9 @@ def replies(
 def wanted(folder: Path, case: dict[str, Any]) -> dict[str, Any]:
     """How a client of ``case`` is made."""
     noise = NoiseSettings(ledger=folder / "ledger.json", **NOISE) if case["noise"] else None
-    return {"cache": folder, "transport": case["transport"], "noise": noise}
+    # With noise a number is refused.
+    drafts = "auto" if case["noise"] else case["drafts"]
+    return {"cache": folder, "transport": case["transport"], "noise": noise, "drafts": drafts}
 
 
 def begun(client: SplitClient, case: dict[str, Any]) -> ChatSession:
@@ -167,8 +177,21 @@ def between(what: str, server: RunningServer, chat: ChatSession) -> None:
         chat.conversation.undo()
 
 
+def to_disk_alone(server: RunningServer) -> None:
+    """What is kept is on disk, and no more in memory."""
+
+    async def moved() -> None:
+        reuse = server.parts.steps.reuse
+        if reuse is not None and reuse.disk is not None:
+            await reuse.disk.flush()
+            reuse.pool.release(1 << 40)
+
+    asyncio.run_coroutine_threadsafe(moved(), server.loop).result(PATIENCE)
+
+
 def answered(chat: ChatSession, question: str, case: dict[str, Any]) -> tuple[tuple[int, ...], Any]:
     """The reply and what its last token attends to, mean over layers and heads."""
+    chat.form = case["form"]
     reply = chat.send(question)
     reply.read()
     attended = None

@@ -17,8 +17,8 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +26,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from scripts.bench import options as common
 from scripts.bench.process_memory import MB, MemoryWatch, Sample, slope
-from scripts.bench.report import heading, spread, table
+from scripts.bench.report import counted, heading, spread, table
 from scripts.bench.row_sessions import RowSession, Served
 from scripts.bench.shapes import random_checkpoint
+from scripts.bench.timing import Course, broken_off
 from scripts.listening import listening
 from split_client.errors import ClientError
 from split_wire.errors import SplitError
@@ -39,6 +40,9 @@ _NOBODY = ""
 _WORKERS = 16
 # The first part of the churn fills buffers and pool.
 _SETTLED = 1 / 3
+# Of --seconds: when the crowds have to be done, and each churn.
+_CROWDS_SHARE = 0.3
+_CHURNS: tuple[tuple[Cache, float], ...] = (("off", 0.65), ("exact", 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,34 +60,51 @@ class Churn:
     turns: int
     refused: Counter[str]
     samples: list[Sample]
+    broken_off: bool
 
 
 def main() -> None:
     options = _options()
-    with contextlib.ExitStack() as stack:
+    course, crowds = Course.of(options), list[tuple[Crowd, Crowd]]()
+    churns: dict[Cache, Churn] = {}
+    with contextlib.ExitStack() as stack, broken_off():
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         flags = (
             *("--model", str(random_checkpoint(options.shape, folder, options.dtype))),
             *("--dtype", options.dtype, "--no-compat", "--kv-reuse", "exact"),
         )
         with listening("serve", *flags) as (url, _):
-            bench = Load(Served.at(url, _NOBODY, folder / "cache"), options)
+            bench = Load(Served.at(url, _NOBODY, folder / "cache"), options, course)
             bench.crowd("off")
-            crowds = [(bench.crowd("exact"), bench.crowd("off")) for _ in range(options.rounds)]
-        _report_crowds(options, crowds)
-        churns: dict[Cache, Churn] = {}
-        for cache in ("off", "exact") if options.minutes else ():
+            while len(crowds) < options.rounds and not (crowds and course.over(_CROWDS_SHARE)):
+                crowds.append((bench.crowd("exact"), bench.crowd("off")))
+                course.tell(f"{len(crowds)} of {options.rounds} crowds")
+        for cache, share in _CHURNS if options.minutes else ():
             with listening("serve", *flags, "--kv-pool-bytes", str(options.pool)) as (url, pid):
-                bench = Load(Served.at(url, _NOBODY, folder / "cache"), options)
-                churns[cache] = bench.churn(cache, pid)
-        _report_churn(churns)
+                bench = Load(Served.at(url, _NOBODY, folder / "cache"), options, course)
+                churns[cache] = bench.churn(cache, pid, share)
+                if churns[cache].broken_off:
+                    raise KeyboardInterrupt
+    _report_crowds(options, crowds)
+    _report_churn(churns)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the turns of a churn came to so far."""
+
+    turns: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        return counted([("turns", self.turns), *sorted(self.refused.items())])
 
 
 class Load:
     """Sessions with seeded prompts at one server."""
 
-    def __init__(self, served: Served, options: argparse.Namespace) -> None:
-        self._served, self._options = served, options
+    def __init__(self, served: Served, options: argparse.Namespace, course: Course) -> None:
+        self._served, self._options, self._course = served, options, course
         self._random = np.random.default_rng(13)
 
     def crowd(self, cache: Cache) -> Crowd:
@@ -110,22 +131,36 @@ class Load:
             session.close()
         return crowd
 
-    def churn(self, cache: Cache, pid: int) -> Churn:
+    def churn(self, cache: Cache, pid: int, course_share: float) -> Churn:
         """Sessions that go on in turn, each sometimes with a new text."""
-        refused: Counter[str] = Counter()
+        tally, ended = Tally(), threading.Event()
         prefixes = [self._tokens(self._options.common // 4) for _ in range(8)]
         seeds = self._random.integers(0, 1 << 31, _WORKERS)
         watch = MemoryWatch(pid, lambda: 0, 1.0)
         until = time.monotonic() + 60 * self._options.minutes
         share = self._options.sessions // _WORKERS
 
-        def live(seed: int) -> int:
-            life = _Life(self._served, cache, prefixes, np.random.default_rng(seed), refused)
-            return life.go_on(share, lambda: time.monotonic() < until)
+        def live(seed: int) -> None:
+            life = _Life(self._served, cache, prefixes, np.random.default_rng(seed), tally)
+            life.go_on(share, lambda: not ended.is_set())
 
         with ThreadPoolExecutor(_WORKERS) as threads:
-            turns = sum(threads.map(live, seeds))
-        return Churn(turns, refused, watch.stop())
+            lives = [threads.submit(live, seed) for seed in seeds]
+            try:
+                while time.monotonic() < until and not self._course.over(course_share):
+                    wait(lives, timeout=1.0, return_when=FIRST_EXCEPTION)
+                    if any(life.done() for life in lives):
+                        break
+                    self._course.tell(f"{cache}: {tally}")
+                broken = False
+            except KeyboardInterrupt:
+                broken = True
+            finally:
+                ended.set()
+        if not broken:
+            for life in lives:
+                life.result()
+        return Churn(tally.turns, tally.refused, _samples(watch, broken), broken)
 
     def _tokens(self, count: int) -> list[int]:
         return [int(token) for token in self._random.integers(0, self._served.vocabulary, count)]
@@ -146,17 +181,16 @@ class _Life:
         cache: Cache,
         prefixes: list[list[int]],
         random: np.random.Generator,
-        refused: Counter[str],
+        tally: Tally,
     ) -> None:
         self._served, self._cache, self._prefixes = served, cache, prefixes
-        self._random, self._refused = random, refused
+        self._random, self._tally = random, tally
 
-    def go_on(self, count: int, more: Callable[[], bool]) -> int:
-        """Turns of ``count`` sessions, until there are to be no ``more``; how many."""
+    def go_on(self, count: int, more: Callable[[], bool]) -> None:
+        """Turns of ``count`` sessions, until there are to be no ``more``."""
         held: list[tuple[RowSession, list[int]]] = []
-        turns = 0
         while more():
-            turns += 1
+            self._tally.turns += 1
             if len(held) < count:
                 session = RowSession(self._served, _NOBODY, patience=0.0, cache=self._cache)
                 prefix = self._prefixes[int(self._random.integers(len(self._prefixes)))]
@@ -167,13 +201,24 @@ class _Life:
             try:
                 session.sequence.extend(tokens)
             except (ClientError, SplitError) as error:
-                self._refused[type(error).__name__] += 1
+                # A server that ends with the run refuses nothing.
+                if more():
+                    self._tally.refused[type(error).__name__] += 1
             if len(tokens) > 2 * len(self._prefixes[0]):
                 held.remove((session, tokens))
                 session.close()
         for session, _ in held:
             session.close()
-        return turns
+
+
+def _samples(watch: MemoryWatch, broken: bool) -> list[Sample]:
+    """What was seen of the memory; of a server that has ended already, nothing."""
+    try:
+        return watch.stop()
+    except OSError:
+        if not broken:
+            raise
+        return []
 
 
 def _fetched(url: str) -> str:
@@ -183,6 +228,9 @@ def _fetched(url: str) -> str:
 
 def _report_crowds(options: argparse.Namespace, crowds: list[tuple[Crowd, Crowd]]) -> None:
     least = options.common + options.together * options.tail
+    if not crowds:
+        print("No round of crowds was whole.\n")
+        return
     rows = []
     for name, at in (("exact", 0), ("off", 1)):
         ones = [pair[at] for pair in crowds]
@@ -200,11 +248,18 @@ def _report_churn(churns: dict[Cache, Churn]) -> None:
     rows = []
     for cache, churn in churns.items():
         later = churn.samples[int(_SETTLED * len(churn.samples)) :]
-        rise = slope([one.seconds / 60 for one in later], [one.private / MB for one in later])
+        rise = _rise(later)
         refused = ", ".join(f"{count} {kind}" for kind, count in sorted(churn.refused.items()))
-        rows.append([cache, f"{churn.turns:,}", refused or "0", f"{rise:.2f} MB/min"])
+        rows.append([cache, f"{churn.turns:,}", refused or "0", rise])
     if rows:
         print(table(["cache", "turns", "refused", "private memory"], rows))
+
+
+def _rise(samples: list[Sample]) -> str:
+    if len(samples) < 2:
+        return "-"
+    minutes = [one.seconds / 60 for one in samples]
+    return f"{slope(minutes, [one.private / MB for one in samples]):.2f} MB/min"
 
 
 def _options() -> argparse.Namespace:
@@ -216,6 +271,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=10.0, help="of churn; 0: none")
     parser.add_argument("--pool", type=int, default=64_000_000, help="bytes of the pool of churn")
+    Course.add_option(parser)
     return parser.parse_args()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from split_server.caching.asking import Asking, Refused
+from split_server.caching.prompts_file import read_prompts
 from split_server.caching.words import listed, purged, verified
 from split_server.serving.config import ServerConfig
 from split_settings import SettingsError, add_arguments
@@ -32,6 +34,13 @@ def add_cache_command(commands: argparse._SubParsersAction[argparse.ArgumentPars
     cache.add_argument(
         "--name", help="whose token of --token-file asks (default: the only one)", metavar="NAME"
     )
+    cache.add_argument(
+        "--prompts",
+        type=Path,
+        help="verify: prompts of this file in place of its own, one JSON object a line with prompt "
+        "or messages",
+        metavar="FILE",
+    )
     cache.add_argument("--json", action="store_true", help="the server's answer as it came")
     add_arguments(cache, ServerConfig)
 
@@ -41,15 +50,19 @@ def run_cache(
 ) -> int:
     """Ask and tell; 1 where a check ended with problems.
 
-    Raises SettingsError and what :class:`Asking` raises.
+    Raises SettingsError, PromptsFileInvalid and what :class:`Asking` raises.
     """
     action: str = given.action
     if given.salt is not None and action != "purge":
         raise SettingsError("--salt belongs to split-server cache purge")
+    if given.prompts is not None and action != "verify":
+        raise SettingsError("--prompts belongs to split-server cache verify")
     if given.name is not None and config.token_file is None:
         raise SettingsError("--name belongs to --token-file")
+    # Before anything is sent.
+    prompts = None if given.prompts is None else read_prompts(given.prompts)
     asking = Asking(config, given.name, _VERIFY_SECONDS if action == "verify" else _SECONDS)
-    found = _answered(asking, action, given.salt)
+    found = _answered(asking, action, given.salt, prompts)
     try:
         lines = [json.dumps(found)] if given.json else [*_lines(asking.url, action, found)]
     # Of another version, or nothing of ours.
@@ -59,12 +72,14 @@ def run_cache(
     return _FAILED if action == "verify" and found.get("ok") is not True else 0
 
 
-def _answered(asking: Asking, action: str, salt: str | None) -> dict[str, Any]:
+def _answered(
+    asking: Asking, action: str, salt: str | None, prompts: list[dict[str, Any]] | None
+) -> dict[str, Any]:
     if action == "list":
         return asking.answer("GET", PATH)
     if action == "purge":
         return asking.answer("DELETE", PATH, None if salt is None else {"cache_salt": salt})
-    return asking.answer("POST", VERIFY, {})
+    return asking.answer("POST", VERIFY, {} if prompts is None else {"prompts": prompts})
 
 
 def _lines(url: str, action: str, found: dict[str, Any]) -> Iterator[str]:

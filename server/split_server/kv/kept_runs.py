@@ -41,6 +41,8 @@ class KeptRuns:
         self._clock = clock
         self.most = limits.total
         self.by_name: dict[bytes, tuple[Run, int]] = {}
+        # Those of which another run has a block under the same name.
+        self._shadowed: set[Run] = set()
         # Least recently used first.
         self.runs: OrderedDict[Run, None] = OrderedDict()
         self.bytes = 0
@@ -56,8 +58,26 @@ class KeptRuns:
         self.held[run.owner] += run.size
         self.counts[run.owner] += 1
         for position, name in run.names.items():
-            self.by_name.setdefault(name, (run, position))
+            before = self.by_name.get(name)
+            if self.known(name, run):
+                self._shadowed.add(run)
+                continue
+            if before is not None:
+                self._shadowed.add(before[0])
+            self.by_name[name] = (run, position)
         self.runs[run] = None
+
+    def known(self, name: bytes, run: Run) -> bool:
+        """Whether another run has the block, and may be written if ``run`` may."""
+        found = self.by_name.get(name)
+        return found is not None and (found[0].to_disk or not run.to_disk)
+
+    def blocks(self, wanted: set[bytes]) -> list[tuple[Run, int]]:
+        """All blocks of these names, also those that another run's stand before."""
+        found = [block for name in wanted if (block := self.by_name.get(name)) is not None]
+        for run in self._shadowed:
+            found += [(run, at) for at, name in run.names.items() if name in wanted]
+        return found
 
     def touch(self, run: Run) -> None:
         """``run`` is used."""
@@ -74,6 +94,7 @@ class KeptRuns:
     def drop(self, run: Run, reason: str) -> None:
         """Let go of ``run``, which is one of them; ``reason``: one of ``EVICTIONS``."""
         del self.runs[run]
+        self._shadowed.discard(run)
         self.bytes -= run.size
         self.held[run.owner] -= run.size
         self.counts[run.owner] -= 1

@@ -115,7 +115,7 @@ class RunPool:
             parent = run.parent
             if parent is not None and parent not in self._kept.runs:
                 return False
-            if all(name in self._kept.by_name for name in run.names.values()):
+            if all(self._kept.known(name, run) for name in run.names.values()):
                 return False
             if not self._kept.make_room(run.owner, run.size, parent):
                 return False
@@ -205,8 +205,9 @@ class RunPool:
         """Drop the blocks of these ``names`` from the runs of ``owner``, but for what other runs
         follow; ``slack``: as many positions behind the last of them go as well.
         """
+        wanted = {*names}
         with self._lock:
-            found = [block for name in names if (block := self._kept.by_name.get(name)) is not None]
+            found = self._kept.blocks(wanted)
             cut = planned(owner, found, self._kept.runs, slack)
             for run in cut.gone:
                 self._kept.drop(run, "forgotten")

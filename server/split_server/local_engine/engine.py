@@ -210,7 +210,9 @@ class Engine:
 
     async def _verified(self) -> dict[str, Any]:
         longest = self._compat.generator.info.max_context - _VERIFIED_TOKENS - 1
-        prompts = [(await self._ids(text))[:longest] for text in BUILT_IN]
+        texts = self._compat.texts
+        # Of a short context as much as fits.
+        prompts = [(await texts.encode(LOCAL, text, special=True))[:longest] for text in BUILT_IN]
         return await self._verification.run(LOCAL, prompts, _VERIFIED_TOKENS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from split_server.kv.block_key import BlockNames
 from split_server.sessions.lost_names import Parked
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission
@@ -21,10 +22,12 @@ class Revivals:
     def keep(self, session: Session) -> None:
         """What ``session`` holds when it is lost is kept for it, and for nobody else."""
         if self._steps.reuse is not None:
-            session.names = self._steps.reuse.names_apart(session.principal)
-            session.finds = (session.names,)
-            # Found by this process alone.
-            session.to_disk = False
+            _apart(session, self._steps.reuse.names_apart(session.principal))
+
+    def give_up(self, parked: Parked | None) -> None:
+        """A session begins anew in place of one that was lost and stood at ``parked``."""
+        if parked is not None and self._steps.reuse is not None:
+            self._steps.reuse.give_up(parked.names)
 
     async def found(self, principal: str, name: str) -> Session | None:
         """The session called ``name``, opened anew if it was lost and all it held is kept; None
@@ -49,7 +52,7 @@ class Revivals:
         try:
             await self._settled()
             session = await self._steps.opening.opened(principal, "f32", name=name)
-            session.names, session.finds, session.to_disk = parked.names, (parked.names,), False
+            _apart(session, parked.names)
             # Larger than any position: the whole of it is asked for, and no part.
             stride = BLOCK * (parked.positions // BLOCK + 1)
             held = await self._reheld(session, Probe(parked.positions, stride, parked.digest))
@@ -72,3 +75,9 @@ class Revivals:
         reuse = self._steps.reuse
         if reuse is not None and reuse.parking:
             await asyncio.wait([*reuse.parking])
+
+
+def _apart(session: Session, names: BlockNames) -> None:
+    """Have ``session`` kept under ``names``, which are its own, and by this process alone."""
+    session.names, session.finds, session.apart = names, (names,), names
+    session.to_disk = False

@@ -114,11 +114,13 @@ class OriginalSessions:
             if session.running or session.claiming:
                 raise Overloaded("a step of this session is under way")
             return session, True
+        parked = self._steps.store.parked_named(principal, name)
         if self._steps.store.has_named(principal, name):
             # It takes its own place.
             session = self._steps.opening.open(principal, "f32", name)
         else:
             session = await self._steps.opening.opened(principal, "f32", name=name)
+        self._revivals.give_up(parked)
         self._revivals.keep(session)
         return session, False
 

@@ -28,13 +28,16 @@ class LostNames:
     def __init__(self) -> None:
         self._lost: dict[str, OrderedDict[str, Parked | None]] = {}
 
-    def add(self, principal: str, name: str, parked: Parked | None = None) -> None:
-        """A session of that name was lost, and ``parked`` if it may go on."""
+    def add(self, principal: str, name: str, parked: Parked | None = None) -> list[Parked]:
+        """A session of that name was lost, and ``parked`` if it may go on; those that may go on no
+        more because of it.
+        """
         names = self._lost.setdefault(principal, OrderedDict())
+        before = [names.pop(name, None)]
         names[name] = parked
-        names.move_to_end(name)
         while len(names) > _REMEMBERED:
-            names.popitem(last=False)
+            before.append(names.popitem(last=False)[1])
+        return [one for one in before if one is not None]
 
     def discard(self, principal: str, name: str) -> None:
         """The name may be used again as if new."""

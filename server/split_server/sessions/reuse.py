@@ -164,6 +164,10 @@ class Reuse:
         """
         return self._publishing.park(session, done)
 
+    def give_up(self, names: BlockNames) -> None:
+        """Have nothing kept under ``names``, which are one session's alone. On the event loop."""
+        self._publishing.give_up(names)
+
     async def purge(self, principal: str, salt: str | None) -> tuple[int, int]:
         """Delete what is kept of ``principal``, of one ``salt`` if it is given; runs and bytes.
 

@@ -41,8 +41,8 @@ class Session:
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
     are kept for later sessions, None where they are not; ``finds``: under which it looks for what
-    is kept; ``audited``: a share of what it finds is computed all the same; ``to_disk``:
-    what it computes may be kept there; ``published``:
+    is kept; ``apart``: its names where no other session has them; ``audited``: a share of what it
+    finds is computed all the same; ``to_disk``: what it computes may be kept there; ``published``:
     positions that are kept; ``guessed_at``: where rows begin that its latest step may have
     guessed, None where it has none: what a device takes back of them was never part of a text;
     ``traces``: what else is kept of it; ``erased_as``: the names under
@@ -66,6 +66,7 @@ class Session:
     framing: Framing | None = None
     names: BlockNames | None = None
     finds: tuple[BlockNames, ...] = ()
+    apart: BlockNames | None = None
     audited: bool = True
     to_disk: bool = True
     published: int = 0

@@ -79,6 +79,7 @@ class StepAdmission:
         store.freed, store.settled = self._freed, self._entrance.settled
         if reuse is not None:
             store.park = reuse.park
+            store.given_up = reuse.give_up
 
     @property
     def info(self) -> ModelInfo:

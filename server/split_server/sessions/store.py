@@ -13,6 +13,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 
+from split_server.kv.block_key import BlockNames
 from split_server.memory.room import CacheRoom, Claim
 from split_server.sessions.lost_names import LostNames, Parked
 from split_server.sessions.making_way import SHORTEST_RETRY, MakingWay, StoreLimits
@@ -51,6 +52,8 @@ class SessionStore:
         self.settled: Callable[[], None] = lambda: None
         # Keeps what a session holds that has ended, and calls back; False where it does not.
         self.park: Callable[[Session, Callable[[], None]], bool] = lambda _, __: False
+        # Told under which names a session was kept that a client named and nobody goes on with.
+        self.given_up: Callable[[BlockNames], None] = lambda _: None
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -188,6 +191,7 @@ class SessionStore:
             if session in self._lingering:
                 self._lingering.discard(session)
                 self._end(session, kept=True)
+                self._give_up(session)
             self._room.settle(session)
             self.settled()
         if self._holds(session):
@@ -206,7 +210,7 @@ class SessionStore:
     def lose_parked(self, principal: str, name: str) -> None:
         """A session under a client's own ``name`` may not go on if it was lost."""
         if self._lost_names.holds(principal, _named(name)):
-            self._lost_names.add(principal, _named(name))
+            self._lost(principal, _named(name), None)
 
     def lose(self, session: Session, *, kept: bool = True) -> None:
         """Drop a session that its client still counts on; ``kept``: its keys and values may be kept
@@ -216,10 +220,12 @@ class SessionStore:
         """
         if not self._holds(session):
             return
+        if not _is_named(session.key):
+            self._discard((session.principal, session.key), kept=kept)
+            return
         parked = _parked(session) if kept else None
-        self._discard((session.principal, session.key), kept=kept)
-        if _is_named(session.key):
-            self._lost_names.add(session.principal, session.key, parked)
+        self._discard((session.principal, session.key), kept=parked is not None)
+        self._lost(session.principal, session.key, parked)
 
     def forget(self, gone: Callable[[str], bool]) -> None:
         """Drop the sessions of principals that are ``gone``."""
@@ -231,6 +237,15 @@ class SessionStore:
         """Drop the sessions that were idle for longer than the limit."""
         for session in self._way.expired(self._sessions.values()):
             self.lose(session)
+
+    def _lost(self, principal: str, key: str, parked: Parked | None) -> None:
+        for other in self._lost_names.add(principal, key, parked):
+            self.given_up(other.names)
+
+    def _give_up(self, session: Session) -> None:
+        """Have nothing kept of a session that a client named and that did not go to be kept."""
+        if session.apart is not None and session.names is None:
+            self.given_up(session.apart)
 
     def _all(self) -> Iterator[Session]:
         yield from self._sessions.values()
@@ -269,6 +284,7 @@ class SessionStore:
             return
         if not kept:
             session.names = None
+            self._give_up(session)
         if session.running:
             self._lingering.add(session)
             return

@@ -79,6 +79,75 @@ def test_a_check_prints_a_row_for_each_way_and_passes(
     assert verdict.startswith("ok (")
 
 
+def prompts(folder: Path, *lines: str) -> str:
+    file = folder / "prompts.jsonl"
+    file.write_text("\n".join(lines))
+    return str(file)
+
+
+def test_a_check_takes_the_prompts_of_a_file(
+    server: RunningServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = {"messages": [{"role": "system", "content": TEXT}]}
+    file = prompts(tmp_path, json.dumps({"prompt": TEXT}), "", json.dumps(chat))
+    assert cache(server, "verify", "--prompts", file, "--token", TOKENS["ann"]) == 0
+    _, *rows, verdict = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows] == ["1", "1", "2", "2"]
+    assert verdict.startswith("ok (")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"prompt": "secret", "prompt": "secret"}',
+        '{"prompt": "secret", "messages": []}',
+        '{"prompt": "secret", "promt": 1}',
+        '{"prompt": "secret", "pin_seconds": 5}',
+    ],
+)
+def test_a_line_that_is_no_prompt_is_named_and_never_shown(
+    server: RunningServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    file = prompts(tmp_path, '{"prompt": "Once"}', line)
+    assert cache(server, "verify", "--prompts", file, "--token", TOKENS["ann"]) == 1
+    told = capsys.readouterr().err
+    assert "line 2 of" in told
+    assert "[prompts_file_invalid]" in told
+    assert "secret" not in told
+
+
+def test_a_file_that_is_none_or_empty_or_too_long_is_refused_in_words(
+    server: RunningServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = ("--token", TOKENS["ann"])
+    for file in (str(tmp_path / "none"), str(tmp_path), prompts(tmp_path, "")):
+        assert cache(server, "verify", "--prompts", file, *mine) == 1
+        assert "[prompts_file_invalid]" in capsys.readouterr().err
+    many = prompts(tmp_path, *['{"prompt": "Once"}'] * 9)
+    assert cache(server, "verify", "--prompts", many, *mine) == 1
+    assert "9 prompts; 1 to 8 are run" in capsys.readouterr().err
+
+
+def test_a_prompt_that_the_server_refuses_is_told_in_its_words(
+    server: RunningServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = ("--token", TOKENS["ann"])
+    for line, word in (('{"prompt": "Once"}', "prompts[0]"), ('{"prompt": [-1]}', "token ids")):
+        assert cache(server, "verify", "--prompts", prompts(tmp_path, line), *mine) == 1
+        assert word in capsys.readouterr().err
+
+
+def test_prompts_belong_to_a_check_alone(
+    server: RunningServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = prompts(tmp_path, '{"prompt": "Once"}')
+    assert cache(server, "list", "--prompts", file, "--token", TOKENS["ann"]) == 2
+    assert "--prompts belongs to" in capsys.readouterr().err
+
+
 def test_a_check_where_nothing_is_reused_has_exit_status_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

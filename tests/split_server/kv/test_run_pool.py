@@ -320,3 +320,16 @@ def test_what_is_discarded_takes_all_that_follows_it_along(pool: RunPool) -> Non
     assert not pool.knows(name(second))
     assert pool.knows(name(other))
     assert pool.held_bytes == SIZE
+
+
+def test_what_may_be_written_stands_for_what_may_not_and_both_go_when_they_are_cut(
+    pool: RunPool,
+) -> None:
+    inner, lasting = run("a"), run("a")
+    inner.to_disk = False
+    assert pool.add(inner)
+    assert pool.add(lasting)
+    assert pool.find(name(lasting)) is lasting
+    assert not pool.add(run("a"))
+    pool.cut("ann", [name(lasting, at) for at in (16, 32)])
+    assert len(pool) == 0

@@ -111,9 +111,7 @@ def test_a_session_that_was_closed_leaves_nothing(tiny_path: Path) -> None:
         async with keeping(tiny_path) as service:
             await append(service, tiny_path, PROMPT, False)
             service.original.close("local", "chat")
-            reuse = service.steps.reuse
-            assert reuse is not None
-            assert not reuse.parking
+            assert len(await settled(service)) == 0
             assert (await append(service, tiny_path, [3])).cached_before == 0
 
     run(scenario())
@@ -185,3 +183,75 @@ def test_a_lost_name_for_which_there_is_no_place_is_still_kept(tiny_path: Path) 
             return (await append(service, tiny_path, [3])).cached_before
 
     assert run(scenario()) == len(PROMPT)
+
+
+async def settled(service: TinySessions) -> RunPool:
+    """The pool, once nothing is under way that changes it."""
+    reuse = service.steps.reuse
+    assert reuse is not None
+    while reuse.parking:
+        await asyncio.gather(*reuse.parking)
+    return reuse.pool
+
+
+@pytest.mark.parametrize("lost_before", [False, True])
+@pytest.mark.parametrize("how", ["closed", "given up", "begun anew"])
+def test_what_is_kept_for_a_name_goes_with_it(tiny_path: Path, how: str, lost_before: bool) -> None:
+    async def scenario() -> tuple[int, int]:
+        async with keeping(tiny_path) as service:
+            await append(service, tiny_path, PROMPT, False)
+            if lost_before:
+                service.store.lose(named(service))
+            before = len(await settled(service))
+            if how == "closed":
+                service.original.close("local", "chat")
+            elif how == "given up":
+                service.original.lose("local", "chat")
+            else:
+                await append(service, tiny_path, PROMPT[:5], False)
+            return before, len(await settled(service))
+
+    before, after = run(scenario())
+    assert (before > 0, after) == (lost_before, 0)
+
+
+def test_a_session_that_went_on_leaves_nothing_of_either_life(tiny_path: Path) -> None:
+    async def scenario() -> int:
+        async with keeping(tiny_path) as service:
+            await append(service, tiny_path, PROMPT, False)
+            service.store.lose(named(service))
+            assert (await append(service, tiny_path, PROMPT)).cached_before == len(PROMPT)
+            assert len(await settled(service))
+            service.original.close("local", "chat")
+            return len(await settled(service))
+
+    assert run(scenario()) == 0
+
+
+def test_what_is_kept_for_another_name_stays(tiny_path: Path) -> None:
+    async def scenario() -> int:
+        async with keeping(tiny_path) as service:
+            for name in ("chat", "other"):
+                await append(service, tiny_path, PROMPT, False, name=name)
+                service.store.lose(named(service, name))
+            service.original.close("local", "chat")
+            await settled(service)
+            return (await append(service, tiny_path, [3], name="other")).cached_before
+
+    assert run(scenario()) == len(PROMPT)
+
+
+def test_names_that_are_too_many_to_remember_leave_nothing(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("split_server.sessions.lost_names._REMEMBERED", 2)
+
+    async def scenario() -> tuple[int, int]:
+        async with keeping(tiny_path) as service:
+            for name in ("first", "second", "third"):
+                await append(service, tiny_path, PROMPT, False, name=name)
+                service.store.lose(named(service, name))
+            kept = len(await settled(service))
+            return kept, (await append(service, tiny_path, [3], name="third")).cached_before
+
+    assert run(scenario()) == (2, len(PROMPT))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from split_server.compat.openai.completion_request import PromptText, parse_prompts
+from split_server.compat.openai.completion_request import parse_prompts
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields
 from split_server.compat.openai.model import ServedModel
+from split_server.compat.openai.warm_request import WarmRequest, parse_warm_request
 
 MAX_PROMPTS = 8
+_CHAT = frozenset({"prompt", "messages", "tools"})
 MAX_TOKENS = 64
 DEFAULT_TOKENS = 8
 
@@ -18,7 +21,7 @@ DEFAULT_TOKENS = 8
 class VerifyRequest:
     """``prompts``: none for the set that comes along; ``tokens``: that follow each."""
 
-    prompts: tuple[PromptText, ...]
+    prompts: tuple[WarmRequest, ...]
     tokens: int
 
 
@@ -31,5 +34,16 @@ def parse_verify_request(fields: Fields, served: ServedModel) -> VerifyRequest:
     given = fields.items("prompts", MAX_PROMPTS)
     # A list of token ids alone would be one prompt.
     if not given or any(isinstance(each, int) for each in given):
-        raise InvalidParameter("prompts", f"a list of 1 to {MAX_PROMPTS} texts or lists of ids")
-    return VerifyRequest(parse_prompts(given, served), tokens)
+        raise InvalidParameter("prompts", f"a list of 1 to {MAX_PROMPTS} prompts")
+    prompts = (_prompt(each, f"prompts[{at}]", served) for at, each in enumerate(given))
+    return VerifyRequest(tuple(prompts), tokens)
+
+
+def _prompt(given: Any, at: str, served: ServedModel) -> WarmRequest:
+    """A text, a list of ids, or an object with ``prompt`` or ``messages`` as in a warm request."""
+    if not isinstance(given, dict):
+        return WarmRequest(parse_prompts([given], served)[0], (), None)
+    fields = Fields(given, at)
+    if fields.names() - _CHAT:
+        raise InvalidParameter(at, f"an object with {', '.join(sorted(_CHAT))} alone")
+    return parse_warm_request(fields, served)

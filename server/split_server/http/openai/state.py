@@ -64,11 +64,15 @@ class State:
     async def verify(self, asked: VerifyRequest, who: Asked, sink: Sink) -> None:
         """Check with prompts that what is kept gives what computing gives."""
         service, generator = self._service, self._service.generator
-        texts = asked.prompts or BUILT_IN
-        prompts = [await service.plain_prompt(who.principal, text) for text in texts]
         longest = service.served.max_context - asked.tokens - 1
-        if not asked.prompts:
-            prompts = [prompt[:longest] for prompt in prompts]
+        if asked.prompts:
+            prompts = [await service.warm_prompt(who.principal, one) for one in asked.prompts]
+        else:
+            # Of a short context as much as fits.
+            encode, whose = service.texts.encode, who.principal
+            prompts = [
+                tuple(await encode(whose, text, special=True))[:longest] for text in BUILT_IN
+            ]
         for index, prompt in enumerate(prompts):
             if not LEAST_TOKENS <= len(prompt) <= longest:
                 between = f"of {LEAST_TOKENS} to {longest} tokens"

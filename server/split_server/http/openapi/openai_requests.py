@@ -161,7 +161,23 @@ REQUEST_SCHEMAS: Schema = {
                 "anyOf": [
                     {"type": "null"},
                     listed(
-                        {"anyOf": [{"type": "string", "minLength": 1}, _IDS]},
+                        {
+                            "anyOf": [
+                                {"type": "string", "minLength": 1},
+                                _IDS,
+                                record(
+                                    {
+                                        "prompt": {
+                                            "anyOf": [{"type": "string", "minLength": 1}, _IDS]
+                                        }
+                                    }
+                                ),
+                                record(
+                                    {"messages": listed(refer("Message"), minItems=1)},
+                                    {"tools": _CHAT_ONLY["tools"]},
+                                ),
+                            ]
+                        },
                         minItems=1,
                         maxItems=VERIFIED_PROMPTS,
                     ),

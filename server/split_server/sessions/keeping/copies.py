@@ -30,6 +30,10 @@ class Copies:
         # Nothing is added between finding that it may be kept and having the pool hold it.
         self.adding = threading.Lock()
 
+    def writes(self, session: Session) -> bool:
+        """Whether what the session holds may be written to disk."""
+        return session.to_disk and self._disk is not None
+
     def keep(
         self,
         session: Session,
@@ -59,7 +63,7 @@ class Copies:
         digest: DigestAt,
     ) -> int:
         """:meth:`keep` of positions on one side of what is shared."""
-        parent, start = self._parent(self._naming.looks(session), known, end, digest)
+        parent, start = self._parent(session, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -73,17 +77,39 @@ class Copies:
         return end
 
     def _parent(
-        self, finds: list[BlockNames], known: int, end: int, digest: DigestAt
+        self, session: Session, known: int, end: int, digest: DigestAt
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
         of the principal kept meanwhile counts as well, and what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
         for position in sorted({*ends} - {0}, reverse=True):
-            for names in finds:
-                if run := self._pool.find(names.name(position, digest(position))):
+            for names in self._naming.looks(session):
+                run = self._pool.find(names.name(position, digest(position)))
+                if run is not None and self._followed(session, run, position):
                     return run, position
         return None, 0
+
+    def _followed(self, session: Session, run: Run, end: int) -> bool:
+        """Whether what the session keeps may follow the first ``end`` positions, of which ``run``
+        has the last. Where the session may be written, so may what it holds all of; of what shall
+        stay in memory and goes on otherwise, or is another principal's, it keeps its own.
+        """
+        if not self.writes(session):
+            return True
+        held = list[Run]()
+        at: Run | None = run
+        while at is not None:
+            if not at.to_disk:
+                if at.end != end or at.owner != session.principal:
+                    return False
+                held.append(at)
+            at, end = at.parent, at.start
+        for one in reversed(held):
+            one.to_disk = True
+            if self._disk is not None:
+                self._disk.published(id(session), one)
+        return True
 
     def _run(
         self,

@@ -94,6 +94,12 @@ class Forgetting:
         with suppress(SplitError):
             await self._threads.run(self._erasing(session, names))
 
+    async def given_up(self, names: BlockNames) -> None:
+        """Delete what is kept under ``names``; where too much waits, it stays until it is too old."""
+        # Behind the copies that were begun before.
+        with suppress(SplitError):
+            await self._threads.run(lambda: self._pool.purge(names.owner, names.space))
+
     def _erasing(self, session: Session, names: BlockNames) -> Callable[[], None]:
         """What deletes all that is kept of ``session`` as it is now."""
         digests, also = session.chain.after(0), [*session.traces.names()]

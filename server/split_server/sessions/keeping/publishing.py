@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from split_server.kv.block_key import BLOCK
+from split_server.kv.block_key import BLOCK, BlockNames
 from split_server.kv.run import block_ends
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.keeping.copies import Copies
@@ -81,6 +81,14 @@ class Publishing:
         if self._naming.publishes(session) is None:
             return False
         return self._begin(self._parked(session, end, done))
+
+    def give_up(self, names: BlockNames) -> None:
+        """Have nothing kept under ``names``, which are one session's alone. On the event loop."""
+        self._begin(self._forgetting.given_up(names))
+
+    def writes(self, session: Session) -> bool:
+        """Whether what the session holds may be written to disk."""
+        return self._copies.writes(session)
 
     def keep_cut_off(self, session: Session, start: int) -> None:
         """Keep what the session holds behind ``start``, which it is about to give up."""

@@ -160,7 +160,10 @@ class TakingIn:
         except Exception as error:  # noqa: BLE001
             _log.warning("kept keys and values were not taken in: %s", type(error).__name__)
             return start
-        session.published = max(min(session.published, start), spans[-1].end)
+        known = min(session.published, start)
+        # What memory alone has is looked at again when more is kept: it may go to disk then.
+        lasting = not self._publishing.writes(session) or all(span.run.to_disk for span in spans)
+        session.published = max(known, spans[-1].end) if lasting else known
         return spans[-1].end
 
 

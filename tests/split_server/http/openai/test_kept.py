@@ -120,6 +120,33 @@ def test_what_is_for_memory_alone_is_never_written(tmp_path: Path) -> None:
         assert written(server) > before
 
 
+@pytest.mark.parametrize("tokens", [1, 20])
+def test_what_was_for_memory_alone_is_written_once_the_same_prompt_may_be(
+    tmp_path: Path, tokens: int
+) -> None:
+    folders: dict[str, Any] = {"kv_disk": tmp_path / "kv", "state": tmp_path / "state"}
+    asked: dict[str, Any] = {"prompt": TEXT, "temperature": 0}
+    with running_server(**folders, kv_audit=0.0) as server:
+        # A longer reply stands behind the prompt in memory than the second one has.
+        completion(
+            server, **asked, max_tokens=tokens, prompt_cache_retention="in_memory", ignore_eos=True
+        )
+        assert written(server) == 0
+        again = completion(server, **asked, max_tokens=1, prompt_cache_retention="24h")
+        assert cached(again["usage"]) > 0
+        assert written(server) > 0
+    with running_server(**folders, kv_audit=0.0) as server:
+        reuse = server.parts.steps.reuse
+        assert reuse is not None
+        assert reuse.disk is not None
+        assert reuse.disk.index.ready.wait(PATIENCE)
+        found = completion(server, **asked, max_tokens=1)["usage"]
+        assert cached(found) >= found["prompt_tokens"] - 17
+        # The reply that was for memory alone is in no file.
+        longest = max(e.header.end for e in reuse.disk.index.entries() if e.header)
+        assert longest <= found["prompt_tokens"]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

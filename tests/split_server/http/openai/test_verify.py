@@ -43,6 +43,16 @@ def test_the_prompts_that_come_along_pass_and_leave_nothing(dtype: str) -> None:
             assert parked["tokens_equal"]
 
 
+def test_a_context_that_is_shorter_than_what_comes_along_is_checked_to_its_end(
+    tiny_path: Path,
+) -> None:
+    with running_server(tiny_path) as server:
+        found = verified(server, tokens=4)
+        context = server.parts.steps.info.max_context
+    assert (found["ok"], found["problems"]) == (True, [])
+    assert max(prompt["tokens"] for prompt in found["prompts"]) == context - 5
+
+
 def test_every_family_passes(family_path: Path) -> None:
     ids = [11 + i % 60 for i in range(90)]
     with running_server(family_path) as server:

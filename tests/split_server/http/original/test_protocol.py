@@ -21,12 +21,17 @@ from split_server.checkpoint.folder import EMBEDDED, read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.http.original.protocol import OriginalProtocol
+from split_server.kv.block_key import Namespaces
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.original.ends import encoder, half_rows
 from split_server.original.experts.apply import Experts
 from split_server.serving.app import Parts
+from split_server.sessions.reuse import Reuse
 from tests import oracle
 from tests.checkpoints import tiny_checkpoint
 from tests.engines import tiny_backbone, tiny_service
+from tests.patience import until
 from tests.server_process import running_server
 from tests.split_server.http.original.upstream_client import (
     FORWARD,
@@ -51,7 +56,8 @@ class Setup:
         self.now = 0.0
         checkpoint = read_checkpoint(path, path.name)
         catalog = build_catalog(checkpoint)
-        self.service = tiny_service(tiny_backbone(path), clock=lambda: self.now)
+        reuse: Reuse | None = flags.pop("reuse", None)
+        self.service = tiny_service(tiny_backbone(path), clock=lambda: self.now, reuse=reuse)
         original = OriginalProtocol(
             self.service.original,
             encoder(catalog.read(TOKENIZER)),
@@ -235,6 +241,47 @@ def test_a_lost_session_is_refused_until_it_starts_anew(setup: Setup, transport:
         client.forward(rows, session_id="kept", incremental=False)
         reply = client.forward(rows[:1], session_id="kept", incremental=True)
     assert reply["cached_seq_len"] == len(rows)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_session_that_expired_goes_on_bit_for_bit_over_every_transport(
+    tiny_path: Path, transport: str
+) -> None:
+    reuse = Reuse(RunPool(PoolLimits()), Namespaces("of the test"))
+    with (
+        Setup(tiny_path, reuse=reuse).serving() as setup,
+        TRANSPORTS[transport](setup.base) as client,
+    ):
+        rows = setup.embed([11 + i % 60 for i in range(45)])
+        steps = [rows, *(rows[at : at + 1] for at in range(4))]
+
+        def turn(name: str, number: int) -> dict[str, Any]:
+            reply: dict[str, Any] = client.forward(
+                steps[number], session_id=name, incremental=number > 0
+            )
+            return reply
+
+        stayed = [turn("stays", number) for number in range(len(steps))]
+        for number, reply in enumerate(stayed):
+            went_on = turn("expires", number)
+            assert went_on["cached_seq_len"] == reply["cached_seq_len"]
+            np.testing.assert_array_equal(went_on["rows"], reply["rows"])
+            setup.now += TTL + 1
+    assert reuse.taken["asked"] == sum(len(rows) + step for step in range(4))
+
+
+def test_a_socket_without_a_session_id_leaves_nothing_in_the_pool(tiny_path: Path) -> None:
+    reuse = Reuse(RunPool(PoolLimits()), Namespaces("of the test"))
+    with Setup(tiny_path, reuse=reuse).serving() as setup:
+        rows = setup.embed([11 + i % 60 for i in range(45)])
+        with BinarySocket(setup.base) as client:
+            client.forward(rows, incremental=False)
+            setup.now += TTL + 1
+            assert client.forward(rows[:1], incremental=True)["cached_seq_len"] == len(rows)
+            assert len(reuse.pool)
+        with Http(setup.base) as http:
+            http.forward(rows)
+            until(lambda: not len(reuse.pool))
 
 
 def test_sockets_without_a_session_id_share_nothing_and_leave_nothing(setup: Setup) -> None:
