@@ -104,7 +104,7 @@ class Copies:
                 if at.end != end or at.owner != session.principal:
                     return False
                 held.append(at)
-            at, end = at.parent, at.start
+            end, at = at.start, at.parent
         for one in reversed(held):
             one.to_disk = True
             if self._disk is not None:
