@@ -432,7 +432,8 @@ class Reuse:
                 if at.end != end or at.owner != session.principal:
                     return False
                 held.append(at)
-            at, end = at.parent, at.start
+            end = at.start
+            at = at.parent
         for one in reversed(held):
             one.to_disk = True
             if self.disk is not None:
