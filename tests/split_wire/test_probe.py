@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from split_wire.client import ClientProtocol
 from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import MalformedMessage
@@ -71,3 +72,12 @@ def test_a_malformed_probe_is_refused(known: Any, stride: Any, digests: Any) -> 
     header |= {"known": known, "stride": stride, "digests": digests}
     with pytest.raises(MalformedMessage):
         decode_client_message(raw_frame(header), LIMIT)
+
+
+@pytest.mark.parametrize("known", [33, 48, 100, 300, 1158])
+def test_asking_costs_sixteen_bytes_a_block_and_names_of_fields(known: int) -> None:
+    def size(asked: PrefixChain | None) -> int:
+        return len(ClientProtocol(1, "m", "f32").open(asked))
+
+    blocks = -(-known // BLOCK)
+    assert 0 < size(chain(known)) - size(None) - len(DIGEST) * blocks <= 32

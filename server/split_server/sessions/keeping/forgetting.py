@@ -95,7 +95,7 @@ class Forgetting:
             await self._threads.run(self._erasing(session, names))
 
     async def given_up(self, names: BlockNames) -> None:
-        """Delete what is kept under ``names``; where too much waits, it stays until it is too old."""
+        """Delete what is kept under ``names``; where too much waits, it goes by age alone."""
         # Behind the copies that were begun before.
         with suppress(SplitError):
             await self._threads.run(lambda: self._pool.purge(names.owner, names.space))
