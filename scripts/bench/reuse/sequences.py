@@ -25,7 +25,8 @@ from split_server.engine.engine import Engine
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.sessions.in_process import InProcessSessions
 from split_server.sessions.making_way import StoreLimits

@@ -9,7 +9,8 @@ import torch
 
 from scripts.real.models.ours import Middle
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain

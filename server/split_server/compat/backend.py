@@ -20,9 +20,9 @@ from split_client.errors import Cancelled
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_server.compat.keeping import USUAL, Keeping
 from split_server.engine.job import Abandoned, EngineResult, Outcome
+from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.in_process import InProcessSessions, SessionReuse
 from split_server.sessions.session import Session
-from split_server.sessions.step import StepRequest
 from split_wire.attention import AttentionRequest, weights_of
 from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
 from split_wire.returned import INTERACTIVE_ROWS

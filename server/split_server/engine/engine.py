@@ -6,30 +6,21 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 
-import torch
-
-from split_server.engine.budget import PASS_ROWS, RowBudget
+from split_server.engine.budget import PASS_ROWS
 from split_server.engine.job import Outcome, StepJob
-from split_server.engine.leaders import Leaders
 from split_server.engine.model.info import ModelInfo
-from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
 from split_server.engine.observer import StepObserver
-from split_server.engine.pace import Paces
 from split_server.engine.pending import PendingStep
-from split_server.engine.scheduler import Plan, Scheduler
+from split_server.engine.rounds import Rounds
 from split_server.engine.vitals import Vitals, all_undone
 from split_server.kv.cache import KVCache
 from split_wire.errors import ModelStopped, Overloaded, ShuttingDown
 
-# A device may keep a pass waiting for this share of the pass that it then takes part in.
-_PATIENCE = 0.5
 _SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
-# Whoever was served so lately is likely to come back with the next token.
-_BESIDE_SECONDS = 0.5
 
 
 class Engine:
@@ -57,14 +48,9 @@ class Engine:
         self._queue: queue.SimpleQueue[PendingStep | None] = queue.SimpleQueue()
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
-        self._pass_rows = pass_rows
-        self._scheduler = Scheduler(max_rows=pass_rows)
-        self._leaders = Leaders()
         # Those that the thread has taken and not answered.
         self._taken: set[PendingStep] = set()
-        self._budget = RowBudget(stretch, pass_rows)
-        self._paces = Paces()
-        self._seconds_per_step = 0.0
+        self._rounds = Rounds(runner, clock, stretch, pass_rows)
         self._stopping = False
         self._closed = False
         self._ready: Future[None] = Future()
@@ -78,13 +64,13 @@ class Engine:
         """
         if self._taken or not self._queue.empty():
             return False
-        return not self._paces.beside(cache, self._clock(), _BESIDE_SECONDS)
+        return not self._rounds.beside(cache)
 
     def pass_seconds(self, rows: int) -> float:
         """What a pass with ``rows`` rows of short steps takes, as measured; 0 while none was. Any
         thread may ask.
         """
-        return self._budget.decode_seconds(rows)
+        return self._rounds.decode_seconds(rows)
 
     def start(self) -> None:
         """Start the model thread and wait until its first pass went through.
@@ -146,11 +132,11 @@ class Engine:
             done(outcome)
             failed = isinstance(outcome, Exception)
         finally:
-            self._leaders.left(step, failed=failed)
+            self._rounds.left(step, failed=failed)
 
     def _retry_after(self) -> float:
         """Seconds until about half of the queue is served."""
-        wait = self._max_queue / 2 * self._seconds_per_step
+        wait = self._max_queue / 2 * self._rounds.seconds_per_step
         return round(min(_LONGEST_RETRY, max(_SHORTEST_RETRY, wait)), 1)
 
     def _work(self) -> None:
@@ -171,9 +157,7 @@ class Engine:
         """
         try:
             while self._gather():
-                plan = self._scheduler.plan(self._prefill_rows)
-                if plan:
-                    self._iterate(plan)
+                self._rounds.iterate(self.observer)
         # What escapes would end the thread, and steps would wait for ever.
         except BaseException as error:  # noqa: BLE001
             self.vitals.fault(error)
@@ -184,8 +168,7 @@ class Engine:
 
     def _undone(self) -> bool:
         """Fail every step that was taken; whether all caches are as before those steps."""
-        self._scheduler, self._paces = Scheduler(max_rows=self._pass_rows), Paces()
-        self._leaders = Leaders()
+        self._rounds.begin_anew()
         return all_undone(list(self._taken))
 
     def _passes(self) -> bool:
@@ -205,17 +188,17 @@ class Engine:
 
     def _gather(self) -> bool:
         """Take in what has arrived, waiting when there is nothing to do; False at the end."""
-        self._readmit()
-        if not self._scheduler and not self._closed:
+        self._rounds.readmit()
+        if not self._rounds and not self._closed:
             self._take(self._queue.get())
         self._drain()
-        while not self._closed and (wait := self._hold()) > 0:
+        while not self._closed and (wait := self._rounds.hold()) > 0:
             try:
                 self._take(self._queue.get(timeout=wait))
             except queue.Empty:
                 break
             self._drain()
-        return bool(self._scheduler) or not self._closed
+        return bool(self._rounds) or not self._closed
 
     def _drain(self) -> None:
         while not self._queue.empty():
@@ -226,94 +209,4 @@ class Engine:
             self._closed = True
             return
         self._taken.add(step)
-        self._admit(step)
-
-    def _readmit(self) -> None:
-        """Have those go on who need not wait for another step any more."""
-        for step in self._leaders.unwanted():
-            step.abandon()
-        for step in self._leaders.due():
-            self._admit(step)
-
-    def _admit(self, step: PendingStep) -> None:
-        if self._leaders.holds_back(step):
-            return
-        step.take_in()
-        if step.interactive:
-            self._paces.arrived(step.job.cache, step.queued_at)
-        self._scheduler.add(step)
-
-    def _hold(self) -> float:
-        """Seconds to wait for devices that are about to send their next token."""
-        now = self._clock()
-        pass_seconds = self._budget.decode_seconds(max(1, self._scheduler.interactive_rows))
-        if len(self._scheduler) > self._scheduler.interactive:
-            pass_seconds *= self._budget.stretch
-        until = self._paces.hold_until(now, _PATIENCE * pass_seconds)
-        return 0.0 if until is None else until - now
-
-    def _prefill_rows(self, decoding: int) -> int:
-        """Rows of longer steps in a pass beside so many of short ones."""
-        if decoding or self._paces.decoding(self._clock()):
-            return self._budget.rows_beside(decoding, self._paces.mean)
-        return self._budget.rows_alone()
-
-    def _iterate(self, plan: Plan) -> None:
-        begun = self._clock()
-        plan, slices = self._slices(plan)
-        if not plan:
-            return
-        hidden = self._run(slices)
-        ended = self._clock()
-        self.observer.passed(plan, ended - begun)
-        finished = 0
-        for (step, _), states in zip(plan, hidden, strict=True):
-            if isinstance(states, Exception):
-                self._scheduler.withdraw(step)
-                step.fail(states)
-                continue
-            step.advance(states, ended - begun)
-            if step.remaining:
-                self._leaders.advanced(step)
-            else:
-                finished += 1
-                self._finish(step)
-        if not any(isinstance(states, Exception) for states in hidden):
-            self._learn(plan, ended - begun, finished)
-
-    def _slices(self, plan: Plan) -> tuple[Plan, list[Slice]]:
-        """The slices of the pass, without the steps whose rows cannot be brought in."""
-        ready: Plan = []
-        slices = []
-        for step, rows in plan:
-            try:
-                slices.append(step.slice(rows, self._runner))
-            # Whatever it is belongs to this step alone; the thread serves the others.
-            except Exception as error:  # noqa: BLE001
-                self._scheduler.withdraw(step)
-                step.fail(error)
-                continue
-            ready.append((step, rows))
-        return ready, slices
-
-    def _finish(self, step: PendingStep) -> None:
-        if step.interactive:
-            self._paces.served(step.job.cache, self._clock())
-        step.finish(self._clock)
-
-    def _run(self, slices: list[Slice]) -> Sequence[torch.Tensor | Exception]:
-        """All slices in one pass; when it fails, each alone, so that only the guilty one fails."""
-        try:
-            return self._runner.run(slices)
-        # Whatever a pass raises belongs to its callers; the thread serves the next ones.
-        except Exception as error:  # noqa: BLE001
-            if len(slices) == 1:
-                return [error]
-            return [outcome for part in slices for outcome in self._run([part])]
-
-    def _learn(self, plan: Plan, seconds: float, finished: int) -> None:
-        decoding = sum(rows for step, rows in plan if step.interactive)
-        prefill = sum(rows for step, rows in plan if not step.interactive)
-        self._budget.record(decoding, prefill, seconds)
-        if finished:
-            self._seconds_per_step += 0.1 * (seconds / finished - self._seconds_per_step)
+        self._rounds.admit(step)

@@ -18,7 +18,7 @@ from prometheus_client.core import (
 
 from split_server.compat.generator import Generator
 from split_server.engine.vitals import Vitals
-from split_server.kv.run_pool import EVICTIONS, STATES
+from split_server.kv.kept_runs import EVICTIONS, STATES
 from split_server.kv_disk.counts import FAILURES, REMOVALS, Counts
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram

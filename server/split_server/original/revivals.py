@@ -51,7 +51,7 @@ class Revivals:
         store = self._steps.store
         try:
             await self._settled()
-            session = await self._steps.opened(principal, "f32", name=name)
+            session = await self._steps.opening.opened(principal, "f32", name=name)
             _apart(session, parked.names)
             # Larger than any position: the whole of it is asked for, and no part.
             stride = BLOCK * (parked.positions // BLOCK + 1)
@@ -65,7 +65,7 @@ class Revivals:
 
     async def _reheld(self, session: Session, probe: Probe) -> int:
         try:
-            return await self._steps.restored(session, 0, probe)
+            return await self._steps.recall.restored(session, 0, probe)
         except BaseException:
             self._steps.store.lose(session, kept=False)
             raise

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from split_server.engine.job import EngineResult, Outcome
 from split_server.engine.model.info import ModelInfo
 from split_server.original.revivals import Revivals
+from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.session import Session
-from split_server.sessions.step import StepAdmission, StepRequest
+from split_server.sessions.step import StepAdmission
 from split_server.threads import Threads
 from split_wire.errors import Overloaded, UnknownSession, WrongHiddenSize, WrongShape
 from split_wire.tensor import Tensor
@@ -116,9 +117,9 @@ class OriginalSessions:
         parked = self._steps.store.parked_named(principal, name)
         if self._steps.store.has_named(principal, name):
             # It takes its own place.
-            session = self._steps.open(principal, "f32", name)
+            session = self._steps.opening.open(principal, "f32", name)
         else:
-            session = await self._steps.opened(principal, "f32", name=name)
+            session = await self._steps.opening.opened(principal, "f32", name=name)
         self._revivals.give_up(parked)
         self._revivals.keep(session)
         return session, False

@@ -13,7 +13,8 @@ from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import resolve_device, resolve_dtype
 from split_server.engine.model.packed import padded
 from split_server.kv.buffers import BufferPool
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.memory.budget import IDLE_SHARE, BudgetLimits
 from split_server.memory.limit import Room, memory_limit_of
 from split_server.memory.measured import MeasuredRoom

@@ -7,16 +7,14 @@ after a lost connection, is answered from memory.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from dataclasses import dataclass
 
-from split_server.engine.job import Outcome
 from split_server.error_reports import report_error
 from split_server.internal_error import internal_error
+from split_server.sessions.framed_steps import FramedSteps
 from split_server.sessions.session import Framing, Session
-from split_server.sessions.step import StepAdmission, StepRequest
-from split_server.threads import Threads
+from split_server.sessions.step import StepAdmission
 from split_wire.attention import CAPABILITY
 from split_wire.codec import decode_client_message, encode_message
 from split_wire.errors import ModelChanged, SplitError, UnknownSession, UnsupportedVersion
@@ -33,19 +31,12 @@ from split_wire.messages import (
     Pong,
     Restore,
     Restored,
-    Result,
     Step,
 )
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import INTERACTIVE_ROWS
-from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
-
-# Hashing and checking rows above this size would hold up the event loop for milliseconds.
-_LARGE_FRAME = 256 * 1024
-_THREADS = 2
-# Of what is answered: the rows, and the frame that holds them until the next step.
-_COPIES = 2
+from split_wire.session import SessionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +52,12 @@ class FramedSessions:
 
     def __init__(self, steps: StepAdmission) -> None:
         self._steps = steps
-        self._threads = Threads("frames", _THREADS)
+        self._framed_steps = FramedSteps(steps)
         self.max_frame_bytes = frame_limit(steps.info.hidden_size, steps.max_rows)
 
     def close(self) -> None:
         """End its threads."""
-        self._threads.close()
+        self._framed_steps.close()
 
     async def handle(self, principal: str, frame: bytes) -> Answer:
         """Answer one ``split.v1`` frame; a refusal is an answer too."""
@@ -120,13 +111,13 @@ class FramedSessions:
         def prepare(session: Session) -> None:
             self._frame(session)
             if message.cache != "off":
-                self._steps.keep(session, message.cache_salt, share)
+                self._steps.recall.keep(session, message.cache_salt, share)
 
-        session = await self._steps.opened(principal, dtype, prepare)
+        session = await self._steps.opening.opened(principal, dtype, prepare)
         try:
             if message.probe is not None:
                 tasks = self._steps.tasks
-                restoring = self._steps.restored(session, 0, message.probe)
+                restoring = self._steps.recall.restored(session, 0, message.probe)
                 await tasks.result(tasks.start(restoring))
             return self._told(session)
         # Nobody would ever know its id.
@@ -169,7 +160,7 @@ class FramedSessions:
         session, framing = self._get(principal, message.session)
         async with framing.lock:
             held, before = framing.state.found(message), framing.state.cached
-            cached = await self._steps.restored(session, held, message.probe)
+            cached = await self._steps.recall.restored(session, held, message.probe)
             if cached > held or framing.state.cached != before:
                 framing.state.replaced()
             return Restored(
@@ -188,7 +179,7 @@ class FramedSessions:
 
     async def _erase(self, principal: str, session_id: str) -> None:
         """:meth:`_close`, and delete all that is kept of it. Raises UnknownSession."""
-        await self._steps.erase(self._abandon(principal, session_id))
+        await self._steps.recall.erase(self._abandon(principal, session_id))
 
     def _abandon(self, principal: str, session_id: str) -> Session:
         """The session, whose step nobody waits for any more. Raises UnknownSession."""
@@ -200,130 +191,4 @@ class FramedSessions:
     async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
         self._steps.adapter(message.adapter)
         session, framing = self._get(principal, message.session)
-        admitting = self._admit(session, framing, message, frame)
-        tasks = self._steps.tasks
-        if len(frame) < _LARGE_FRAME:
-            outcome = await admitting
-        else:
-            # The thread that admits cannot be cancelled, and what it admits must be begun.
-            outcome = await tasks.result(tasks.start(admitting))
-        return outcome if isinstance(outcome, bytes) else await tasks.result(outcome)
-
-    async def _admit(
-        self, session: Session, framing: Framing, message: Step, frame: bytes
-    ) -> bytes | asyncio.Future[bytes]:
-        """The reply that is remembered, or the future of the one that is made.
-
-        Whatever is raised, the session is then as before: an admission that stayed would have the
-        same bytes answered with an earlier reply.
-        """
-        async with framing.lock:
-            before = framing.state.running
-            try:
-                admission = await self._admission(framing.state, message, frame)
-                return await self._begun(session, framing, admission)
-            except BaseException:
-                run = framing.state.running
-                if run is not None and run is not before:
-                    _give_up(session, framing.state, run)
-                raise
-
-    async def _begun(
-        self, session: Session, framing: Framing, admission: Admission
-    ) -> bytes | asyncio.Future[bytes]:
-        if isinstance(admission, Replay):
-            return admission.reply
-        if isinstance(admission, Run):
-            framing.reply = await self._begin(session, framing.state, admission)
-        if framing.reply is None:
-            raise UnknownSession
-        return framing.reply
-
-    async def _admission(self, state: SessionState, message: Step, frame: bytes) -> Admission:
-        if len(frame) < _LARGE_FRAME:
-            return state.admit(message, fingerprint(frame))
-        return await self._threads.run(lambda: state.admit(message, fingerprint(frame)))
-
-    async def _begin(
-        self, session: Session, state: SessionState, run: Run
-    ) -> asyncio.Future[bytes]:
-        """Queue the admitted step once there is memory for it."""
-        request = _request(run)
-        await self._steps.entered(session, request)
-        try:
-            await self._steps.fetch(session, request)
-            return self._queued(session, state, run, request)
-        except BaseException:
-            self._steps.leave(session)
-            raise
-
-    def _queued(
-        self, session: Session, state: SessionState, run: Run, request: StepRequest
-    ) -> asyncio.Future[bytes]:
-        """The reply of a step that was counted in."""
-        reply: asyncio.Future[bytes] = self._steps.tasks.future()
-
-        def ended(outcome: Outcome) -> None:
-            _book(session, state, run, reply, outcome)
-
-        try:
-            self._steps.begin_entered(session, request, ended, wanted=lambda: not reply.done())
-        except BaseException:
-            reply.cancel()
-            raise
-        return reply
-
-
-def _request(run: Run) -> StepRequest:
-    """The step that was admitted, as the engine gets it."""
-    step = run.step
-    return StepRequest(
-        step.start,
-        step.embeddings,
-        rows=step.rows,
-        attention=step.attention,
-        copies=_COPIES,
-        adapter=step.adapter,
-        names=run.digests,
-    )
-
-
-def _book(
-    session: Session, state: SessionState, run: Run, reply: asyncio.Future[bytes], outcome: Outcome
-) -> None:
-    """Book the outcome of a step, whoever still waits for it."""
-    try:
-        frame = _reply(run, outcome)
-    # The outcome belongs to those who wait for the reply.
-    except Exception as error:  # noqa: BLE001
-        _give_up(session, state, run)
-        if not reply.done():
-            reply.set_exception(error)
-        return
-    state.complete(run, frame)
-    if not reply.done():
-        reply.set_result(frame)
-
-
-def _give_up(session: Session, state: SessionState, run: Run) -> None:
-    state.fail(run, min(session.cache.length, state.cached))
-
-
-def _reply(run: Run, outcome: Outcome) -> bytes:
-    """The frame that answers a step; raises what the step raised."""
-    if isinstance(outcome, Exception):
-        raise outcome
-    step = run.step
-    return encode_message(
-        Result(
-            session=step.session,
-            step=step.step,
-            cached=step.start + step.embeddings.rows,
-            hidden=outcome.hidden,
-            compute_us=outcome.compute_us,
-            queue_us=outcome.queue_us,
-            prefix=run.prefix,
-            attention=outcome.attention,
-            reused=outcome.reused,
-        )
-    )
+        return await self._framed_steps.answered(session, framing, message, frame)

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 from split_server.engine.job import Outcome
 from split_server.engine.model.info import ModelInfo
+from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
-from split_server.sessions.step import StepAdmission, StepRequest
+from split_server.sessions.step import StepAdmission
 from split_wire.attention import AttentionRequest
 from split_wire.errors import StartBeyondCache
 from split_wire.probe import Probe
@@ -84,16 +85,18 @@ class InProcessSessions:
         def prepare(session: Session) -> None:
             session.audited, session.to_disk = reuse == "exact", to_disk
             if reuse != "off":
-                self._steps.keep(session, salt, shared)
+                self._steps.recall.keep(session, salt, shared)
 
-        return await self._steps.opened(principal, self.info.dtype, prepare, patience=_PATIENCE)
+        return await self._steps.opening.opened(
+            principal, self.info.dtype, prepare, patience=_PATIENCE
+        )
 
     async def restored(self, session: Session, start: int, probe: Probe) -> int:
         """Positions that ``session`` holds after what is known of ``probe`` was taken in behind
         ``start``. Raises UnknownSession, Overloaded, ShuttingDown.
         """
         self._steps.require_serving()
-        restoring = self._steps.restored(session, start, probe)
+        restoring = self._steps.recall.restored(session, start, probe)
         # Whoever leaves must not interrupt a copy.
         return await self._steps.tasks.result(self._steps.tasks.start(restoring))
 
@@ -161,7 +164,7 @@ class InProcessSessions:
         Raises AttentionTooLarge.
         """
         steps = self._steps
-        return steps.waits(session, request) or steps.may_fetch(session, request)
+        return steps.waits(session, request) or steps.recall.may_fetch(session, request)
 
     def begin_later(
         self,
@@ -184,7 +187,7 @@ class InProcessSessions:
         try:
             await self._steps.entered(session, request, wanted, _PATIENCE)
             try:
-                await self._steps.fetch(session, request)
+                await self._steps.recall.fetch(session, request)
                 self._steps.begin_entered(session, request, _nobody, done=done, wanted=wanted)
             except BaseException:
                 self._steps.leave(session)

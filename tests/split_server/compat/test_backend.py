@@ -118,7 +118,7 @@ def test_attention_beyond_its_bound_is_refused_before_the_step_runs(tiny_path: P
             backend.step(0, embed(tiny_path, PROMPT), AttentionRequest())
         assert len(service.store) == 1
 
-    limit = "split_server.sessions.step.attention_bytes"
+    limit = "split_server.sessions.admission.entrance.attention_bytes"
     with pytest.MonkeyPatch.context() as patch:
 
         def refuse(*_: Any) -> int:

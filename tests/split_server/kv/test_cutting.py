@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from split_server.kv.block_key import BLOCK
+from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.run import Run, block_ends
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.run_pool import RunPool
 
 
 def made(
@@ -215,4 +216,4 @@ def test_others_may_use_the_pool_meanwhile(pool: RunPool) -> None:
     stop.set()
     thread.join()
     assert not failures
-    assert pool.held_bytes == sum(run.size for run in pool._runs)
+    assert pool.held_bytes == sum(run.size for run in pool._kept.runs)

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from split_server.kv.block_key import BLOCK
+from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.pins import PinsFull
 from split_server.kv.run import MOST_POSITIONS, Run, block_ends, pieces, spans_to
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.run_pool import RunPool
 
 SIZE = 32 * (2 * 4 + 16) + 2 * 32
 
@@ -243,8 +244,10 @@ def test_no_more_makes_way_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> No
     pool = RunPool(PoolLimits(total=50 * SIZE), lambda: 0.0)
     for number in range(50):
         assert pool.add(run(str(number)))
-    drop = pool._drop
-    monkeypatch.setattr(pool, "_drop", lambda each, why: (dropped.append(each), drop(each, why)))
+    drop = pool._kept.drop
+    monkeypatch.setattr(
+        pool._kept, "drop", lambda each, why: (dropped.append(each), drop(each, why))
+    )
     assert pool.add(run("new"))
     assert [each.names[32] for each in dropped] == [b"0 32".ljust(32)]
 

@@ -11,8 +11,9 @@ from typing import Any
 import torch
 
 from split_server.kv.block_key import BlockNames, Namespaces
+from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.run import Run, Span, block_ends, new_slab, pieces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
 from tests.patience import PATIENCE

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.original.sessions import Appended
 from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse

@@ -10,7 +10,8 @@ import pytest
 
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.block_key import PUBLIC, Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.audit import Audit
 from split_server.sessions.reuse import Reuse
 from tests import oracle
@@ -30,7 +31,7 @@ def spoil(service: TinySessions) -> None:
     """Have every kept run hold something else in one of its blocks."""
     reuse = service.steps.reuse
     assert reuse is not None
-    for run in [*reuse.pool._runs]:
+    for run in [*reuse.pool._kept.runs]:
         run.layers[-1][1, :, 3] += 0.5
 
 
@@ -83,7 +84,7 @@ def test_who_has_three_failures_has_nothing_kept_any_more_and_others_have(
             await replies(service, tiny_path, "bob")
             for _ in range(4):
                 await replies(service, tiny_path, "ann")
-                for run in [*kept.pool._runs]:
+                for run in [*kept.pool._kept.runs]:
                     if run.owner == "ann":
                         run.layers[0][0] += 1.0
             ids = await replies(service, tiny_path, "ann")
@@ -144,7 +145,7 @@ def test_a_step_that_fails_audits_nothing_and_lets_go_of_what_it_held(tiny_path:
             await device.refused(device.frame(0, PROMPT))
             runner.fails = False
             assert kept.audit is not None
-            return kept.audit.counts, [run.readers for run in kept.pool._runs]
+            return kept.audit.counts, [run.readers for run in kept.pool._kept.runs]
 
     counts, readers = asyncio.run(scenario())
     assert counts == {"unfinished": 1}
@@ -159,7 +160,7 @@ def test_everybody_finds_what_is_public_and_stores_it_no_second_time(family_path
             device = Device(service, family_path, principal="ann")
             held = await device.reopen(PROMPT[:80])
             ids = await device.greedy(PROMPT, COUNT, start=held)
-            own = sum(run.end - run.start for run in kept.pool._runs if run.owner == "ann")
+            own = sum(run.end - run.start for run in kept.pool._kept.runs if run.owner == "ann")
             service.steps.forget(lambda name: name != "ann")
             return held, own, kept.pool.held_by(PUBLIC), ids
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.cache_groups import CacheGroups, Share, group_text
 from split_server.sessions.reuse import Reuse
 from split_wire.codec import decode_server_message

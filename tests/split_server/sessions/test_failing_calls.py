@@ -10,8 +10,6 @@ import pytest
 
 from split_server.memory.budget import BudgetLimits
 from split_server.memory.measured import MeasuredRoom
-from split_server.sessions.making_way import StoreLimits
-from split_server.sessions.store import SessionStore
 from split_wire.client import StepCompleted
 from split_wire.errors import ShuttingDown
 from split_wire.tensor import Tensor
@@ -26,13 +24,11 @@ PROMPT, SECOND = [11, 12, 13, 14], [5, 6, 7]
 def measure_memory(service: TinySessions) -> None:
     """Have room for caches measured, as a server does."""
     room = MeasuredRoom(BudgetLimits(), planner_with(Memory(1 << 40)))
-    store = SessionStore(StoreLimits(), room, clock=lambda: 0.0)
-    service.steps.store = service.store = store
-    service.steps._gate._store = store
+    service.store._room = room
 
 
 def assert_nothing_counts(service: TinySessions) -> None:
-    assert not service.steps._gate._queued
+    assert not service.steps._entrance._gate._queued
     assert all(session.running == 0 for session in service.store._all())
     assert service.steps._engine._places._value == service.steps._engine._max_queue
 

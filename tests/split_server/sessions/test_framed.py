@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from split_server.memory.budget import BudgetLimits
-from split_server.sessions import framed
+from split_server.sessions import framed_steps
 from split_server.sessions.making_way import StoreLimits
 from split_wire.client import ClientProtocol, SessionOpened, StepCompleted
 from split_wire.codec import decode_server_message, encode_message
@@ -322,7 +322,7 @@ def test_a_large_step_whose_sender_left_while_it_was_admitted_still_runs(tiny_pa
             # Above the size that is admitted on a thread: 512 rows of 64 values would be too few.
             frame = device.frame(0, PROMPT)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(framed, "_LARGE_FRAME", 1)
+                patch.setattr(framed_steps, "_LARGE_FRAME", 1)
                 left = asyncio.create_task(service.handle("local", frame))
                 await asyncio.sleep(0)
                 left.cancel()

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 from split_server.kv.block_key import BLOCK, Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_wire.client import StepCompleted

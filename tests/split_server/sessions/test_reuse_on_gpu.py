@@ -15,7 +15,8 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.audit import Audit
 from split_server.sessions.reuse import Reuse
 from tests import oracle

@@ -13,7 +13,8 @@ import pytest
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.observer import StepObserver
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.reuse import Reuse
 from split_wire.codec import encode_message
 from split_wire.messages import Close

@@ -10,8 +10,8 @@ import pytest
 
 from split_server.engine.job import Abandoned, Outcome
 from split_server.memory.budget import BudgetLimits
+from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.session import Session
-from split_server.sessions.step import StepRequest
 from split_wire.attention import AttentionRequest
 from split_wire.digest import PrefixChain
 from split_wire.errors import (
@@ -216,7 +216,7 @@ def test_a_refused_step_changes_nothing_and_tells_nobody(
     async def scenario() -> None:
         unit = tiny_backbone(tiny_path).info.kv_bytes_per_position
         async with serving(tiny_path, budget=BudgetLimits(32 * unit), max_queued=1) as service:
-            session = service.steps.open("local", "f32")
+            session = service.steps.opening.open("local", "f32")
             told: list[Outcome] = []
             request = request_of(rows(tiny_path, PROMPT))
             for _ in range(3):

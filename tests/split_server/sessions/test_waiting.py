@@ -43,7 +43,7 @@ def _options(path: Path, chats: int, **options: Any) -> dict[str, Any]:
 
 async def _somebody_waits(service: TinySessions) -> None:
     for _ in range(1_000_000):
-        if len(service.steps._claims):
+        if len(service.steps._entrance._claims):
             return
         await asyncio.sleep(0)
     pytest.fail("nobody waits")
@@ -177,7 +177,7 @@ def test_whoever_leaves_while_it_waits_for_memory_is_counted_nowhere(
             # The very same bytes again.
             answer = await service.handle("local", frame)
             assert isinstance(newcomer.protocol.receive(answer.frame), StepCompleted)
-            assert not service.steps._gate._queued
-            assert len(service.steps._claims) == 0
+            assert not service.steps._entrance._gate._queued
+            assert len(service.steps._entrance._claims) == 0
 
     run(scenario())

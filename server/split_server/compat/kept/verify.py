@@ -19,7 +19,7 @@ from split_server.compat.keeping import Keeping
 from split_server.compat.kept.trial import AskingBackend, Continued, continued
 from split_server.kv.block_key import BLOCK
 from split_server.sessions.in_process import InProcessSessions
-from split_server.sessions.reuse import WORTH_LOOKING
+from split_server.sessions.keeping.worth import WORTH_LOOKING
 from split_server.threads import Threads
 from split_wire.errors import HiddenOverflow, NonFinite, SplitError
 from split_wire.tensor import WireDtype

@@ -15,7 +15,8 @@ from split_server.compat.drafting.beside import BesideDrafter, Drafting, PassCos
 from split_server.compat.generator import Generator
 from split_server.compat.keeping import Keeping
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.sessions.reuse import Reuse
 from split_wire.attention import AttentionRequest
 from tests import oracle

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import split_server.kv_disk.writer
-import split_server.sessions.reuse
+import split_server.sessions.keeping.copies
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.openai.calls import post, refused
 
@@ -86,14 +86,14 @@ def test_a_disk_that_holds_nothing_of_it_is_found(
 
 @pytest.mark.parametrize("size", [1e-2, float("nan")])
 def test_a_run_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch, size: float) -> None:
-    right = split_server.sessions.reuse.copied
+    right = split_server.sessions.keeping.copies.copied
 
     def wrong(*arguments: Any) -> Any:
         slab = right(*arguments)
         slab[0][0] += size * slab[0][0].norm()
         return slab
 
-    monkeypatch.setattr(split_server.sessions.reuse, "copied", wrong)
+    monkeypatch.setattr(split_server.sessions.keeping.copies, "copied", wrong)
     with running_server() as server:
         found = verified(server)
     assert not found["ok"]

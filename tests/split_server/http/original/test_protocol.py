@@ -22,7 +22,8 @@ from split_server.checkpoint.manifest import build_manifest
 from split_server.checkpoint.texts import TOKENIZER
 from split_server.http.original.protocol import OriginalProtocol
 from split_server.kv.block_key import Namespaces
-from split_server.kv.run_pool import PoolLimits, RunPool
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
 from split_server.original.ends import encoder, half_rows
 from split_server.original.experts.apply import Experts
 from split_server.serving.app import Parts

@@ -11,7 +11,16 @@ import pytest
 from split_wire.client import ClientProtocol, ProtocolStateError, StepCompleted
 from split_wire.errors import MalformedMessage, NonFinite, Unsupported, WrongShape
 from split_wire.tensor import Tensor
-from tests.split_wire.test_client import OPENED, WIDTH, give, ready, result, sent, tensor, values
+from tests.split_wire.client.test_protocol import (
+    OPENED,
+    WIDTH,
+    give,
+    ready,
+    result,
+    sent,
+    tensor,
+    values,
+)
 
 COUNTING = replace(OPENED, capabilities=("rows",))
 

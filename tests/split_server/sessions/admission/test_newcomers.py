@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from split_server.sessions.newcomers import Newcomers
+from split_server.sessions.admission.newcomers import Newcomers
 from split_server.sessions.session import Session
 from split_wire.errors import ShuttingDown, TooManySessions
 from tests.engines import run

@@ -1,0 +1,27 @@
+"""The device's side of a session as a state machine without I/O; what it is told of answers."""
+
+from split_wire.client.events import (
+    Event,
+    Ignored,
+    OtherDtype,
+    ProtocolStateError,
+    SessionOpened,
+    SessionRestored,
+    StepCompleted,
+    StepFailed,
+    StepReplaced,
+)
+from split_wire.client.protocol import ClientProtocol
+
+__all__ = [
+    "ClientProtocol",
+    "Event",
+    "Ignored",
+    "OtherDtype",
+    "ProtocolStateError",
+    "SessionOpened",
+    "SessionRestored",
+    "StepCompleted",
+    "StepFailed",
+    "StepReplaced",
+]

@@ -1,0 +1,96 @@
+"""Every error that can travel between device and server, one tree under :class:`SplitError`.
+
+Each class has a stable ``code`` (what programs compare), a message that says what to do,
+``retryable`` (whether the same request may succeed later, unchanged) and the HTTP ``status`` it is
+answered with::
+
+    SplitError
+    ├── MalformedFrame, FrameTooLarge, MalformedMessage, UnknownMessage, UnsupportedVersion
+    ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, HiddenOverflow, TooManyRows
+    ├── AttentionTooLarge
+    ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
+    ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
+    ├── UnknownAdapter, UnknownCacheGroup, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
+    ├── TokenizeDisabled, NotFound
+    ├── InternalError
+    └── RemoteError (any of them, as the device received it)
+"""
+
+from split_wire.errors.access import (
+    ForbiddenHost,
+    ForbiddenOrigin,
+    NotFound,
+    TokenizeDisabled,
+    Unauthorized,
+    UnknownAdapter,
+    UnknownCacheGroup,
+    Unsupported,
+)
+from split_wire.errors.base import RemoteError, SplitError
+from split_wire.errors.capacity import (
+    CacheFull,
+    InternalError,
+    ModelStopped,
+    Overloaded,
+    ShuttingDown,
+    TooManySessions,
+)
+from split_wire.errors.messages import (
+    AttentionTooLarge,
+    FrameTooLarge,
+    HiddenOverflow,
+    MalformedFrame,
+    MalformedMessage,
+    NonFinite,
+    TooManyRows,
+    UnknownMessage,
+    UnsupportedVersion,
+    WrongDtype,
+    WrongHiddenSize,
+    WrongShape,
+)
+from split_wire.errors.sessions import (
+    ContextOverflow,
+    ModelChanged,
+    PrefixMismatch,
+    StartBeyondCache,
+    StepConflict,
+    UnknownSession,
+)
+
+__all__ = [
+    "AttentionTooLarge",
+    "CacheFull",
+    "ContextOverflow",
+    "ForbiddenHost",
+    "ForbiddenOrigin",
+    "FrameTooLarge",
+    "HiddenOverflow",
+    "InternalError",
+    "MalformedFrame",
+    "MalformedMessage",
+    "ModelChanged",
+    "ModelStopped",
+    "NonFinite",
+    "NotFound",
+    "Overloaded",
+    "PrefixMismatch",
+    "RemoteError",
+    "ShuttingDown",
+    "SplitError",
+    "StartBeyondCache",
+    "StepConflict",
+    "TokenizeDisabled",
+    "TooManyRows",
+    "TooManySessions",
+    "Unauthorized",
+    "UnknownAdapter",
+    "UnknownCacheGroup",
+    "UnknownMessage",
+    "UnknownSession",
+    "Unsupported",
+    "UnsupportedVersion",
+    "WrongDtype",
+    "WrongHiddenSize",
+    "WrongShape",
+]

@@ -1,0 +1,92 @@
+"""What a server has no room or time for, and its own faults."""
+
+from __future__ import annotations
+
+from split_wire.errors.base import SplitError
+
+
+class TooManySessions(SplitError):
+    """A limit of sessions is reached and no session may make way."""
+
+    code = "too_many_sessions"
+    status = 429
+    retryable = True
+
+    def __init__(self, limit: int, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"all {limit} sessions are in use; close one or try again later")
+
+
+class CacheFull(SplitError):
+    """The step does not fit into memory.
+
+    It would hold ``positions`` cached ones and needs ``needed`` more bytes where ``free`` are;
+    ``fits``: the most positions that this session could hold now. ``retry_after`` is given where
+    sessions that are in use at the moment hold what is missing.
+    """
+
+    code = "cache_full"
+    status = 503
+    retryable = True
+
+    def __init__(
+        self, positions: int, needed: int, free: int, fits: int, retry_after: float | None = None
+    ) -> None:
+        self.positions, self.needed, self.free, self.fits = positions, needed, max(free, 0), fits
+        self.retry_after = retry_after
+        super().__init__(
+            f"a context of {positions} tokens needs {needed} more bytes of memory and {self.free} "
+            f"are free, enough for {fits} tokens; "
+            "close a session, shorten the conversation or try again later"
+        )
+
+    def later(self, seconds: float) -> CacheFull:
+        """The same, where waiting may help."""
+        return CacheFull(self.positions, self.needed, self.free, self.fits, seconds)
+
+
+class Overloaded(SplitError):
+    """A queue is full."""
+
+    code = "overloaded"
+    status = 503
+    retryable = True
+
+    def __init__(self, what: str, retry_after: float = 1.0) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"{what}; try again in {retry_after:g} s")
+
+
+class ShuttingDown(SplitError):
+    """The server is stopping."""
+
+    code = "shutting_down"
+    status = 503
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("the server is shutting down; reconnect when it is back")
+
+
+class ModelStopped(SplitError):
+    """The model's thread was ended by a fault."""
+
+    code = "model_stopped"
+    status = 503
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the model stopped after a fault; try again in a moment, and if it stays so, have the "
+            "server started again"
+        )
+
+
+class InternalError(SplitError):
+    """The server failed; its log has the reason under the reference."""
+
+    code = "internal_error"
+    status = 500
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"the server failed (reference {reference}); open a new session")

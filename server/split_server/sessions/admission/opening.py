@@ -1,0 +1,74 @@
+"""New sessions, opened at once or in their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from split_server.sessions.admission.newcomers import Newcomers
+from split_server.sessions.session import Session
+from split_server.sessions.store import SessionStore
+from split_wire.digest import PrefixChain
+from split_wire.tensor import WireDtype
+
+
+def _as_it_is(_: Session) -> None:
+    """A session that needs nothing more."""
+
+
+class Opening:
+    """``manifest``: with which every chain begins; ``patience``: seconds that a newcomer waits for
+    a session; ``require_serving`` raises ShuttingDown once the server is stopping.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        manifest: str,
+        patience: float,
+        require_serving: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._manifest = manifest
+        self._require_serving = require_serving
+        self._newcomers = Newcomers(patience, self._withdraw)
+
+    def freed(self) -> None:
+        """A place may have become free; those who wait for one are looked at."""
+        self._newcomers.wake()
+
+    def open(self, principal: str, dtype: WireDtype, name: str | None = None) -> Session:
+        """A new session with an empty cache, under a ``name`` if its client chose one.
+
+        Raises ShuttingDown, TooManySessions.
+        """
+        self._require_serving()
+        return self._store.open(principal, PrefixChain(self._manifest), dtype, name)
+
+    async def opened(
+        self,
+        principal: str,
+        dtype: WireDtype,
+        prepare: Callable[[Session], None] = _as_it_is,
+        name: str | None = None,
+        patience: float | None = None,
+    ) -> Session:
+        """:meth:`open` once there is a place, principals in turn; ``prepare`` is called before
+        anybody else gets one. ``patience``: seconds, in place of the usual ones.
+
+        Raises ShuttingDown, TooManySessions and what ``prepare`` raises.
+        """
+
+        def make() -> Session:
+            session = self.open(principal, dtype, name)
+            try:
+                prepare(session)
+            # Nobody would ever know its id.
+            except BaseException:
+                self._withdraw(session)
+                raise
+            return session
+
+        return await self._newcomers.turn(principal, make, patience=patience)
+
+    def _withdraw(self, session: Session) -> None:
+        self._store.lose(session)

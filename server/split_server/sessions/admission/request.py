@@ -1,0 +1,45 @@
+"""One step as whatever carries it asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from split_wire.attention import AttentionRequest
+from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
+from split_wire.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """Keep ``start`` positions, append ``embeddings`` [n, H]; hidden states of ``rows``.
+
+    ``digests``: the chain after each row, None where the session's protocol state keeps the chain;
+    ``names``: the same, for whatever keeps it, None where nothing is kept or found by them;
+    ``copies``: how often the attention asked for, or many states, may be held at once.
+    """
+
+    start: int
+    embeddings: Tensor
+    digests: list[bytes] | None = None
+    rows: Rows = "last"
+    attention: AttentionRequest | None = None
+    copies: int = 1
+    adapter: str | None = None
+    names: list[bytes] | None = None
+
+    @property
+    def end(self) -> int:
+        """Positions that the cache holds afterwards."""
+        return self.start + self.embeddings.rows
+
+    @property
+    def returned(self) -> int:
+        """How many hidden states are answered."""
+        return returned(self.rows, self.embeddings.rows)
+
+    @property
+    def guessed(self) -> int:
+        """How many of the last rows may be a draft: those that are answered beside the first, as
+        many as are decoded at a time.
+        """
+        return min(self.returned, INTERACTIVE_ROWS) - 1

@@ -1,0 +1,167 @@
+"""Steps of framed sessions: admitted once, begun once there is memory, booked whoever waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+from split_server.engine.job import Outcome
+from split_server.sessions.admission.request import StepRequest
+from split_server.sessions.session import Framing, Session
+from split_server.sessions.step import StepAdmission
+from split_server.threads import Threads
+from split_wire.codec import encode_message
+from split_wire.errors import UnknownSession
+from split_wire.messages import Result, Step
+from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
+
+# Hashing and checking rows above this size would hold up the event loop for milliseconds.
+_LARGE_FRAME = 256 * 1024
+_THREADS = 2
+# Of what is answered: the rows, and the frame that holds them until the next step.
+_COPIES = 2
+
+
+class FramedSteps:
+    """A step that was admitted runs to its end even when nobody waits for it any more."""
+
+    def __init__(self, steps: StepAdmission) -> None:
+        self._steps = steps
+        self._threads = Threads("frames", _THREADS)
+
+    def close(self) -> None:
+        """End its threads."""
+        self._threads.close()
+
+    async def answered(
+        self, session: Session, framing: Framing, message: Step, frame: bytes
+    ) -> bytes:
+        """The reply frame of ``message``, which came as ``frame``. Raises what refuses the step or
+        ends it.
+        """
+        admitting = self._admit(session, framing, message, frame)
+        tasks = self._steps.tasks
+        if len(frame) < _LARGE_FRAME:
+            outcome = await admitting
+        else:
+            # The thread that admits cannot be cancelled, and what it admits must be begun.
+            outcome = await tasks.result(tasks.start(admitting))
+        return outcome if isinstance(outcome, bytes) else await tasks.result(outcome)
+
+    async def _admit(
+        self, session: Session, framing: Framing, message: Step, frame: bytes
+    ) -> bytes | asyncio.Future[bytes]:
+        """The reply that is remembered, or the future of the one that is made.
+
+        Whatever is raised, the session is then as before: an admission that stayed would have the
+        same bytes answered with an earlier reply.
+        """
+        async with framing.lock:
+            before = framing.state.running
+            try:
+                admission = await self._admission(framing.state, message, frame)
+                return await self._begun(session, framing, admission)
+            except BaseException:
+                run = framing.state.running
+                if run is not None and run is not before:
+                    _give_up(session, framing.state, run)
+                raise
+
+    async def _begun(
+        self, session: Session, framing: Framing, admission: Admission
+    ) -> bytes | asyncio.Future[bytes]:
+        if isinstance(admission, Replay):
+            return admission.reply
+        if isinstance(admission, Run):
+            framing.reply = await self._begin(session, framing.state, admission)
+        if framing.reply is None:
+            raise UnknownSession
+        return framing.reply
+
+    async def _admission(self, state: SessionState, message: Step, frame: bytes) -> Admission:
+        if len(frame) < _LARGE_FRAME:
+            return state.admit(message, fingerprint(frame))
+        return await self._threads.run(lambda: state.admit(message, fingerprint(frame)))
+
+    async def _begin(
+        self, session: Session, state: SessionState, run: Run
+    ) -> asyncio.Future[bytes]:
+        """Queue the admitted step once there is memory for it."""
+        request = _request(run)
+        await self._steps.entered(session, request)
+        try:
+            await self._steps.recall.fetch(session, request)
+            return self._queued(session, state, run, request)
+        except BaseException:
+            self._steps.leave(session)
+            raise
+
+    def _queued(
+        self, session: Session, state: SessionState, run: Run, request: StepRequest
+    ) -> asyncio.Future[bytes]:
+        """The reply of a step that was counted in."""
+        reply: asyncio.Future[bytes] = self._steps.tasks.future()
+
+        def ended(outcome: Outcome) -> None:
+            _book(session, state, run, reply, outcome)
+
+        try:
+            self._steps.begin_entered(session, request, ended, wanted=lambda: not reply.done())
+        except BaseException:
+            reply.cancel()
+            raise
+        return reply
+
+
+def _request(run: Run) -> StepRequest:
+    """The step that was admitted, as the engine gets it."""
+    step = run.step
+    return StepRequest(
+        step.start,
+        step.embeddings,
+        rows=step.rows,
+        attention=step.attention,
+        copies=_COPIES,
+        adapter=step.adapter,
+        names=run.digests,
+    )
+
+
+def _book(
+    session: Session, state: SessionState, run: Run, reply: asyncio.Future[bytes], outcome: Outcome
+) -> None:
+    """Book the outcome of a step, whoever still waits for it."""
+    try:
+        frame = _reply(run, outcome)
+    # The outcome belongs to those who wait for the reply.
+    except Exception as error:  # noqa: BLE001
+        _give_up(session, state, run)
+        if not reply.done():
+            reply.set_exception(error)
+        return
+    state.complete(run, frame)
+    if not reply.done():
+        reply.set_result(frame)
+
+
+def _give_up(session: Session, state: SessionState, run: Run) -> None:
+    state.fail(run, min(session.cache.length, state.cached))
+
+
+def _reply(run: Run, outcome: Outcome) -> bytes:
+    """The frame that answers a step; raises what the step raised."""
+    if isinstance(outcome, Exception):
+        raise outcome
+    step = run.step
+    return encode_message(
+        Result(
+            session=step.session,
+            step=step.step,
+            cached=step.start + step.embeddings.rows,
+            hidden=outcome.hidden,
+            compute_us=outcome.compute_us,
+            queue_us=outcome.queue_us,
+            prefix=run.prefix,
+            attention=outcome.attention,
+            reused=outcome.reused,
+        )
+    )

@@ -1,0 +1,152 @@
+"""Copies of what sessions hold, run by run into the pool."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from split_server.kv.block_key import BLOCK, BlockNames
+from split_server.kv.copying import copied
+from split_server.kv.run import Run, block_ends, pieces
+from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.tier import DiskTier
+from split_server.sessions.erasure import DigestAt
+from split_server.sessions.keeping.naming import Naming
+from split_server.sessions.session import Session
+from split_wire.digest import DIGEST_BYTES
+
+_log = logging.getLogger(__name__)
+
+
+class Copies:
+    """``pool`` has them, ``disk`` what outlives the process. From any thread that may read the
+    session's cache.
+    """
+
+    def __init__(self, pool: RunPool, naming: Naming, disk: DiskTier | None) -> None:
+        self._pool = pool
+        self._naming = naming
+        self._disk = disk
+        # Nothing is added between finding that it may be kept and having the pool hold it.
+        self.adding = threading.Lock()
+
+    def writes(self, session: Session) -> bool:
+        """Whether what the session holds may be written to disk."""
+        return session.to_disk and self._disk is not None
+
+    def keep(
+        self,
+        session: Session,
+        names: BlockNames,
+        known: int,
+        end: int,
+        digest: DigestAt,
+    ) -> int:
+        """Keep the positions up to ``end``; those up to ``known`` were kept before. How many are
+        kept now.
+        """
+        # What is shared comes first: it is kept for the group although all is known to the
+        # principal alone.
+        shared = min(end, names.shared)
+        if shared and shared < end:
+            kept = self._keep_part(session, names, min(known, shared), shared, digest)
+            if kept < shared:
+                return kept
+        return self._keep_part(session, names, known, end, digest)
+
+    def _keep_part(
+        self,
+        session: Session,
+        names: BlockNames,
+        known: int,
+        end: int,
+        digest: DigestAt,
+    ) -> int:
+        """:meth:`keep` of positions on one side of what is shared."""
+        parent, start = self._parent(session, known, end, digest)
+        for first, last in pieces(start, end):
+            try:
+                run = self._run(session, names, first, last, digest, parent)
+            # Memory that is not there; a chat goes on without what would be kept.
+            except (RuntimeError, MemoryError, OSError) as error:
+                _log.warning("keys and values were not kept: %s", type(error).__name__)
+                return first
+            if run is None:
+                return first
+            parent = run
+        return end
+
+    def _parent(
+        self, session: Session, known: int, end: int, digest: DigestAt
+    ) -> tuple[Run | None, int]:
+        """The run that the next one follows, and the position where it does: what another session
+        of the principal kept meanwhile counts as well, and what is public.
+        """
+        ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
+        for position in sorted({*ends} - {0}, reverse=True):
+            for names in self._naming.looks(session):
+                run = self._pool.find(names.name(position, digest(position)))
+                if run is not None and self._followed(session, run, position):
+                    return run, position
+        return None, 0
+
+    def _followed(self, session: Session, run: Run, end: int) -> bool:
+        """Whether what the session keeps may follow the first ``end`` positions, of which ``run``
+        has the last. Where the session may be written, so may what it holds all of; of what shall
+        stay in memory and goes on otherwise, or is another principal's, it keeps its own.
+        """
+        if not self.writes(session):
+            return True
+        held = list[Run]()
+        at: Run | None = run
+        while at is not None:
+            if not at.to_disk:
+                if at.end != end or at.owner != session.principal:
+                    return False
+                held.append(at)
+            end, at = at.start, at.parent
+        for one in reversed(held):
+            one.to_disk = True
+            if self._disk is not None:
+                self._disk.published(id(session), one)
+        return True
+
+    def _run(
+        self,
+        session: Session,
+        names: BlockNames,
+        start: int,
+        end: int,
+        digest: DigestAt,
+        parent: Run | None,
+    ) -> Run | None:
+        cache, names = session.cache, names.part(end)
+        size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
+        if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
+            return None
+        digests = b"".join(digest(position) for position in range(start + 1, end + 1))
+        named = {
+            position: names.name(position, digest(position)) for position in block_ends(start, end)
+        }
+        layers, done = copied(cache, start, end)
+        run = Run(
+            names.owner,
+            start,
+            end,
+            digests,
+            named,
+            layers,
+            parent,
+            copied=done,
+            space=names.space,
+            to_disk=session.to_disk,
+        )
+        with self.adding:
+            if session.withheld:
+                return None
+            added = self._pool.add(run)
+        if not added:
+            return self._pool.find(named[end])
+        if self._disk is not None:
+            self._disk.published(id(session), run)
+        return run
