@@ -103,6 +103,9 @@ class ScriptedMaker:
     replies: list[list[int]] = field(default_factory=list)
     held: int = 0
 
+    def resume(self) -> None:
+        """Nothing cancels these."""
+
     def reply(
         self,
         _sequence: object,

@@ -174,4 +174,7 @@ class HttpChannel:
             *whole, rest = held.split(b"\n")
             yield from (bytes(line).rstrip(b"\r") for line in whole)
             held = bytearray(rest)
+        # An answer without a length ends like a whole one where its connection was cut.
+        if self._clock() > deadline:
+            raise self._late()
         yield bytes(held)
