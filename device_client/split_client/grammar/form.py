@@ -67,9 +67,14 @@ class Gbnf:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of ``texts``."""
+    """One of ``texts``, given in any sequence."""
 
     texts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        # Forms are kept by their value.
+        if isinstance(self.texts, list):
+            object.__setattr__(self, "texts", tuple(self.texts))
 
 
 Form: TypeAlias = JsonSchema | JsonObject | Regex | Lark | Gbnf | Choice

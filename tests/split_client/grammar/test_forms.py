@@ -159,3 +159,10 @@ def test_a_grammar_is_told_by_its_content() -> None:
     assert isinstance(grammar_form('?start : "a"'), Lark)
     assert isinstance(grammar_form('%llguidance {}\nstart: "a"'), Lark)
     assert isinstance(grammar_form('root ::= "start: a"\nstart ::= "b"'), Gbnf)
+
+
+def test_texts_of_a_choice_may_come_as_a_list(source: str) -> None:
+    forms = Forms(lambda: source, ROWS, EOS)
+    listed = Choice(["a", "b"])  # type: ignore[arg-type]
+    assert listed == Choice(("a", "b"))
+    assert forms.constraint(listed) is forms.constraint(Choice(("a", "b")))
