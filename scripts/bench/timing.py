@@ -86,10 +86,12 @@ def broken_off(say: Callable[[str], object] = print) -> Iterator[None]:
     def end(*_: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+    # A program that was started in the background has interrupts ignored.
+    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     except KeyboardInterrupt:
         say("Broken off; counted until then:")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

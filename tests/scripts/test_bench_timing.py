@@ -39,11 +39,11 @@ def test_lines_of_progress_keep_apart() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_what_is_broken_off_goes_on_to_its_report(number: int) -> None:
-    before, said, counted = signal.getsignal(signal.SIGTERM), list[str](), 0
+    before, said, counted = signal.getsignal(number), list[str](), 0
     with broken_off(said.append):
         for counted in range(5):
             if counted == 3:
                 os.kill(os.getpid(), number)
                 signal.sigtimedwait([], 5)
     assert (counted, len(said)) == (3, 1)
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(number) is before
