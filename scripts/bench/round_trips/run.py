@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scripts.bench.report import heading, table
+from scripts.bench.round_trips.bound import tokens_a_step
 from scripts.bench.round_trips.embedded_chats import Said, said
 from scripts.bench.round_trips.model import Model
 from scripts.bench.round_trips.network import Network
@@ -28,16 +29,22 @@ _TOLD_AT = 0.05
 _PER_ROW = (0.0, 0.0007, 0.003, 0.008, 0.015)
 _UP = (0.5e6, 5e6, 50e6)
 _LEAST = 0.98
+# Tokens of a prompt behind which a reply is remembered.
+_CONTEXT = 8
 _CHAT = "embedded model, a chat of 40 turns"
 _MEMORY = "the same, memory of this server"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A row of the table: over a network the plain time and the other, of the same replies."""
+    """A row of the table: over a network the plain time and the other, of the same replies.
+
+    ``bound``: the most tokens that a round trip could bring, None where a form forces some.
+    """
 
     name: str
     run: Callable[[Network], tuple[Timed, Timed]]
+    bound: float | None = None
 
 
 def main() -> None:
@@ -76,14 +83,15 @@ def _case(model: Model, work: Workload) -> Case:
             _require(model.text(ahead.ids) == work.text, work.name)
         return plain, ahead
 
-    return Case(work.name, run)
+    bound = None if work.form else tokens_a_step([(work.prompt, work.reply)])
+    return Case(work.name, run, bound)
 
 
 def _chat_case(model: Model, turns: list[Said]) -> Case:
     def run(network: Network) -> tuple[Timed, Timed]:
         return _turns(network, model, turns, None), _turns(network, model, turns, Drafter.of_chat())
 
-    return Case(_CHAT, run)
+    return Case(_CHAT, run, tokens_a_step(_said(turns)))
 
 
 def _memory_case(model: Model, first: list[Said], second: list[Said]) -> Case:
@@ -94,7 +102,12 @@ def _memory_case(model: Model, first: list[Said], second: list[Said]) -> Case:
         ahead = _turns(network, model, second, Drafter.of_chat(memo))
         return _turns(network, model, second, None), ahead
 
-    return Case(_MEMORY, run)
+    earlier = [[*prompt[-_CONTEXT:], *reply] for prompt, reply in _said(first)]
+    return Case(_MEMORY, run, tokens_a_step(_said(second), earlier))
+
+
+def _said(turns: list[Said]) -> list[tuple[list[int], list[int]]]:
+    return [(turn.prompt, turn.reply) for turn in turns]
 
 
 def _page_case(page: PageLoop, work: Workload) -> Case:
@@ -144,7 +157,7 @@ def _joined(a: Timed, b: Timed) -> Timed:
 
 
 def _times(cases: Sequence[Case]) -> str:
-    head = ["workload", "tokens", "a round trip at 50 ms", "bytes"]
+    head = ["workload", "tokens", "a round trip at 50 ms", "at most", "bytes"]
     head += [f"RTT {1e3 * each:.0f}" for each in ROUND_TRIPS]
     return table(head, [_row(case) for case in cases])
 
@@ -160,6 +173,7 @@ def _row(case: Case) -> list[str]:
                 f"{len(ahead.ids) / ahead.traffic.steps:.2f}",
                 f"{ahead.bytes / plain.bytes:.2f}x",
             ]
+    told.insert(2, "" if case.bound is None else f"{case.bound:.2f}")
     return [case.name, *told, *ratios]
 
 
