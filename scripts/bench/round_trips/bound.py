@@ -2,7 +2,8 @@
 
 At every step the place is taken whose continuation is right the longest, among all places of the
 texts at hand whose last token is the newest one. Nobody can know it beforehand: a bound for every
-way to choose one.
+way to choose one. Only a copy that is resumed behind a change, where the newest token is another
+one, can go a little beyond it.
 """
 
 from __future__ import annotations
