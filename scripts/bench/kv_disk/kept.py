@@ -55,7 +55,7 @@ class Server:
 
     def files(self) -> int:
         """Run files that it knows."""
-        return int(self.metric('split_kv_runs{tier="disk"}'))
+        return int(self.metric('split_kv_runs{state="written",tier="disk"}'))
 
 
 @contextmanager
