@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.server_process import RunningServer, running_server
-from tests.web.browsing import PHONE
 from tests.web.chat_page import ChatPage
+from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
-TALL_PHONE = {**PHONE, "viewport": {"width": 390, "height": 844}}
 QUESTION = "What is split inference?"
 _TRIPS = re.compile(r"([\d,]+) round trips?, ([\d,]+) of ([\d,]+) drafts? right")
 
@@ -27,20 +26,12 @@ def server(web_root: Path) -> Iterator[RunningServer]:
 @pytest.fixture
 def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
     """The page with its model, and settings with which every reply to a message is the same."""
-    context = chromium.new_context(**TALL_PHONE)
-    try:
-        page = ChatPage(context.new_page(), touch=True)
-        page.page.goto(server.url)
-        page.download()
-        page.press("Settings")
+    with settings_on_a_phone(chromium, server.url) as page:
         page.page.get_by_label("Temperature", exact=True).fill("0.7")
         page.page.get_by_text("More settings", exact=True).tap()
         page.page.get_by_label("Seed", exact=True).fill("5")
         page.page.keyboard.press("Escape")
         yield page
-        assert page.errors == []
-    finally:
-        context.close()
 
 
 def another(chat: ChatPage) -> str:

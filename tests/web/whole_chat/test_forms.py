@@ -13,10 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.server_process import RunningServer, running_server
-from tests.web.browsing import PHONE
 from tests.web.chat_page import ChatPage
+from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
-TALL_PHONE = {**PHONE, "viewport": {"width": 390, "height": 844}}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -40,17 +39,9 @@ def server(web_root: Path) -> Iterator[RunningServer]:
 @pytest.fixture
 def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
     """The page of a browser with its model, whose settings are open."""
-    context = chromium.new_context(**TALL_PHONE)
-    try:
-        page = ChatPage(context.new_page(), touch=True)
-        page.page.goto(server.url)
-        page.download()
-        page.press("Settings")
+    with settings_on_a_phone(chromium, server.url) as page:
         page.page.get_by_label("Longest reply", exact=True).fill(LONGEST)
         yield page
-        assert page.errors == []
-    finally:
-        context.close()
 
 
 def chosen(chat: ChatPage, kind: str) -> Locator:

@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.server_process import RunningServer, running_server
-from tests.web.browsing import PHONE
 from tests.web.chat_page import ChatPage
+from tests.web.whole_chat.on_a_phone import settings_on_a_phone
 
-TALL_PHONE = {**PHONE, "viewport": {"width": 390, "height": 844}}
 SYSTEM = "Answer in short sentences. " + "The relay copies bytes, and no more than that. " * 12
 FIRST, SECOND = "What is split inference?", "And what does the relay do?"
 _THERE = re.compile(r"([\d,]+) of ([\d,]+) tokens were there")
@@ -29,19 +28,11 @@ def server(web_root: Path) -> Iterator[RunningServer]:
 @pytest.fixture
 def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
     """The page of a browser without a token, with its model and a system prompt."""
-    context = chromium.new_context(**TALL_PHONE)
-    try:
-        page = ChatPage(context.new_page(), touch=True)
-        page.page.goto(server.url)
-        page.download()
-        page.press("Settings")
+    with settings_on_a_phone(chromium, server.url) as page:
         page.page.get_by_role("textbox", name="System prompt").fill(SYSTEM)
         page.page.get_by_label("Longest reply", exact=True).fill("12")
         page.page.keyboard.press("Escape")
         yield page
-        assert page.errors == []
-    finally:
-        context.close()
 
 
 def there(chat: ChatPage) -> tuple[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path  # noqa: F401
 from typing import Any
 
 import numpy as np
