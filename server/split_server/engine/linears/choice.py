@@ -13,7 +13,16 @@ from contextlib import contextmanager
 
 import torch
 
-from split_server.engine.linears.prepacked import PackedLinear, Place, linear_places, packing_fault
+from split_server.engine.linears.prepacked import (
+    PackedLinear,
+    PackedPart,
+    PackedProduct,
+    Place,
+    linear_places,
+    packing_fault,
+)
+from split_server.engine.linears.shared import merged
+from split_server.engine.linears.siblings import grouped
 from split_server.errors import UnusableDevice
 
 PLAIN = "plain"
@@ -28,86 +37,109 @@ _RACE_SECONDS = 0.25
 _WORTH = 0.95
 _log = logging.getLogger(__name__)
 
+# Of all matrices of a group, one below the other.
 Shape = tuple[int, int]
+# Layers with the same input, which are one product where they are packed.
+Group = list[Place]
 
 
 def arrange_linears(module: torch.nn.Module, mode: str, threads: int = 1) -> str:
     """Pack the linear layers of ``module`` in place where ``mode`` says so; what they are then.
 
     ``auto`` packs the shapes that win the race with ``threads`` threads, ``packed`` all of them;
-    both only where every shape passes the self-test. Matrices are replaced one after the other,
-    so that the model is never held twice. Raises UnusableDevice when ``packed`` is not possible.
+    both only where every shape passes the self-test. Those with the same input become one matrix,
+    one group after the other, so that the model is never held twice. Raises UnusableDevice when
+    ``packed`` is not possible.
     """
-    places = list(linear_places(module))
-    if mode == "plain" or not places:
+    groups = grouped(linear_places(module))
+    if mode == "plain" or not groups:
         return PLAIN
-    fault = _fault(places)
+    fault = _fault(groups)
     if fault and mode == "packed":
         raise UnusableDevice(f"--linears packed is not possible here: {fault}")
-    shapes = set() if fault else {_shape(place) for place in places}
+    shapes = set() if fault else {_shape(group) for group in groups}
     if shapes and mode == "auto":
-        shapes = _race(_sample(places), threads)
+        shapes = _race(_sample(groups), threads)
     if not shapes:
         _log.info("linear layers stay plain; packing: %s", fault or "no gain measured")
         return PLAIN
-    return _pack(places, shapes)
+    return _pack(groups, shapes)
 
 
-def _fault(places: list[Place]) -> str:
+def _fault(groups: list[Group]) -> str:
     """The reason why this model's linear layers cannot be packed; empty when they can."""
-    weight = places[0].linear.weight
+    weight = groups[0][0].linear.weight
     if weight.device.type != "cpu":
         return f"not for {weight.device.type} devices"
     if weight.dtype not in _DTYPES:
         return f"not for {weight.dtype}"
-    firsts = {_shape(place): place.linear for place in places}
-    return next(filter(None, map(packing_fault, firsts.values())), "")
+    firsts = {_shape(group): group for group in groups}
+    return next(filter(None, (packing_fault(_whole(group)) for group in firsts.values())), "")
 
 
-def _shape(place: Place) -> Shape:
-    rows, columns = place.linear.weight.shape
-    return rows, columns
+def _shape(group: Group) -> Shape:
+    columns = group[0].linear.weight.shape[1]
+    return sum(len(place.linear.weight) for place in group), columns
 
 
-def _pack(places: list[Place], shapes: set[Shape]) -> str:
-    dtype = str(places[0].linear.weight.dtype).removeprefix("torch.")
-    total, packed = len(places), 0
-    while places:
-        # Taken out of the list, so that the plain matrix is freed before the next is packed.
-        place = places.pop()
-        if _shape(place) in shapes:
-            place.put(PackedLinear(place.linear.weight, place.linear.bias))
-            packed += 1
+def _whole(group: Group) -> torch.nn.Linear:
+    """One layer for those of the group."""
+    linears = [place.linear for place in group]
+    return linears[0] if len(linears) == 1 else merged(linears)
+
+
+def _pack(groups: list[Group], shapes: set[Shape]) -> str:
+    dtype = str(groups[0][0].linear.weight.dtype).removeprefix("torch.")
+    total, packed = sum(map(len, groups)), 0
+    while groups:
+        # Taken out of the list, so that plain matrices are freed before the next are packed.
+        group = groups.pop()
+        if _shape(group) in shapes:
+            _pack_group(group)
+            packed += len(group)
     return f"packed {dtype}" + (f" ({packed} of {total})" if packed < total else "")
 
 
-def _sample(places: list[Place]) -> list[Place]:
+def _pack_group(group: Group) -> None:
+    sizes = [len(place.linear.weight) for place in group]
+    whole = _whole(group)
+    layer = PackedLinear(whole.weight, whole.bias)
+    if len(group) == 1:
+        group[0].put(layer)
+        return
+    product = PackedProduct(layer, sizes)
+    for index, (place, size) in enumerate(zip(group, sizes, strict=True)):
+        place.put(PackedPart(product, index, size))
+
+
+def _sample(groups: list[Group]) -> list[Group]:
     """The first layers of the model, enough to be cold, and at least one of each shape."""
-    chosen: list[Place] = []
+    chosen: list[Group] = []
     seen: set[Shape] = set()
     size = 0
-    for place in places:
-        if size < _COLD_BYTES or _shape(place) not in seen:
-            chosen.append(place)
-            seen.add(_shape(place))
-            size += place.linear.weight.nbytes
+    for group in groups:
+        if size < _COLD_BYTES or _shape(group) not in seen:
+            chosen.append(group)
+            seen.add(_shape(group))
+            size += sum(place.linear.weight.nbytes for place in group)
     return chosen
 
 
-def _race(sample: list[Place], threads: int) -> set[Shape]:
+def _race(sample: list[Group], threads: int) -> set[Shape]:
     """The shapes that are faster packed, over few and some rows together."""
-    for place in sample:
-        # Reading a mapped file for the first time is slow, and slower than memory after that.
-        place.linear.weight.data = place.linear.weight.data.clone()
-    plain = [(_shape(place), place.linear) for place in sample]
-    packed = [(shape, PackedLinear(linear.weight, linear.bias)) for shape, linear in plain]
+    plain, packed = [], []
+    for group in sample:
+        for place in group:
+            # Reading a mapped file for the first time is slow, and slower than memory after that.
+            place.linear.weight.data = place.linear.weight.data.clone()
+            plain.append((_shape(group), place.linear))
+        whole = _whole(group)
+        packed.append((_shape(group), PackedLinear(whole.weight, whole.bias)))
     gain: dict[Shape, float] = defaultdict(float)
-    with _threads(threads), torch.inference_mode():
+    with with_threads(threads), torch.inference_mode():
         for rows in _RACE_ROWS:
-            inputs = {
-                width: torch.ones(1, rows, width, dtype=sample[0].linear.weight.dtype)
-                for (_, width), _ in plain
-            }
+            dtype = sample[0][0].linear.weight.dtype
+            inputs = {width: torch.ones(1, rows, width, dtype=dtype) for (_, width), _ in plain}
             deadline = time.perf_counter() + _RACE_SECONDS
             slow: dict[Shape, float] = {}
             fast: dict[Shape, float] = {}
@@ -139,7 +171,8 @@ def _lap(
 
 
 @contextmanager
-def _threads(count: int) -> Iterator[None]:
+def with_threads(count: int) -> Iterator[None]:
+    """Have products share ``count`` threads meanwhile."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -7,11 +7,13 @@ bandwidth; the blocked order reaches nearly all of it. The operators are private
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional
+
+from split_server.engine.linears.shared import SharedPart, SharedProduct
 
 # Packing orders the matrix for products with about this many rows; others stay correct.
 _ROWS_HINT = 16
@@ -37,6 +39,22 @@ class PackedLinear(torch.nn.Module):
         """[..., in] to [..., out]."""
         product: torch.Tensor = self._product(x, self._packed, self.bias, "none", [], "")
         return product
+
+
+class PackedProduct(SharedProduct):
+    """Products of some packed matrices [out, in] with one input."""
+
+    def __init__(self, packed: PackedLinear, sizes: Sequence[int]) -> None:
+        """``packed``: of all matrices one below the other; ``sizes``: the rows of each."""
+        super().__init__(sizes, packed.in_features)
+        self._packed = packed
+
+    def multiply(self, x: torch.Tensor) -> torch.Tensor:
+        return self._packed(x)
+
+
+class PackedPart(SharedPart):
+    """``x @ weight.T + bias`` for one of the matrices of a ``PackedProduct``."""
 
 
 class Place(NamedTuple):

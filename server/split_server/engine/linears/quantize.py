@@ -13,30 +13,23 @@ import torch
 
 from split_server.engine.linears.integers import IntegerProduct, product_fault
 from split_server.engine.linears.prepacked import linear_places
+from split_server.engine.linears.shared import SharedPart, stacked_bias
 from split_server.engine.linears.siblings import grouped, leader
 from split_server.engine.linears.stacked import StackedProduct
 from split_server.errors import UnusableDevice
 
 
-class QuantizedLinear(torch.nn.Module):
+class QuantizedLinear(SharedPart):
     """About ``x @ weight.T + bias``, for one of the matrices of a ``StackedProduct``.
 
-    The packed matrix can be neither copied, pickled nor moved.
+    A row that is not finite stays so. The packed matrix can be neither copied, pickled nor moved.
     """
-
-    def __init__(self, product: StackedProduct, index: int, out_features: int) -> None:
-        super().__init__()
-        self.out_features, self.in_features = out_features, product.in_features
-        self._product, self._index = product, index
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """[..., in] to [..., out] in the dtype of ``x``; a row that is not finite stays so."""
-        return self._product.part(self._index, x)
 
 
 def quantized(linears: Sequence[torch.nn.Linear]) -> list[QuantizedLinear]:
     """One for each of ``linears``, which read the same input."""
-    product = StackedProduct([linear.weight for linear in linears], _bias(linears))
+    bias = stacked_bias(linears, torch.float32)
+    product = StackedProduct([linear.weight for linear in linears], bias)
     return [
         QuantizedLinear(product, index, linear.out_features) for index, linear in enumerate(linears)
     ]
@@ -68,13 +61,3 @@ def held_bytes(name: str, rows: int, columns: int) -> int:
     """
     shared = columns * 4 if leader(name) == name else 0
     return IntegerProduct.held_bytes(rows, columns) + shared
-
-
-def _bias(linears: Sequence[torch.nn.Linear]) -> torch.Tensor | None:
-    if all(linear.bias is None for linear in linears):
-        return None
-    parts = [
-        torch.zeros(linear.out_features) if linear.bias is None else linear.bias.detach().float()
-        for linear in linears
-    ]
-    return torch.cat(parts)

@@ -8,63 +8,34 @@ https://arxiv.org/abs/2211.10438, section 4).
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator, Sequence
 
 import torch
 
 from split_server.engine.linears import two_bytes
 from split_server.engine.linears.integers import LARGEST, IntegerProduct
+from split_server.engine.linears.shared import SharedProduct
 
 # Values that are float32 at a time while a matrix is quantized.
 _AT_ONCE = 1 << 20
 
 
-class StackedProduct:
-    """Products of some matrices [out, in] with one input, computed when the first one is asked for.
-
-    What was computed is dropped when every matrix has had its part. One thread at a time; an input
-    is not changed in place between two readers.
-    """
+class StackedProduct(SharedProduct):
+    """About the products of some matrices [out, in] with one input."""
 
     def __init__(self, weights: Sequence[torch.Tensor], bias: torch.Tensor | None = None) -> None:
         """``bias``: float32, of all matrices one after the other."""
+        super().__init__([len(weight) for weight in weights], weights[0].shape[1])
         self._bias = bias
-        self._spans = tuple(_spans(weights))
-        self.in_features = weights[0].shape[1]
         self._columns = _column_scales(weights)
         self._product = _quantized(weights, self._columns)
-        self._input: weakref.ref[torch.Tensor] | None = None
-        self._found: torch.Tensor | None = None
-        self._waiting: set[int] = set()
 
-    def part(self, index: int, x: torch.Tensor) -> torch.Tensor:
-        """The product [..., out] of matrix ``index`` with x [..., in], in the dtype of ``x``."""
-        found = self._found if self._is_for(index, x) else None
-        if found is None:
-            found = self._found = self._multiplied(x)
-            self._input, self._waiting = weakref.ref(x), set(range(len(self._spans)))
-        self._waiting.discard(index)
-        if not self._waiting:
-            self._found = self._input = None
-        return found[..., self._spans[index]]
-
-    def _is_for(self, index: int, x: torch.Tensor) -> bool:
-        return index in self._waiting and self._input is not None and self._input() is x
-
-    def _multiplied(self, x: torch.Tensor) -> torch.Tensor:
+    def multiply(self, x: torch.Tensor) -> torch.Tensor:
         rows, largest = two_bytes.split(x * self._columns)
         product = two_bytes.joined(self._product(rows), largest)
         if self._bias is not None:
             product.add_(self._bias)
         return product.to(x.dtype)
-
-
-def _spans(weights: Sequence[torch.Tensor]) -> Iterator[slice]:
-    end = 0
-    for weight in weights:
-        begin, end = end, end + len(weight)
-        yield slice(begin, end)
 
 
 def _column_scales(weights: Sequence[torch.Tensor]) -> torch.Tensor:

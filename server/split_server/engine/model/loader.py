@@ -19,7 +19,14 @@ from split_server.engine.linears.choice import arrange_linears
 from split_server.engine.linears.quantize import quantize_linears
 from split_server.engine.model.convert import WIRE_NAMES
 from split_server.engine.model.info import ModelInfo, kv_bytes_per_position
-from split_server.engine.model.packed import PACKED_ATTENTION, Attends, PackedBatch, Slice
+from split_server.engine.model.packed import (
+    LEAST_ROWS,
+    PACKED_ATTENTION,
+    Attends,
+    PackedBatch,
+    Slice,
+)
+from split_server.engine.model.plan.choice import MODULES, arrange_layers
 from split_server.engine.model.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
@@ -36,8 +43,9 @@ class Backbone:
     """A loaded middle.
 
     ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
-    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept;
-    ``threads``: of one matrix product.
+    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept,
+    ``layers`` what computes the decoder layers; ``threads``: of one matrix product;
+    ``least_rows``: of a pass.
     """
 
     module: Callable[..., Any]
@@ -47,10 +55,12 @@ class Backbone:
     parameters: tuple[torch.Tensor, ...] = ()
     linears: str = "plain"
     threads: int = 1
+    layers: str = MODULES
+    least_rows: int = LEAST_ROWS
 
     def packed(self, slices: Sequence[Slice]) -> torch.Tensor:
         """The final-norm hidden states [rows, H] of ``slices``, in one packed pass."""
-        batch = PackedBatch(slices)
+        batch = PackedBatch(slices, self.least_rows)
         hidden = self.hidden(batch.embeddings(), batch.positions(self.device), batch)
         return hidden[: batch.rows]
 
@@ -75,8 +85,9 @@ def load_backbone(
     """Load ``checkpoint`` for inference.
 
     dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
-    float32 on a CPU. linears: auto, packed or plain (``arrange_linears``, raced with ``threads``,
-    0: chosen by size); quantize: none or int8, then ``linears`` does not matter.
+    float32 on a CPU. linears: auto, packed or plain (``arrange_linears`` and ``arrange_layers``,
+    raced with ``threads``, 0: chosen by size); quantize: none or int8, then ``linears`` is about
+    the layers alone.
     Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)
@@ -93,8 +104,19 @@ def load_backbone(
     _log.info("linear layers: %s", kept)
     if target.type == "cpu":
         _own_memory(module)
+    layers = arrange_layers(module, compute, linears, count)
     info = _info(checkpoint, family.name, compute)
-    return Backbone(module, info, compute, target, sizes, kept, count)
+    return Backbone(
+        module,
+        info,
+        compute,
+        target,
+        parameters=sizes,
+        linears=kept,
+        threads=count,
+        layers=layers.kind,
+        least_rows=layers.least_rows,
+    )
 
 
 def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:

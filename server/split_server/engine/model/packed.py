@@ -24,7 +24,7 @@ from split_server.kv.cache import KVCache
 PACKED_ATTENTION = "split_packed"
 # Matrix kernels for a single row round otherwise than those for several, so without padding a reply
 # would depend on whether other sessions decode; and oneDNN reads a matrix fastest for four rows.
-_LEAST_ROWS = 4
+LEAST_ROWS = 4
 # Kernels take rows in groups, of which a started one costs about as much as a whole one; and they
 # are compiled for each number of rows and kept, so there must not be hundreds of numbers.
 _GROUP, _LARGE_GROUP, _LARGE = 8, 16, 64
@@ -80,11 +80,12 @@ class PackedBatch:
     # What attends several rows of a session.
     _many = staticmethod(attend_many)
 
-    def __init__(self, slices: Sequence[Slice]) -> None:
+    def __init__(self, slices: Sequence[Slice], least: int = LEAST_ROWS) -> None:
+        """``least``: rows that a pass has at least."""
         self.slices = slices
         self._sizes = [part.rows for part in slices]
         self.rows = sum(self._sizes)
-        self._padding = padded(self.rows) - self.rows
+        self._padding = padded(self.rows, least) - self.rows
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
 
@@ -92,7 +93,9 @@ class PackedBatch:
         """[1, total, H]."""
         rows = [part.embeddings for part in self.slices]
         packed = rows[0] if len(rows) == 1 else torch.cat(rows)
-        return functional.pad(packed, (0, 0, 0, self._padding))[None]
+        if self._padding:
+            packed = functional.pad(packed, (0, 0, 0, self._padding))
+        return packed[None]
 
     def positions(self, device: torch.device) -> torch.Tensor:
         """[1, total]: each row's position within its own session."""
@@ -117,6 +120,8 @@ class PackedBatch:
         padding = query.shape[2] - self.rows
         if padding:
             query, keys, values = (x.narrow(2, 0, self.rows) for x in (query, keys, values))
+        elif len(self.slices) == 1:
+            return self._attended(self.slices[0], spec, query, keys, values)
         parts = zip(
             self.slices,
             torch.split(query, self._sizes, dim=2),
@@ -163,10 +168,10 @@ class PackedBatch:
         return attended.transpose(1, 2)
 
 
-def padded(rows: int) -> int:
-    """The number of rows that a pass over ``rows`` rows has."""
-    if rows <= _LEAST_ROWS:
-        return _LEAST_ROWS
+def padded(rows: int, least: int = LEAST_ROWS) -> int:
+    """The number of rows that a pass over ``rows`` rows has, at least ``least``."""
+    if rows <= LEAST_ROWS:
+        return max(rows, least)
     group = _GROUP if rows <= _LARGE else _LARGE_GROUP
     return -(-rows // group) * group
 

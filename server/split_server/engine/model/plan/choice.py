@@ -1,0 +1,97 @@
+"""The choice between a plan and the modules: a proof that both are the same, and a short race."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from split_server.engine.linears.choice import with_threads
+from split_server.engine.linears.quantize import QuantizedLinear
+from split_server.engine.model.packed import LEAST_ROWS, PackedBatch, Slice
+from split_server.engine.model.plan.plan import DecodePlan
+from split_server.engine.model.plan.proof import least_rows, plan_fault
+from split_server.engine.model.plan.reading import FAMILIES
+from split_server.kv.cache import KVCache
+
+_log = logging.getLogger(__name__)
+MODULES, PLAN = "modules", "plan"
+_RACE_ROWS = (1, 16)
+_LEAST_LAPS, _MOST_LAPS = 2, 8
+_RACE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """``kind``: what computes them; ``least_rows``: of a pass (:func:`least_rows`)."""
+
+    kind: str
+    least_rows: int
+
+
+@torch.inference_mode()
+def arrange_layers(module: Any, dtype: torch.dtype, mode: str, threads: int = 1) -> Layers:
+    """Have ``module`` compute by a plan where ``mode`` says so and it is the same.
+
+    ``auto``: where it wins the race with ``threads`` threads, too; ``packed``: without a race;
+    ``plain``: never. Parameters stay where they are or become views of larger ones.
+    """
+    if mode == "plain":
+        return Layers(MODULES, LEAST_ROWS)
+    with with_threads(threads):
+        plan, fault = _proved(module, dtype)
+        if plan is not None and mode == "auto":
+            fault = _race(module, plan, dtype)
+        if plan is None or fault:
+            _log.info("decoder layers: as modules; a plan: %s", fault)
+            return Layers(MODULES, LEAST_ROWS)
+        rows = least_rows(plan, int(module.config.hidden_size), dtype)
+    module.forward = plan.forward
+    _log.info("decoder layers: as a plan of fewer operations, for %d rows and more", rows)
+    return Layers(PLAN, rows)
+
+
+def _proved(module: Any, dtype: torch.dtype) -> tuple[DecodePlan | None, str]:
+    """A plan that computes what ``module`` does; None and the reason when there is none."""
+    family = str(module.config.model_type)
+    if family not in FAMILIES:
+        return None, f"not for {family}"
+    parameter = next(module.parameters())
+    if parameter.device.type != "cpu":
+        return None, f"not for {parameter.device.type} devices"
+    try:
+        wide = any(isinstance(each, QuantizedLinear) for each in module.modules())
+        plan = DecodePlan(module, dtype, wide)
+        fault = plan_fault(module, plan, dtype)
+    # A later version of transformers may have other attributes.
+    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+        return None, f"not possible: {str(error).partition(chr(10))[0]!r}"
+    return (None, fault) if fault else (plan, "")
+
+
+def _race(module: Any, plan: DecodePlan, dtype: torch.dtype) -> str:
+    """The reason why the modules are to be kept; empty when the plan is faster."""
+    gain = 0.0
+    for count in _RACE_ROWS:
+        rows = torch.ones(count, int(module.config.hidden_size), dtype=dtype)
+        slow = fast = float("inf")
+        deadline = time.perf_counter() + _RACE_SECONDS
+        for done in range(_MOST_LAPS):
+            if done < _LEAST_LAPS or time.perf_counter() < deadline:
+                slow = min(slow, _lap(module, rows))
+                fast = min(fast, _lap(plan.forward, rows))
+        gain += slow - fast
+    return "" if gain > 0 else "no gain measured"
+
+
+def _lap(forward: Callable[..., Any], rows: torch.Tensor) -> float:
+    """Seconds of a pass over a first row of as many sessions as there are ``rows`` [n, H]."""
+    batch = PackedBatch([Slice(KVCache(), 0, row[None]) for row in rows])
+    embeddings, positions = batch.embeddings(), batch.positions(rows.device)
+    begin = time.perf_counter()
+    forward(inputs_embeds=embeddings, position_ids=positions, use_cache=False, packed=batch)
+    return time.perf_counter() - begin
