@@ -5,8 +5,13 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import torch
+
+
+# [..., in] to [..., out].
+Product: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 
 class SharedProduct(ABC):
@@ -29,9 +34,24 @@ class SharedProduct(ABC):
         """The number of matrices."""
         return len(self._spans)
 
+    @property
+    def factors(self) -> torch.Tensor | None:
+        """What inputs are multiplied by before anything else, float32 [in]; None for nothing."""
+        return None
+
     @abstractmethod
     def multiply(self, x: torch.Tensor) -> torch.Tensor:
         """[..., in] to [..., out of all matrices one after the other], in the dtype of ``x``."""
+
+    def multiply_wide(self, x: torch.Tensor) -> torch.Tensor:
+        """As :meth:`multiply`, in the dtype in which it is computed."""
+        return self.multiply(x)
+
+    def multiply_factored(self, x: torch.Tensor) -> torch.Tensor:
+        """:meth:`multiply_wide` of inputs that were multiplied by :attr:`factors`; ``x`` is used
+        up.
+        """
+        return self.multiply_wide(x)
 
     def part(self, index: int, x: torch.Tensor) -> torch.Tensor:
         """The product [..., out] of matrix ``index`` with x [..., in], in the dtype of ``x``."""
@@ -71,17 +91,18 @@ class SharedPart(torch.nn.Module):
         return self._product.part(self._index, x)
 
 
-def one_product(layers: Sequence[torch.nn.Module]) -> Callable[[torch.Tensor], torch.Tensor]:
-    """[..., in] to [..., out of all ``layers`` one after the other].
+def one_product(layers: Sequence[torch.nn.Module]) -> Product:
+    """[..., in] to [..., out of all ``layers`` one after the other], in the dtype in which it is
+    computed.
 
     That of the product which they share; plain layers are merged for it. Others are multiplied one
     by one.
     """
-    first = layers[0]
-    if isinstance(first, SharedPart) and _are_all_of(first.product, layers):
-        return first.product.multiply
+    shared = _shared_by(layers)
+    if shared is not None:
+        return shared.multiply_wide
     if len(layers) == 1:
-        return first.forward
+        return layers[0].forward
     plain = [layer for layer in layers if type(layer) is torch.nn.Linear]
     if len(plain) == len(layers):
         return merged(plain).forward
@@ -89,10 +110,26 @@ def one_product(layers: Sequence[torch.nn.Module]) -> Callable[[torch.Tensor], t
     return lambda x: torch.cat([forward(x) for forward in forwards], dim=-1)
 
 
-def _are_all_of(product: SharedProduct, layers: Sequence[torch.nn.Module]) -> bool:
+def factored_product(
+    layers: Sequence[torch.nn.Module],
+) -> tuple[Product, torch.Tensor | None]:
+    """:func:`one_product` of inputs that were multiplied by the factors [in], where there are any;
+    then the inputs are used up.
+    """
+    shared = _shared_by(layers)
+    if shared is None or shared.factors is None:
+        return one_product(layers), None
+    return shared.multiply_factored, shared.factors
+
+
+def _shared_by(layers: Sequence[torch.nn.Module]) -> SharedProduct | None:
+    """The product of exactly these layers, in this order."""
     parts = [layer for layer in layers if isinstance(layer, SharedPart)]
+    if len(parts) != len(layers):
+        return None
+    product = parts[0].product
     own = [part.index for part in parts if part.product is product]
-    return own == [*range(product.count)] and len(own) == len(layers)
+    return product if own == [*range(product.count)] and len(own) == len(parts) else None
 
 
 def merged(linears: Sequence[torch.nn.Linear]) -> torch.nn.Linear:

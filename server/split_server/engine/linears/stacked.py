@@ -30,12 +30,22 @@ class StackedProduct(SharedProduct):
         self._columns = _column_scales(weights)
         self._product = _quantized(weights, self._columns)
 
+    @property
+    def factors(self) -> torch.Tensor:
+        return self._columns
+
     def multiply(self, x: torch.Tensor) -> torch.Tensor:
-        rows, largest = two_bytes.split(x * self._columns)
+        return self.multiply_wide(x).to(x.dtype)
+
+    def multiply_wide(self, x: torch.Tensor) -> torch.Tensor:
+        return self.multiply_factored(x * self._columns)
+
+    def multiply_factored(self, x: torch.Tensor) -> torch.Tensor:
+        rows, largest = two_bytes.split(x)
         product = two_bytes.joined(self._product(rows), largest)
         if self._bias is not None:
             product.add_(self._bias)
-        return product.to(x.dtype)
+        return product
 
 
 def _column_scales(weights: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -17,8 +17,10 @@ _OFFSET = SHIFT * 256 + SHIFT
 # Near 1.5 * 2^23 the last place of a float32 is 1: the sum rounds to the nearest whole number,
 # and its low bits are that number.
 _ROUNDING = 1.5 * 2.0**23 + _OFFSET
-# Rows of zeros are divided by this.
-SMALLEST = torch.finfo(torch.float32).tiny
+# Rows whose largest value is below this count as zeros; _STEPS over it is finite.
+SMALLEST = 2.0**-100
+# From a whole number to its low and to its high byte.
+_SHIFTS = torch.tensor([0, 8], dtype=torch.int32)
 
 
 def split(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -28,12 +30,10 @@ def split(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     split by itself; one that is not finite has a size that is not.
     """
     largest = values.abs().amax(dim=-1, keepdim=True).clamp_(min=SMALLEST)
-    whole = values.div_(largest).mul_(_STEPS).add_(_ROUNDING).view(torch.int32)
-    rows = torch.empty((2, *whole.shape), dtype=torch.uint8)
+    whole = values.mul_(largest.reciprocal().mul_(_STEPS)).add_(_ROUNDING).view(torch.int32)
+    shifts = _SHIFTS.view(2, *[1] * whole.dim())
     # Conversion to a byte keeps the lowest eight bits.
-    rows[0].copy_(whole)
-    rows[1].copy_(whole.bitwise_right_shift_(8))
-    return rows, largest
+    return torch.bitwise_right_shift(whole, shifts).to(torch.uint8), largest
 
 
 def joined(products: torch.Tensor, largest: torch.Tensor) -> torch.Tensor:

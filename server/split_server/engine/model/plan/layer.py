@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
+from split_server.engine.linears.shared import Product
 from split_server.engine.model.packed import Attends
 from split_server.engine.model.plan.rope import Turn
 from split_server.engine.model.plan.stream import HeadNorm, Norm, Stream
-
-# [1, n, in] to [1, n, out].
-Product = Callable[[torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,8 @@ class Attention:
             self.window,
             self.softcap,
         )
-        return self.out(attended.view(1, rows, -1))
+        # Attention over several rows comes head by head.
+        return self.out(attended.reshape(1, rows, -1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from split_server.engine.linears.shared import one_product
-from split_server.engine.model.plan.layer import Attention, GatedMlp, Layer, Product
+from split_server.engine.linears.shared import Product, factored_product, one_product
+from split_server.engine.model.plan.layer import Attention, GatedMlp, Layer
 from split_server.engine.model.plan.stream import HeadNorm, Norm
 
 # Others have layers of another shape: parallel blocks, norms with a mean, no gate.
@@ -49,27 +49,30 @@ class Reader:
         after, before = layer.post_attention_layernorm, layer.post_attention_layernorm
         if around:
             before = layer.pre_feedforward_layernorm
+        qkv, qkv_factors = factored_product(_layers(layer.self_attn, _QKV, "qkv_proj"))
+        gate_up, gate_factors = factored_product(_layers(layer.mlp, _GATE_UP, "gate_up_proj"))
         return Layer(
-            before_attention=self.norm(layer.input_layernorm),
-            attention=self._attention(index, layer.self_attn),
+            before_attention=self.norm(layer.input_layernorm, qkv_factors),
+            attention=self._attention(index, layer.self_attn, qkv),
             after_attention=self.norm(after) if around else None,
-            before_mlp=self.norm(before),
-            mlp=_mlp(layer.mlp),
+            before_mlp=self.norm(before, gate_factors),
+            mlp=_mlp(layer.mlp, gate_up),
             after_mlp=self.norm(layer.post_feedforward_layernorm) if around else None,
             factor=float(getattr(layer, "residual_multiplier", 1.0)),
         )
 
-    def norm(self, norm: Any) -> Norm:
-        """A norm over the whole row."""
-        return Norm(self._norm_weight(norm), _eps(norm))
+    def norm(self, norm: Any, factors: torch.Tensor | None = None) -> Norm:
+        """A norm over the whole row, whose results are multiplied by ``factors`` [H]."""
+        weight = self._norm_weight(norm)
+        return Norm(weight if factors is None else weight * factors, _eps(norm))
 
-    def _attention(self, index: int, attention: Any) -> Attention:
+    def _attention(self, index: int, attention: Any, qkv: Product) -> Attention:
         config, width = self._config, int(attention.head_dim)
         heads, kv_heads = int(config.num_attention_heads), int(config.num_key_value_heads)
         of_config = self._family in _WINDOW_OF_CONFIG
         return Attention(
             index=index,
-            qkv=_product(attention, _QKV, "qkv_proj"),
+            qkv=qkv,
             out=one_product([attention.o_proj]),
             heads=heads,
             kv_heads=kv_heads,
@@ -97,19 +100,15 @@ def _eps(norm: Any) -> float:
     return float(norm.eps if hasattr(norm, "eps") else norm.variance_epsilon)
 
 
-def _mlp(mlp: Any) -> GatedMlp:
+def _mlp(mlp: Any, gate_up: Product) -> GatedMlp:
     activation = mlp.activation_fn if hasattr(mlp, "activation_fn") else mlp.act_fn
-    return GatedMlp(
-        gate_up=_product(mlp, _GATE_UP, "gate_up_proj"),
-        down=one_product([mlp.down_proj]),
-        activation=_function(activation),
-    )
+    return GatedMlp(gate_up, one_product([mlp.down_proj]), _function(activation))
 
 
-def _product(module: Any, names: Sequence[str], together: str) -> Product:
-    if hasattr(module, together):
-        return one_product([getattr(module, together)])
-    return one_product([getattr(module, name) for name in names])
+def _layers(module: Any, names: Sequence[str], together: str) -> list[torch.nn.Module]:
+    """Those that have the input of ``names``, where the family has one for all of them or each."""
+    names = [together] if hasattr(module, together) else names
+    return [getattr(module, name) for name in names]
 
 
 def _function(activation: Any) -> Callable[[torch.Tensor], torch.Tensor]:
