@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from split_server.checkpoint.families import EMBEDDING, HEAD
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.safetensors_index import TensorSlice
 from split_server.engine.linears.quantize import held_bytes
+from split_server.engine.linears.siblings import leader
 from split_server.errors import ModelTooLarge
 from split_server.memory.limit import MemoryLimit, Room
 
@@ -33,8 +35,8 @@ class WeightsNeed:
 def weights_need(checkpoint: Checkpoint, item_bytes: int, *, int8: bool = False) -> WeightsNeed:
     """Weights of the middle with ``item_bytes`` a value, of ``int8`` matrices what those hold.
 
-    Tensors of another dtype are converted before the embedding table is dropped; int8 matrices are
-    made from the others, those with the same input together.
+    Tensors of another dtype are converted before the embedding table is dropped; matrices with the
+    same input are made one, or int8, together, while they are still there.
     """
     tensors = checkpoint.tensors.values()
     middle = {
@@ -43,7 +45,7 @@ def weights_need(checkpoint: Checkpoint, item_bytes: int, *, int8: bool = False)
     converted = any(_ITEM_BYTES[tensor.dtype] != item_bytes for tensor in tensors)
     kept = _int8_bytes(middle, item_bytes) if int8 else _bytes(middle.values(), item_bytes)
     loaded = _bytes(tensors, item_bytes) if converted else kept
-    largest = max((_bytes([tensor], item_bytes) for tensor in middle.values()), default=0)
+    largest = max(_together(middle, item_bytes).values(), default=0)
     peak = loaded + (kept if converted and int8 else 0) + largest + _BESIDES
     mapped = sum(file.stat().st_size for file in checkpoint.weight_files)
     return WeightsNeed(kept, peak, mapped)
@@ -54,6 +56,15 @@ def check_weights(name: str, need: WeightsNeed, limit: MemoryLimit) -> None:
     for room in limit.rooms():
         if need.loading(room) > room.free:
             raise ModelTooLarge(name, need.loading(room), room.free, room.source)
+
+
+def _together(middle: Mapping[str, TensorSlice], item_bytes: int) -> Counter[tuple[str, str]]:
+    """Bytes of the layers that have the same input, by their block and the first one's name."""
+    sizes: Counter[tuple[str, str]] = Counter()
+    for name, tensor in middle.items():
+        block, _, layer = name.rpartition(".")[0].rpartition(".")
+        sizes[block, leader(layer)] += _bytes([tensor], item_bytes)
+    return sizes
 
 
 def _int8_bytes(middle: Mapping[str, TensorSlice], item_bytes: int) -> int:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import torch
 
-
 # [..., in] to [..., out].
 Product: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 

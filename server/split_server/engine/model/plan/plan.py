@@ -21,7 +21,7 @@ class DecodePlan:
 
     def __init__(self, module: Any, dtype: torch.dtype, wide: bool) -> None:
         reader = Reader(module, dtype)
-        self._dtype, self._wide = dtype, wide
+        self._dtype, self.wide = dtype, wide
         self._rotary = module.rotary_emb
         self._factor = float(getattr(module, "embedding_multiplier", 1.0))
         types = getattr(module.config, "layer_types", None)
@@ -37,20 +37,18 @@ class DecodePlan:
 
     def stream_of(self, rows: torch.Tensor) -> Stream:
         """Of rows [1, n, H] as a layer is given them."""
-        return Stream(rows.float() if self._wide else rows)
+        return Stream(rows.float() if self.wide else rows)
 
     def turns(self, rows: torch.Tensor, positions: torch.Tensor) -> list[Turn]:
         """For each layer, of rows at ``positions`` [1, n]."""
-        like = rows.float() if self._wide else rows
+        like = rows.float() if self.wide else rows
         known = {
             kind: Turn(*self._rotary(like, positions, *(() if kind is None else (kind,))))
             for kind in set(self._types)
         }
         return [known[kind] for kind in self._types]
 
-    def hidden(
-        self, rows: torch.Tensor, positions: torch.Tensor, attends: Attends
-    ) -> torch.Tensor:
+    def hidden(self, rows: torch.Tensor, positions: torch.Tensor, attends: Attends) -> torch.Tensor:
         """Final-norm hidden states [1, n, H] of rows [1, n, H] at ``positions`` [1, n]."""
         stream = self.stream(rows)
         for layer, turn in zip(self.layers, self.turns(rows, positions), strict=True):

@@ -32,7 +32,7 @@ class Norm:
 
 
 class HeadNorm:
-    """The same for heads [1, heads, n, D], each with a weight of its own: ``weights`` [heads, D]."""
+    """The same for heads [1, heads, n, D] with ``weights`` [heads, D]."""
 
     def __init__(self, weights: torch.Tensor, eps: float) -> None:
         self._weights = weights.detach().float()[:, None]
