@@ -75,7 +75,8 @@ def tiny_service(
     clock: Callable[[], float] = options.pop("clock", lambda: 0.0)
     reuse: Reuse | None = options.get("reuse")
     runs = None if reuse is None else reuse.pool
-    room = ByteBudget(budget or BudgetLimits(), backbone.info.kv_bytes_per_position, runs=runs)
+    size = backbone.info.kv_bytes_per_position
+    room = options.pop("room", None) or ByteBudget(budget or BudgetLimits(), size, runs=runs)
     store = SessionStore(limits or StoreLimits(), room, clock=clock)
     return TinySessions(StepAdmission(engine, store, MANIFEST, **options))
 

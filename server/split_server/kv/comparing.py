@@ -44,9 +44,9 @@ def _of_span(cache: KVCache, span: Span, first: int) -> float:
     span.run.wait()
     worst = 0.0
     part = slice(first - span.run.start, span.end - span.run.start)
-    for layer, kept in zip(cache.layers, span.run.layers, strict=True):
-        for right, known in ((layer.keys, kept[0]), (layer.values, kept[1])):
-            worst = max(worst, _of_rows(right[0, :, first : span.end], known[:, part]))
+    for index, kept in zip(range(len(cache.layers)), span.run.layers, strict=True):
+        for right, known in zip(cache.rows(index, first, span.end), kept, strict=True):
+            worst = max(worst, _of_rows(right, known[:, part]))
     return worst
 
 

@@ -30,18 +30,15 @@ def copied(cache: KVCache, start: int, end: int) -> Copied:
 
     Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
     """
-    first = cache.layers[0].keys
+    first = cache.rows(0, start, end).keys
     if first.device.type == "cuda":
         return _fetched(cache, start, end)
-    shapes = []
-    for layer in cache.layers:
-        _, heads, _, width = layer.keys.shape
-        shapes.append((2, heads, end - start, width))
     with torch.no_grad():
-        slab = new_slab(shapes, first.dtype)
-        for layer, (keys, values) in zip(cache.layers, slab, strict=True):
-            keys.copy_(layer.keys[0, :, start:end])
-            values.copy_(layer.values[0, :, start:end])
+        rows = [cache.rows(index, start, end) for index in range(len(cache.layers))]
+        slab = new_slab([(2, *own.keys.shape) for own in rows], first.dtype)
+        for own, (keys, values) in zip(rows, slab, strict=True):
+            keys.copy_(own.keys)
+            values.copy_(own.values)
     return Copied(slab, None)
 
 

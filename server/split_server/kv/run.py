@@ -17,7 +17,7 @@ from split_server.kv.buffers import Shape, new_buffer
 MOST_POSITIONS = 256
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Run:
     """Positions from ``start`` to ``end`` that follow those of ``parent``, which ends behind
     ``start`` or with it.

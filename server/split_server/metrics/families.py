@@ -130,8 +130,24 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     yield _gauge(
         "split_kv_pinned_bytes", "Bytes of kept runs that are pinned.", reuse.pool.pinned_by()
     )
+    yield from _shared(reuse)
     yield from _tiers(reuse)
     yield from _disk_families(counts)
+
+
+def _shared(reuse: Reuse) -> Iterator[Metric]:
+    """Of beginnings that sessions hold in common."""
+    sharing = reuse.sharing
+    yield _gauge(
+        "split_kv_segment_bytes",
+        "Bytes of beginnings that several sessions hold in common.",
+        0 if sharing is None else sharing.bytes,
+    )
+    yield _gauge(
+        "split_kv_segment_sessions",
+        "Sessions that hold their beginning in common with others.",
+        0 if sharing is None else sharing.sessions,
+    )
 
 
 def _tiers(reuse: Reuse) -> Iterator[Metric]:

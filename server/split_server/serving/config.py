@@ -186,6 +186,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         maximum=1e7,
         group=_LIMITS,
     )
+    kv_share: str = option(
+        "off",
+        help="auto: sessions of one token that begin with the same long prompt hold it once and "
+        "read it together, from as many of them on as measures as a gain at the start",
+        choices=("off", "auto"),
+    )
     kv_groups: tuple[str, ...] = option(
         (),
         help="group of tokens and paired devices that may share the beginnings of their prompts, "

@@ -25,6 +25,7 @@ from split_server.sessions.keeping.copies import Copies
 from split_server.sessions.keeping.forgetting import Forgetting
 from split_server.sessions.keeping.naming import Naming
 from split_server.sessions.keeping.publishing import Publishing
+from split_server.sessions.keeping.sharing import Sharing
 from split_server.sessions.keeping.taking_in import TakingIn
 from split_server.sessions.session import Session
 from split_server.threads import Threads
@@ -47,7 +48,8 @@ class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
     people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
     ``public``: what ``PUBLIC`` publishes is found by everybody; ``audit``: what is kept is compared
-    with what is computed again; ``disk``: what outlives the process, None without.
+    with what is computed again; ``disk``: what outlives the process, None without; ``sharing``:
+    common beginnings that sessions hold once, None where each has its own.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class Reuse:
         public: bool = False,
         audit: Audit | None = None,
         disk: DiskTier | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
         self.pool = pool
+        self.sharing = sharing
         self.audit = audit
         self.disk = disk
         # Told of what is dropped on request.
@@ -74,7 +78,9 @@ class Reuse:
         copies = Copies(pool, naming, disk)
         self._forgetting = Forgetting(pool, disk, copies, threads)
         self._publishing = Publishing(copies, naming, self._forgetting, disk, threads)
-        self._taking_in = TakingIn(pool, naming, self._publishing, threads, device, audit, disk)
+        self._taking_in = TakingIn(
+            pool, naming, self._publishing, threads, device, audit, disk, sharing
+        )
 
     @property
     def taken(self) -> Counter[str]:

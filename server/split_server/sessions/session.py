@@ -30,7 +30,7 @@ class Framing:
     reply: asyncio.Future[bytes] | None = None
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Session:
     """``chain``: digests of every prefix of the rows in ``cache``; both hold the same positions
     while no step runs.

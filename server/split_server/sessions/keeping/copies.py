@@ -121,7 +121,7 @@ class Copies:
         parent: Run | None,
     ) -> Run | None:
         cache, names = session.cache, names.part(end)
-        size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
+        size = cache.row_bytes * (end - start)
         if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
         digests = b"".join(digest(position) for position in range(start + 1, end + 1))

@@ -15,6 +15,7 @@ from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.audit import Audit
 from split_server.sessions.keeping.naming import Naming
 from split_server.sessions.keeping.publishing import Publishing
+from split_server.sessions.keeping.sharing import Segment, Sharing
 from split_server.sessions.keeping.worth import WORTH_LOOKING
 from split_server.sessions.session import Session
 from split_server.threads import Threads
@@ -28,7 +29,8 @@ _log = logging.getLogger(__name__)
 
 class TakingIn:
     """``pool`` and ``disk`` have what is kept; ``device``: of the sessions' caches; ``audit``: has
-    some of it computed all the same; ``publishing``: keeps what a session gives up for it.
+    some of it computed all the same; ``publishing``: keeps what a session gives up for it;
+    ``sharing``: has sessions hold common beginnings once, None where each has its own.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class TakingIn:
         device: torch.device,
         audit: Audit | None,
         disk: DiskTier | None,
+        sharing: Sharing | None = None,
     ) -> None:
         self._pool = pool
         self._naming = naming
@@ -48,6 +51,7 @@ class TakingIn:
         self._device = device
         self._audit = audit
         self._disk = disk
+        self._sharing = sharing
         # Positions that were taken in: asked for by their device, sent in vain, waited for, or read
         # from disk before, whichever way they were found.
         self.taken: Counter[str] = Counter()
@@ -60,6 +64,8 @@ class TakingIn:
 
         ``waited_from``: positions that were known before the step waited for another one.
         """
+        if self._sharing is not None:
+            self._sharing.join(session)
         self._publishing.keep_cut_off(session, start)
         finds = self._naming.looks(session)
         if len(digests) <= WORTH_LOOKING or not finds:
@@ -103,11 +109,18 @@ class TakingIn:
         in behind ``start``, by a thread of its own; its chain names them. On the event loop.
         """
 
+        sharing = self._sharing
+        segment = None if sharing is None else sharing.segment_for(session, spans)
+
         def work() -> int:
             self._publishing.keep_cut_off(session, start)
-            return self._adopt(session, start, spans, spans[-1].end)
+            return self._adopt(session, start, spans, spans[-1].end, segment)
 
-        held = await self._threads.run(work)
+        try:
+            held = await self._threads.run(work)
+        finally:
+            if sharing is not None and segment is not None:
+                sharing.settle(segment)
         self._count("asked", start, held, spans)
         if held > start:
             chained = b"".join(span.digests for span in spans)
@@ -150,16 +163,33 @@ class TakingIn:
         self.taken["disk"] += read
         self.taken[kind] += held - start - read
 
-    def _adopt(self, session: Session, start: int, spans: list[Span], room: int) -> int:
-        behind = [span for span in spans if span.end > start]
-        if not behind:
+    def _adopt(
+        self,
+        session: Session,
+        start: int,
+        spans: list[Span],
+        room: int,
+        segment: Segment | None = None,
+    ) -> int:
+        """Positions that ``session`` holds after ``spans`` were taken in behind ``start``, as far
+        as ``segment`` goes by standing on it.
+        """
+        if not spans or spans[-1].end <= start:
             return start
+        held, sharing = start, self._sharing
         try:
-            adopt(session.cache, start, behind, room, self._device)
+            if sharing is not None and segment is not None and start < segment.end:
+                held = sharing.stand(session, start, segment, spans)
+            behind = [span for span in spans if span.end > held]
+            if behind:
+                adopt(session.cache, held, behind, room, self._device)
         # Whatever is wrong with a copy, the rows can still be computed.
         except Exception as error:  # noqa: BLE001
             _log.warning("kept keys and values were not taken in: %s", type(error).__name__)
+            session.cache.truncate(start)
             return start
+        if sharing is not None:
+            sharing.adopted(session, spans)
         known = min(session.published, start)
         # What memory alone has is looked at again when more is kept: it may go to disk then.
         lasting = not self._publishing.writes(session) or all(span.run.to_disk for span in spans)
