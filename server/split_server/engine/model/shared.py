@@ -47,15 +47,16 @@ def attend_shared(
     """
     kv_heads = keys.shape[1]
     folded = [_folded(own.query, kv_heads) for own in sessions]
-    together = folded[0] if len(folded) == 1 else torch.cat(folded, dim=2)
-    whole = _part(together, keys, values, scaling)
-    sizes = [query.shape[2] for query in folded]
-    shared = zip(torch.split(whole.out, sizes, 2), torch.split(whole.logsum, sizes, 2), strict=True)
-    found = []
-    for own, query, part in zip(sessions, folded, shared, strict=True):
-        merged = _merged(Part(*part), _own(own, query, scaling, masks))
-        found.append(_unfolded(merged, own.query))
-    return found
+    shared = _part(_joined(folded), keys, values, scaling)
+    parts = [_own(own, query, scaling, masks) for own, query in zip(sessions, folded, strict=True)]
+    behind = Part(_joined([part.out for part in parts]), _joined([part.logsum for part in parts]))
+    rows = torch.split(_merged(shared, behind), [query.shape[2] for query in folded], 2)
+    return [_unfolded(part, own.query) for part, own in zip(rows, sessions, strict=True)]
+
+
+def _joined(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    """One after the other along their rows."""
+    return tensors[0] if len(tensors) == 1 else torch.cat(list(tensors), 2)
 
 
 def _own(own: Own, query: torch.Tensor, scaling: float, masks: Masks) -> Part:
