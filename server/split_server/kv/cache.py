@@ -6,6 +6,7 @@ from transformers import DynamicCache
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.growing import GrowingLayer
+from split_server.kv.lineage import Lineage
 
 
 class KVCache(DynamicCache):  # type: ignore[misc]
@@ -14,7 +15,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     A cache of Hugging Face's as far as ``generate`` and ``crop`` go, for one sequence. It is built
     without the model's config, so that sliding-window layers keep every position too: a window
     layer cannot be rolled back past its window. ``pool``: where the buffers come from and go to;
-    without one they are freed.
+    without one they are freed. ``lineage``: which of the rows stand on rows that are not exact.
     """
 
     layers: list[GrowingLayer]
@@ -24,6 +25,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._pool = BufferPool(0) if pool is None else pool
         self.layer_class_to_replicate = lambda: GrowingLayer(self._pool)
         self._length = 0
+        self.lineage = Lineage()
 
     @property
     def length(self) -> int:
@@ -70,6 +72,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; layers that hold fewer are left as they are."""
         self._length = min(self._length, length)
+        self.lineage.cut(length)
         for layer in self.layers:
             layer.truncate(length)
 
@@ -77,6 +80,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Drop the last ``-tokens_to_remove`` positions, as Hugging Face asks for it."""
         super().crop(tokens_to_remove)
         self._length = min(self._length, self.get_seq_length())
+        self.lineage.cut(self._length)
 
     def reset(self) -> None:
         """Hold nothing, as Hugging Face asks for it."""
@@ -85,5 +89,6 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def release(self) -> None:
         """Give all buffers to the pool; the cache is empty and may be used again."""
         self._length = 0
+        self.lineage.cut(0)
         for layer in self.layers:
             layer.release()

@@ -21,7 +21,7 @@ from split_server.kv_disk.pause import Pause
 from split_server.kv_disk.reader import Reader
 from split_server.kv_disk.run_file import NONCE_BYTES, Header, file_name
 from split_server.kv_disk.salts import SaltFile
-from split_server.kv_disk.seal import sealed_file, sealed_size
+from split_server.kv_disk.seal import dtype_name, sealed_file, sealed_size
 from split_server.kv_disk.waiting import MOST, Waiting
 
 
@@ -147,4 +147,7 @@ class Writer:
             sealed=sealed_size(run),
             nonce=secrets.token_bytes(NONCE_BYTES),
             names=run.names,
+            tier=run.tier,
+            dtype=dtype_name(run),
+            coded=bool(run.scales),
         )

@@ -29,6 +29,7 @@ from split_server.sessions.keeping.taking_in import TakingIn
 from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.probe import Probe
+from split_wire.tiers import Tier
 
 _HOST = torch.device("cpu")
 
@@ -47,7 +48,8 @@ class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
     people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
     ``public``: what ``PUBLIC`` publishes is found by everybody; ``audit``: what is kept is compared
-    with what is computed again; ``disk``: what outlives the process, None without.
+    with what is computed again; ``disk``: what outlives the process, None without; ``tiers``: in
+    which sessions may have theirs kept.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Reuse:
         public: bool = False,
         audit: Audit | None = None,
         disk: DiskTier | None = None,
+        tiers: tuple[Tier, ...] = ("exact",),
     ) -> None:
         self.pool = pool
         self.audit = audit
@@ -70,7 +73,10 @@ class Reuse:
             audit.also_removed = disk.remove
         # One, so that copies never take more than one processor from the model.
         self._threads = threads = Threads("kv", 1)
-        self._naming = naming = Naming(namespaces, strangers, public=public, audit=audit)
+        self.tiers = tiers
+        self._naming = naming = Naming(
+            namespaces, strangers, public=public, audit=audit, tiers=tiers
+        )
         copies = Copies(pool, naming, disk)
         self._forgetting = Forgetting(pool, disk, copies, threads)
         self._publishing = Publishing(copies, naming, self._forgetting, disk, threads)
@@ -82,6 +88,11 @@ class Reuse:
         read from disk before, whichever way they were found.
         """
         return self._taking_in.taken
+
+    @property
+    def taken_tiers(self) -> Counter[Tier]:
+        """The same positions by the tiers that they came from."""
+        return self._taking_in.of_tier
 
     @property
     def parking(self) -> set[asyncio.Task[None]]:
@@ -96,11 +107,18 @@ class Reuse:
         """Names of a session of ``principal`` that nobody else publishes or finds."""
         return self._naming.apart(principal)
 
-    def name(self, session: Session, salt: str | None, share: Share | None = None) -> None:
+    def name(
+        self,
+        session: Session,
+        salt: str | None,
+        share: Share | None = None,
+        takes: Tier = "exact",
+    ) -> None:
         """What ``session`` computes is kept for sessions of its principal and ``salt``, what it
-        ``share``-s for those of the group; it finds that and what is public.
+        ``share``-s for those of the group; it finds that and what is public, in no worse tier than
+        it ``takes``.
         """
-        self._naming.name(session, salt, share)
+        self._naming.name(session, salt, share, takes)
 
     def pinnable(self, principal: str) -> int:
         """Bytes that ``principal`` may have pinned at a time."""

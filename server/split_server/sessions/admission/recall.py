@@ -12,6 +12,7 @@ from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
 from split_wire.errors import CacheFull
 from split_wire.probe import Probe
+from split_wire.tiers import Tier
 
 
 class Recall:
@@ -22,12 +23,18 @@ class Recall:
         self._store = store
         self._entrance = entrance
 
-    def keep(self, session: Session, salt: str | None = None, share: Share | None = None) -> None:
+    def keep(
+        self,
+        session: Session,
+        salt: str | None = None,
+        share: Share | None = None,
+        takes: Tier = "exact",
+    ) -> None:
         """What ``session`` computes is kept, and found by later ones of the same ``salt``, what it
-        ``share``-s by those of the group.
+        ``share``-s by those of the group, in no worse tier than each of them ``takes``.
         """
         if self._reuse is not None:
-            self._reuse.name(session, salt, share)
+            self._reuse.name(session, salt, share, takes)
 
     async def erase(self, session: Session) -> None:
         """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""

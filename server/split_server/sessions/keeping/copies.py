@@ -6,7 +6,7 @@ import logging
 import threading
 
 from split_server.kv.block_key import BLOCK, BlockNames
-from split_server.kv.copying import copied
+from split_server.kv.copying import copied, copied_bytes
 from split_server.kv.run import Run, block_ends, pieces
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
@@ -63,7 +63,7 @@ class Copies:
         digest: DigestAt,
     ) -> int:
         """:meth:`keep` of positions on one side of what is shared."""
-        parent, start = self._parent(session, known, end, digest)
+        parent, start = self._parent(session, names, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -77,14 +77,16 @@ class Copies:
         return end
 
     def _parent(
-        self, session: Session, known: int, end: int, digest: DigestAt
+        self, session: Session, kept: BlockNames, known: int, end: int, digest: DigestAt
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
-        of the principal kept meanwhile counts as well, and what is public.
+        of the principal kept meanwhile counts as well, in no worse tier than that of ``kept``, and
+        what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
+        looks = self._naming.looks(session, kept.tier)
         for position in sorted({*ends} - {0}, reverse=True):
-            for names in self._naming.looks(session):
+            for names in looks:
                 run = self._pool.find(names.name(position, digest(position)))
                 if run is not None and self._followed(session, run, position):
                     return run, position
@@ -121,25 +123,29 @@ class Copies:
         parent: Run | None,
     ) -> Run | None:
         cache, names = session.cache, names.part(end)
-        size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
+        quantised = names.tier != "exact" and session.keeps == "int8"
+        size = copied_bytes(cache, start, end, quantised=quantised)
         if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
         digests = b"".join(digest(position) for position in range(start + 1, end + 1))
         named = {
             position: names.name(position, digest(position)) for position in block_ends(start, end)
         }
-        layers, done = copied(cache, start, end)
+        made = copied(cache, start, end, quantised=quantised)
         run = Run(
             names.owner,
             start,
             end,
             digests,
             named,
-            layers,
+            made.layers,
             parent,
-            copied=done,
+            copied=made.done,
             space=names.space,
             to_disk=session.to_disk,
+            tier=names.tier,
+            scales=[*made.scales],
+            expands_to=cache.layers[0].keys.dtype if quantised else None,
         )
         with self.adding:
             if session.withheld:

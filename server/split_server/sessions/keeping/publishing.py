@@ -99,8 +99,8 @@ class Publishing:
         if end - start >= WORTH_LOOKING and kept < end and whole:
             kept = self._copies.keep(session, names, kept, end, session.chain.at)
         if start < kept <= end:
-            ends = block_ends(start, kept)
-            session.traces.add(names.name(at, session.chain.at(at)) for at in ends)
+            ends, exact = block_ends(start, kept), names.in_tier("exact")
+            session.traces.add(exact.name(at, session.chain.at(at)) for at in ends)
 
     def _begin(self, work: Coroutine[None, None, None]) -> bool:
         """Whether ``work`` is under way; not where there is no event loop any more."""
