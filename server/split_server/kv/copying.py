@@ -67,7 +67,7 @@ def copied_bytes(cache: KVCache, start: int, end: int, *, quantised: bool) -> in
 
 
 def _shapes(cache: KVCache, count: int) -> list[Shape]:
-    shapes = []
+    shapes: list[Shape] = []
     for layer in cache.layers:
         _, heads, _, width = layer.keys.shape
         shapes.append((2, heads, count, width))

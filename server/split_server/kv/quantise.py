@@ -65,7 +65,7 @@ def parts_of(codes: torch.Tensor, scales: torch.Tensor) -> Coded:
     return Coded(
         codes.select(-4, 0),
         codes.select(-4, 1),
-        of_keys.unflatten(-1, (of_keys.shape[-1] // width, width)),
+        of_keys.view(*of_keys.shape[:-1], of_keys.shape[-1] // width, width),
         scales[..., scales.shape[-1] - count :].unsqueeze(-1),
     )
 
@@ -138,7 +138,7 @@ def _blocks_of(start: int, first: int, last: int) -> slice:
 
 def _blocks(rows: torch.Tensor, size: int) -> torch.Tensor:
     """``rows`` [..., n, head_dim] as [..., blocks, size, head_dim]."""
-    return rows.unflatten(-2, (rows.shape[-2] // size, size))
+    return rows.view(*rows.shape[:-2], rows.shape[-2] // size, size, rows.shape[-1])
 
 
 @cache

@@ -62,6 +62,27 @@ class Writer:
                 return
             self._pause.passed()
 
+    def put(self, run: Run) -> bool:
+        """Whether ``run``, which need not be in the pool, is on disk now with what it follows.
+
+        Raises OSError, MemoryError.
+        """
+        if not self._pause.over:
+            return False
+        try:
+            if run.parent is not None and self._pool.knows(run.parent.names[run.parent.end]):
+                self._chain(run.parent.names[run.parent.end])
+            header = self._header(run, run.names[run.end])
+            keys = self._salts.keys_of(run.owner)
+            if header is None or keys is None:
+                return False
+            self._index.writes(header)
+            return self._put(header, sealed_file(run, header, keys.cipher))
+        except OSError as error:
+            self._counts.failed["write"] += 1
+            self._pause.failed(reason(error))
+            raise
+
     def shorten(self, entry: Entry, end: int) -> None:
         """Have a file of the positions of ``entry`` up to ``end`` in place of it; whatever happens,
         the longer one is gone.

@@ -25,6 +25,7 @@ from split_server.sessions.keeping.copies import Copies
 from split_server.sessions.keeping.forgetting import Forgetting
 from split_server.sessions.keeping.naming import Naming
 from split_server.sessions.keeping.publishing import Publishing
+from split_server.sessions.keeping.setting_aside import SettingAside
 from split_server.sessions.keeping.taking_in import TakingIn
 from split_server.sessions.session import Session
 from split_server.threads import Threads
@@ -80,6 +81,7 @@ class Reuse:
         copies = Copies(pool, naming, disk)
         self._forgetting = Forgetting(pool, disk, copies, threads)
         self._publishing = Publishing(copies, naming, self._forgetting, disk, threads)
+        self._setting_aside = SettingAside(copies, naming, disk, threads)
         self._taking_in = TakingIn(pool, naming, self._publishing, threads, device, audit, disk)
 
     @property
@@ -181,6 +183,15 @@ class Reuse:
         where there is nothing to publish, and ``done`` is never called. On the event loop.
         """
         return self._publishing.park(session, done)
+
+    def set_aside(self, session: Session, done: Callable[[], None]) -> bool:
+        """Keep what a session holds that makes way for others' memory, in less of it or on disk,
+        then call ``done``; False where there is nothing of that, and ``done`` is never called. On
+        the event loop.
+        """
+        if not self._setting_aside.pays(session):
+            return False
+        return self._publishing.begin(self._setting_aside.set_aside(session, done))
 
     def give_up(self, names: BlockNames) -> None:
         """Have nothing kept under ``names``, which are one session's alone. On the event loop."""

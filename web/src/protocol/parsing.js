@@ -14,7 +14,7 @@ import { VERSION } from './messages.js';
 import { probeField } from './probe.js';
 import { INTERACTIVE_ROWS, rowsAsked } from './steps/returned.js';
 import { wireDtype } from './tensor.js';
-import { cacheAsked, tiersField } from './tiers.js';
+import { cacheAsked, tiersField } from './steps/tiers.js';
 
 /** @typedef {import('./frame.js').Frame} Frame */
 /** @typedef {import('./messages.js').ClientMessage} ClientMessage */

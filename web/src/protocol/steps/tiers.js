@@ -1,6 +1,6 @@
 // Tiers of kept keys and values: how near they are to those of the plain computation.
-import { MalformedMessage, UnknownCache } from './errors.js';
-import { Fields } from './fields.js';
+import { MalformedMessage, UnknownCache } from '../errors.js';
+import { Fields } from '../fields.js';
 
 /**
  * What a device may ask for: the worst tier that it takes, or nothing kept at all.
