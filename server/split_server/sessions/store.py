@@ -185,10 +185,11 @@ class SessionStore:
                 break
             if not self._set_aside(other):
                 self.lose(other, kept=False)
-        full = self._refusal(claim, ()) if self._parking and not self._room.fits(claim) else None
-        if full is not None:
-            # Their memory is free in a moment.
-            raise full.later(SHORTEST_RETRY)
+        if self._parking and not self._room.fits(claim):
+            refusal = self._refusal(claim, ())
+            if refusal is not None:
+                # Their memory is free in a moment.
+                raise refusal.later(SHORTEST_RETRY)
 
     def _refusal(self, claim: Claim, others: Collection[Session]) -> CacheFull | None:
         """What refuses ``claim`` even with ``others`` gone, None where nothing does."""
