@@ -36,8 +36,8 @@ from split_wire.client import (
     StepFailed,
 )
 from split_wire.digest import PrefixChain
-from split_wire.messages import Cache
 from split_wire.tensor import Tensor, WireDtype
+from split_wire.tiers import Cache
 from tests import oracle
 
 MANIFEST = "manifest-of-the-test"

@@ -188,7 +188,7 @@ def _reuse(sides: Sides, rounds: int) -> list[list[str]]:
     def keep() -> None:
         runs.clear()
         for start, end in pieces(0, _CONTEXT):
-            layers, done = copied(cache, start, end)
+            layers, done, _ = copied(cache, start, end)
             parent = runs[-1] if runs else None
             runs.append(Run("", start, end, b"", {}, layers, parent, copied=done))
 

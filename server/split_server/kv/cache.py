@@ -11,6 +11,7 @@ from transformers import DynamicCache
 
 from split_server.kv.buffers import BufferPool
 from split_server.kv.growing import GrowingLayer
+from split_server.kv.lineage import Lineage
 
 
 class Rows(NamedTuple):
@@ -26,7 +27,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     A cache of Hugging Face's as far as ``generate`` and ``crop`` go, for one sequence. It is built
     without the model's config, so that sliding-window layers keep every position too: a window
     layer cannot be rolled back past its window. ``pool``: where the buffers come from and go to;
-    without one they are freed.
+    without one they are freed. ``lineage``: which of the rows stand on rows that are not exact.
 
     The first :attr:`shared` positions may lie in another cache, :attr:`base`, which several have
     in common and nobody writes to meanwhile; the layers then hold what follows. ``generate`` knows
@@ -46,6 +47,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self.users: WeakSet[KVCache] = WeakSet()
         # Memory is set aside for all positions: :meth:`unshare` comes next.
         self.leaving = False
+        self.lineage = Lineage()
 
     @property
     def base(self) -> KVCache | None:
@@ -68,12 +70,18 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         return self._shared + min((layer.capacity for layer in self.layers), default=0)
 
     @property
-    def row_bytes(self) -> int:
-        """Bytes of a position over all layers; 0 before the first row."""
-        own = self.capacity - self._shared
-        if own:
-            return self.allocated_bytes // own
-        return 0 if self._base is None else self._base.row_bytes
+    def depth(self) -> int:
+        """How many layers it has."""
+        return len(self.layers) if self._base is None else self._base.depth
+
+    def like(self, index: int) -> torch.Tensor:
+        """Keys [1, kv_heads, n, head_dim] of some positions of a layer that holds any."""
+        keys: torch.Tensor | None = self.layers[index].keys if index < len(self.layers) else None
+        if keys is not None:
+            return keys
+        if self._base is None:
+            raise IndexError(index)
+        return self._base.like(index)
 
     def own(self, positions: int) -> int:
         """How many of the first ``positions`` the layers hold or are to hold."""
@@ -144,7 +152,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """New layers that hold the positions from ``start`` to ``end``."""
         copies = []
         with torch.no_grad():
-            for index in range(len(self.layers)):
+            for index in range(self.depth):
                 layer = GrowingLayer(self._pool)
                 copies.append(layer)
                 for first, last in self._pieces(start, end):
@@ -191,6 +199,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         if length < self._shared:
             # Less of the same positions: nothing has to be copied.
             self._shared = length
+        self.lineage.cut(length)
         for layer in self.layers:
             layer.truncate(length - self._shared)
         if not self._shared:
@@ -200,6 +209,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Drop the last ``-tokens_to_remove`` positions, as Hugging Face asks for it."""
         super().crop(tokens_to_remove)
         self._length = min(self._length, self.get_seq_length())
+        self.lineage.cut(self._length)
 
     def reset(self) -> None:
         """Hold nothing, as Hugging Face asks for it."""
@@ -208,5 +218,6 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def release(self) -> None:
         """Give all buffers to the pool; the cache is empty and may be used again."""
         self._length = 0
+        self.lineage.cut(0)
         self._release_layers([])
         self._leave_base()

@@ -166,6 +166,13 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "compute them only once; off keeps nothing",
         choices=("exact", "off"),
     )
+    kv_pool_dtype: str = option(
+        "model",
+        help="what is kept may be held as; int8: of those that ask for it as whole numbers of 8 "
+        "bits, half the bytes of bfloat16 and a quarter of float32, and no longer exact; everybody "
+        "else's stays in the model's dtype",
+        choices=("model", "int8"),
+    )
     kv_pool_bytes: int = option(
         0,
         help="bytes of what is kept for later sessions; 0 takes up to half of the caches' bytes, "

@@ -16,7 +16,7 @@ from split_server.engine.model.delta import Delta
 from split_server.engine.model.sharing_gain import least_sharing
 from split_server.engine.model.threads import on_passing_thread
 from split_server.kv.block_key import Namespaces
-from split_server.kv.comparing import bound_for
+from split_server.kv.comparing import bounds_for
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -121,7 +121,7 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         torch.__version__,
         transformers.__version__,
     )
-    bound = bound_for(backbone.dtype, rounded=config.quantize != "none")
+    bounds = bounds_for(backbone.dtype, rounded=config.quantize != "none")
     disk = _disk(config, room.runs)
     return Reuse(
         room.runs,
@@ -129,9 +129,10 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         frozenset({ANONYMOUS}),
         backbone.device,
         public=config.kv_warm is not None,
-        audit=Audit(room.runs, config.kv_audit, bound) if config.kv_audit else None,
+        audit=Audit(room.runs, config.kv_audit, bounds) if config.kv_audit else None,
         disk=disk,
         sharing=_sharing(config, model, room),
+        tiers=("exact", "int8") if config.kv_pool_dtype == "int8" else ("exact",),
     )
 
 

@@ -79,7 +79,7 @@ class StepAdmission:
         self._posting = Posting(engine, self.tasks, reuse)
         store.freed, store.settled = self._freed, self._entrance.settled
         if reuse is not None:
-            store.park = reuse.park
+            store.park, store.set_aside = reuse.park, reuse.set_aside
             store.given_up = reuse.give_up
 
     @property

@@ -19,6 +19,8 @@ class Usage:
         self._prompts = tuple(prompts)
         self._choices = choices
         self._cached: dict[int, int] = {}
+        # Of those the ones that are not exact.
+        self._approximate: dict[int, int] = {}
         self._completion = self._accepted = self._proposed = 0
         # By reply, where the draft came from that its tokens are compared with.
         self._sources: dict[int, str] = {}
@@ -35,6 +37,7 @@ class Usage:
             # What of the prompt was not computed for its first reply's first step was cached.
             cached = max(0, self._prompts[prompt] - event.prompt_computed)
             self._cached.setdefault(prompt, cached)
+            self._approximate.setdefault(prompt, min(cached, event.spared.inexact.total))
 
     def document(self) -> dict[str, Any]:
         """As OpenAI tells it."""
@@ -43,12 +46,18 @@ class Usage:
             "prompt_tokens": prompt,
             "completion_tokens": self._completion,
             "total_tokens": prompt + self._completion,
-            "prompt_tokens_details": {"cached_tokens": sum(self._cached.values())},
+            "prompt_tokens_details": self._prompt_details(),
             "completion_tokens_details": {
                 "accepted_prediction_tokens": self._accepted,
                 "rejected_prediction_tokens": self._proposed - self._accepted,
             },
         }
+
+    def _prompt_details(self) -> dict[str, int]:
+        """``approximate_tokens``: those cached that are not exact, named only where there are."""
+        details = {"cached_tokens": sum(self._cached.values())}
+        approximate = sum(self._approximate.values())
+        return details | ({"approximate_tokens": approximate} if approximate else {})
 
     def _count_prediction(self, index: int, event: TokenEvent) -> None:
         """Of what the request predicted, only what was tried counts."""

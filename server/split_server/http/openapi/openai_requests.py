@@ -22,6 +22,7 @@ from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PR
 from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
 from split_server.compat.openai.warm_request import MAX_PIN_SECONDS
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
+from split_wire.tiers import CACHES
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
@@ -31,6 +32,7 @@ _SAMPLING: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "cache_group": optional("string", maxLength=MAX_GROUP),
     "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
+    "cache": {"enum": [*CACHES, None]},
     "prompt_cache_retention": {"enum": [*RETENTIONS, None]},
     "prompt_cache_key": optional("string"),
     "stream": optional("boolean"),

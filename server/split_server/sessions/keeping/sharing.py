@@ -92,7 +92,8 @@ class Sharing:
         in; others that hold it already follow with their next steps. On the event loop.
         """
         for span in reversed(spans):
-            if span.end == span.run.end >= self._positions:
+            exact = span.run.tier == "exact"
+            if exact and span.end == span.run.end >= self._positions:
                 segment = self._segments.get((session.principal, span.run))
                 others = self._others(session, span.run)
                 if segment is None and len(others) + 1 >= self._least:

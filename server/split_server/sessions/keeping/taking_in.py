@@ -21,6 +21,7 @@ from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.digest import DIGEST_BYTES
 from split_wire.probe import Probe
+from split_wire.tiers import Tier
 
 # Names that are worked out on the event loop: about a tenth of a millisecond.
 _FEW = 64
@@ -55,6 +56,8 @@ class TakingIn:
         # Positions that were taken in: asked for by their device, sent in vain, waited for, or read
         # from disk before, whichever way they were found.
         self.taken: Counter[str] = Counter()
+        # The same by tier.
+        self.of_tier: Counter[Tier] = Counter()
 
     def taken_in(
         self, session: Session, start: int, digests: list[bytes], waited_from: int | None = None
@@ -72,9 +75,8 @@ class TakingIn:
             return start
         all_rows = start + len(digests)
         ends = range(all_rows - all_rows % BLOCK, start, -BLOCK)
-        spans = self._pool.hold(
-            [names.name(end, digests[end - start - 1]) for end in ends for names in finds]
-        )
+        named = [names.name(end, digests[end - start - 1]) for end in ends for names in finds]
+        spans = self._pool.hold(named, session.takes)
         if self._audit is not None and self._audit.takes(session, start, spans):
             return start
         try:
@@ -82,6 +84,7 @@ class TakingIn:
             waited = 0 if waited_from is None else max(0, held - max(start, waited_from))
             self.taken["waited"] += waited
             self._count("sent", start, held - waited, spans)
+            self._count_tiers(start, held, spans)
         finally:
             self._pool.let_go(spans)
         return held
@@ -122,6 +125,7 @@ class TakingIn:
             if sharing is not None and segment is not None:
                 sharing.settle(segment)
         self._count("asked", start, held, spans)
+        self._count_tiers(start, held, spans)
         if held > start:
             chained = b"".join(span.digests for span in spans)
             session.advance(0, _split(chained))
@@ -149,7 +153,7 @@ class TakingIn:
         asked = work() if few else await self._threads.run(work)
         if self._disk is not None:
             await self._disk.bring(asked)
-        return self._pool.hold([name for _, name in asked])
+        return self._pool.hold([name for _, name in asked], session.takes)
 
     def _count(self, kind: str, start: int, held: int, spans: list[Span]) -> None:
         """Count the positions behind ``start`` that were taken in, those from disk apart."""
@@ -162,6 +166,11 @@ class TakingIn:
                 span.run.fetched = False
         self.taken["disk"] += read
         self.taken[kind] += held - start - read
+
+    def _count_tiers(self, start: int, held: int, spans: list[Span]) -> None:
+        """Count the positions from ``start`` to ``held`` by the tiers that they came from."""
+        for span in spans:
+            self.of_tier[span.run.tier] += max(0, min(span.end, held) - max(span.start, start))
 
     def _adopt(
         self,
