@@ -20,10 +20,11 @@ def collapse_anonymous() -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     refused = 0
     for begin, end in list(_ranges(Path("/proc/self/maps").read_text())):
-        address, size = ctypes.c_void_p(begin), ctypes.c_size_t(end - begin)
-        libc.madvise(address, size, mmap.MADV_HUGEPAGE)
-        if libc.madvise(address, size, _MADV_COLLAPSE):
-            refused += end - begin
+        for page in range(begin, end, _HUGE):
+            address, size = ctypes.c_void_p(page), ctypes.c_size_t(_HUGE)
+            if libc.madvise(address, size, _MADV_COLLAPSE):
+                libc.madvise(address, size, mmap.MADV_HUGEPAGE)
+                refused += _HUGE
     return refused
 
 

@@ -13,17 +13,30 @@ from typing import Any
 from scripts.bench.step.other import other_name, other_worker
 from scripts.bench.workers import Worker
 from scripts.paths import ROOT
+from split_server.serving.config import ComputeConfig
+from split_settings.declare import settings_of
 
-STOCK, OURS, PLAIN, INT8 = "stock", "ours", "ours, plain", "ours, int8"
+STOCK, OURS, PLAIN = "stock", "ours", "ours, plain"
+INT8, INT4 = "ours, int8", "ours, int4"
 # What the server would be told; without options it chooses by itself.
 _OPTIONS: dict[str, dict[str, Any]] = {
     OURS: {},
     PLAIN: {"linears": "plain"},
     INT8: {"quantize": "int8"},
+    INT4: {"quantize": "int4"},
 }
-MINE = {"default": OURS, "plain": PLAIN, "int8": INT8}
+MINE = {"default": OURS, "plain": PLAIN, "int8": INT8, "int4": INT4}
 LLAMA_TYPES = ("f16", "bf16", "q8_0", "q4_0", "q4_K")
 _WRITTEN = ("f16", "bf16")
+
+
+def possible() -> list[str]:
+    """The names in ``MINE`` of what this tree's server can be told."""
+    told = next(one for one in settings_of(ComputeConfig) if one.name == "quantize")
+    quantized = told.details.choices or ()
+    return [
+        one for one, name in MINE.items() if _OPTIONS[name].get("quantize") in (None, *quantized)
+    ]
 
 
 def llama_name(kind: str) -> str:

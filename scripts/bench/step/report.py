@@ -16,7 +16,7 @@ from scripts.bench.step.figures import (
     ratios,
     series,
 )
-from scripts.bench.step.programs import INT8, OURS, PLAIN, STOCK, llama_name
+from scripts.bench.step.programs import INT4, INT8, OURS, PLAIN, STOCK, llama_name
 from scripts.bench.step.rounds import BUSY, PREFILL
 
 # What is set against what, where both took part; the other commit is added.
@@ -27,6 +27,9 @@ _PAIRS = (
     (OURS, llama_name("f16")),
     (OURS, llama_name("bf16")),
     (INT8, llama_name("q8_0")),
+    (INT4, INT8),
+    (INT4, llama_name("q4_0")),
+    (INT4, llama_name("q4_K")),
 )
 
 
@@ -131,7 +134,7 @@ def _busy_table(figures: Figures) -> str:
 def _growth_table(figures: Figures) -> str:
     short, long = (f"context {figures['contexts'][at]}" for at in (0, -1))
     rows = []
-    for name in (OURS, PLAIN, INT8):
+    for name in (OURS, PLAIN, INT8, INT4):
         if has(figures, name, short):
             whole = _differences(figures, name, (short, long), "ms")
             attention = _differences(figures, name, (short, long), "attention_ms")

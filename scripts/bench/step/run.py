@@ -24,7 +24,16 @@ from scripts.bench.shapes import served_checkpoint
 from scripts.bench.step.busy import Burners
 from scripts.bench.step.figures import Figures
 from scripts.bench.step.pages import keep_pages_small, pages_of
-from scripts.bench.step.programs import INT8, LLAMA_TYPES, MINE, STOCK, llama_name, programs
+from scripts.bench.step.programs import (
+    INT4,
+    INT8,
+    LLAMA_TYPES,
+    MINE,
+    STOCK,
+    llama_name,
+    possible,
+    programs,
+)
 from scripts.bench.step.report import report
 from scripts.bench.step.rounds import Done, one_round
 from scripts.bench.timing import Course
@@ -32,6 +41,7 @@ from scripts.bench.workers import Worker
 
 _LEAST_COSINE = {
     INT8: 0.99,
+    INT4: 0.9,
     llama_name("q8_0"): 0.99,
     llama_name("q4_0"): 0.9,
     llama_name("q4_K"): 0.9,
@@ -142,8 +152,12 @@ def _options() -> argparse.Namespace:
         default="huge",
         help="huge: llama.cpp's too; small: nobody's; mapped: llama.cpp reads from the file",
     )
+    mine = possible()
     parser.add_argument(
-        "--programs", nargs="+", choices=[STOCK, *MINE], default=[STOCK, "default", "int8"]
+        "--programs",
+        nargs="+",
+        choices=[STOCK, *mine],
+        default=[STOCK, *(one for one in mine if one != "plain")],
     )
     parser.add_argument("--other", type=Path, help="the checkout of another commit")
     parser.add_argument("--llama-python", help="an interpreter with llama-cpp-python and gguf")
