@@ -55,6 +55,8 @@ def programs(
         def take(name: str, worker: Worker) -> None:
             found[name] = worker
             stack.callback(worker.close)
+            # One after the other: while it loads, ours finds out which linear layers are faster.
+            worker.ask(op="prefill", rows=1, repeats=1)
 
         stock = (str(path), options.dtype, "cpu", str(threads))
         take(STOCK, Worker("scripts.bench.peers.stock", *stock))
