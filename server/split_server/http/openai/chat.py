@@ -32,7 +32,7 @@ class Chat:
         work = Work(
             requests,
             lambda: self._reader(asked),
-            ChatAnswer(head, scored, options.include_usage),
+            ChatAnswer(head, scored, options.include_usage, asked.older),
             Usage([who.prompt_tokens], options.choices),
             options.stream,
         )
@@ -40,7 +40,9 @@ class Chat:
 
     async def _requests(self, asked: ChatRequest, who: Asked) -> list[GenerationRequest]:
         service, options = self._service, asked.options
-        prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
+        prompt = await service.chat_prompt(
+            who.principal, asked.messages, asked.tools, asked.writing
+        )
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
         expected = await service.prediction(who.principal, asked.prediction)
@@ -49,6 +51,9 @@ class Chat:
                 prompt,
                 for_choice(options.params, index),
                 options.reply_tokens(len(prompt), service.served.max_context),
+                stop_tokens=options.stop_tokens,
+                ignore_eos=options.ignore_eos,
+                min_tokens=options.min_tokens,
                 stops=options.stops + _call_stops(asked),
                 logprobs=asked.logprobs,
                 keeping=options.keeping,
@@ -59,7 +64,7 @@ class Chat:
         ]
 
     def _reader(self, asked: ChatRequest) -> ReplyReader:
-        return self._service.reader(_call_reader(asked), asked.logprobs is not None)
+        return self._service.reader(_call_reader(asked), asked.logprobs is not None, asked.options)
 
 
 def _call_reader(asked: ChatRequest) -> CallReader:

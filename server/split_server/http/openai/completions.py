@@ -23,13 +23,16 @@ class Completions:
     async def answer(self, asked: CompletionRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
         service, options = self._service, asked.options
-        prompts = [await service.plain_prompt(who.principal, prompt) for prompt in asked.prompts]
+        prompts = [
+            await service.plain_prompt(who.principal, prompt, asked.special)
+            for prompt in asked.prompts
+        ]
         scored = asked.logprobs is not None
         head, prefixes = service.head("cmpl"), await self._prefixes(asked, who.principal)
         who.knows(max(len(prompt) for prompt in prompts))
         work = Work(
             await self._requests(asked, who, prompts),
-            lambda: service.reader(PlainReader(), scored),
+            lambda: service.reader(PlainReader(), scored, options),
             CompletionAnswer(head, scored, options.include_usage, prefixes),
             Usage([len(prompt) for prompt in prompts], options.choices),
             options.stream,
@@ -47,6 +50,9 @@ class Completions:
                 prompt,
                 for_choice(options.params, index),
                 options.reply_tokens(len(prompt), self._service.served.max_context),
+                stop_tokens=options.stop_tokens,
+                ignore_eos=options.ignore_eos,
+                min_tokens=options.min_tokens,
                 stops=options.stops,
                 logprobs=asked.logprobs,
                 keeping=options.keeping,
