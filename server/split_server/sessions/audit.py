@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
+from split_server.kv.cache import buffered
 from split_server.kv.comparing import largest_difference
 from split_server.kv.run import Span
 from split_server.kv.run_pool import RunPool
@@ -90,7 +91,7 @@ class Audit:
         if not succeeded or session.cache.length < spans[-1].end:
             self.counts["unfinished"] += 1
             return
-        found = largest_difference(session.cache, spans, start)
+        found = largest_difference(buffered(session.cache), spans, start)
         if found <= self._bound:
             self.counts["passed"] += 1
             return

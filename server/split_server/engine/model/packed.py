@@ -19,7 +19,8 @@ from transformers import AttentionInterface
 
 from split_server.engine.model.attention import Masks, attend_many, attend_one
 from split_server.engine.model.tap import AttentionTap
-from split_server.kv.cache import KVCache
+from split_server.kv.cache import buffered
+from split_server.kv.session_cache import SessionCache
 
 PACKED_ATTENTION = "split_packed"
 # Matrix kernels for a single row round otherwise than those for several, so without padding a reply
@@ -36,7 +37,7 @@ class Slice:
     [n, H]. ``tap`` watches the attention of the last of them.
     """
 
-    cache: KVCache
+    cache: SessionCache
     start: int
     embeddings: torch.Tensor
     tap: AttentionTap | None = None
@@ -140,7 +141,7 @@ class PackedBatch:
         values: torch.Tensor,
     ) -> torch.Tensor:
         """[1, n, heads, D] for the new rows of ``part``, after they were appended."""
-        cached = part.cache.layer(spec.layer).append(keys, values)
+        cached = buffered(part.cache).layer(spec.layer).append(keys, values)
         if query.shape[2] == 1:
             return _one_row(part, spec, query, *cached)
         return self._rows(part, spec, query, *cached)

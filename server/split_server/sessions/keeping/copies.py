@@ -6,6 +6,7 @@ import logging
 import threading
 
 from split_server.kv.block_key import BLOCK, BlockNames
+from split_server.kv.cache import buffered
 from split_server.kv.copying import copied
 from split_server.kv.run import Run, block_ends, pieces
 from split_server.kv.run_pool import RunPool
@@ -120,7 +121,7 @@ class Copies:
         digest: DigestAt,
         parent: Run | None,
     ) -> Run | None:
-        cache, names = session.cache, names.part(end)
+        cache, names = buffered(session.cache), names.part(end)
         size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
         if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
