@@ -10,8 +10,10 @@ import torch
 from transformers import DynamicCache
 
 from split_server.kv.buffers import BufferPool
+from split_server.kv.capacity import capacity_for, capacity_within
 from split_server.kv.growing import GrowingLayer
 from split_server.kv.lineage import Lineage
+from split_server.kv.session_cache import SessionCache
 
 
 class Rows(NamedTuple):
@@ -221,3 +223,29 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self.lineage.cut(0)
         self._release_layers([])
         self._leave_base()
+
+
+def buffered(cache: SessionCache) -> KVCache:
+    """``cache`` as the torch engine has it, with layers. Raises TypeError for another engine's."""
+    if not isinstance(cache, KVCache):
+        raise TypeError(f"{type(cache).__name__} has no layers")
+    return cache
+
+
+class BufferCaches:
+    """Caches over ``pool``, in the size classes of its buffers."""
+
+    def __init__(self, pool: BufferPool) -> None:
+        self._pool = pool
+
+    def new(self) -> SessionCache:
+        """An empty one."""
+        return KVCache(self._pool)
+
+    def capacity_for(self, positions: int) -> int:
+        """Positions that the buffers of a cache with ``positions`` hold."""
+        return capacity_for(positions)
+
+    def capacity_within(self, positions: int) -> int:
+        """The largest buffers of at most ``positions``."""
+        return capacity_within(positions)

@@ -27,6 +27,12 @@ class ModelConfig:
 class ComputeConfig(ModelConfig):
     """Device, dtype and memory for the model; shared by ``serve`` and ``plan``."""
 
+    engine: str = option(
+        "auto",
+        help="what computes the layers: torch, or llama.cpp for a GGUF file as it is (the extra "
+        "'llama'); auto is torch",
+        choices=("auto", "torch", "llama"),
+    )
     dtype: str = option(
         "auto",
         help="compute dtype; auto keeps the checkpoint's",

@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from split_server.kv.cache import buffered
 from split_server.kv.comparing import largest_difference
 from split_server.kv.run import Span
 from split_server.kv.run_pool import RunPool
@@ -91,13 +92,14 @@ class Audit:
         if not succeeded or session.cache.length < spans[-1].end:
             self.counts["unfinished"] += 1
             return
+        cache = buffered(session.cache)
         by_tier: dict[Tier, list[Span]] = {}
         for span in spans:
             # What is computed on rows that are not exact is no better than they are.
-            tier = worse(span.run.tier, session.cache.lineage.tier)
+            tier = worse(span.run.tier, cache.lineage.tier)
             by_tier.setdefault(tier, []).append(span)
         for tier, some in by_tier.items():
-            found = largest_difference(session.cache, some, start)
+            found = largest_difference(cache, some, start)
             if found > self._bounds[tier]:
                 self.counts["failed"] += 1
                 self._dropped(spans, found, self._bounds[tier])

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from split_server.kv.block_key import BlockNames
 from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 from split_server.sessions.erasure import Erasure
 from split_server.sessions.traces import Traces
 from split_wire.digest import PrefixChain
@@ -57,7 +58,7 @@ class Session:
     key: str
     chain: PrefixChain
     dtype: WireDtype
-    cache: KVCache = field(default_factory=KVCache)
+    cache: SessionCache = field(default_factory=KVCache)
     reserved: int = 0
     promised: int = 0
     running: int = 0

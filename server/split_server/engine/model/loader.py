@@ -93,7 +93,7 @@ def load_backbone(
     _log.info("linear layers: %s", kept)
     if target.type == "cpu":
         _own_memory(module)
-    info = _info(checkpoint, family.name, compute)
+    info = model_info(checkpoint, family.name, compute)
     return Backbone(module, info, compute, target, sizes, kept, count)
 
 
@@ -151,7 +151,11 @@ def resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> to
     return torch.float32 if dtype is torch.float16 and device.type == "cpu" else dtype
 
 
-def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+def model_info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+    """What its configuration says of a model that computes in ``dtype``.
+
+    Raises MalformedCheckpoint.
+    """
     config = checkpoint.config
     try:
         return ModelInfo(

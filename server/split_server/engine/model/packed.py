@@ -21,7 +21,8 @@ from transformers import AttentionInterface
 from split_server.engine.model.attention import Masks, attend_many, attend_one
 from split_server.engine.model.shared import Own, attend_shared
 from split_server.engine.model.tap import AttentionTap
-from split_server.kv.cache import KVCache
+from split_server.kv.cache import KVCache, buffered
+from split_server.kv.session_cache import SessionCache
 
 PACKED_ATTENTION = "split_packed"
 # Matrix kernels for a single row round otherwise than those for several, so without padding a reply
@@ -40,7 +41,7 @@ class Slice:
     [n, H]. ``tap`` watches the attention of the last of them.
     """
 
-    cache: KVCache
+    cache: SessionCache
     start: int
     embeddings: torch.Tensor
     tap: AttentionTap | None = None
@@ -91,7 +92,7 @@ class PackedBatch:
         self._padding = padded(self.rows) - self.rows
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
-        self._sharing = any(part.cache.base is not None for part in slices)
+        self._sharing = any(part.cache.shared for part in slices)
 
     def embeddings(self) -> torch.Tensor:
         """[1, total, H]."""
@@ -142,12 +143,13 @@ class PackedBatch:
         out = dict[int, torch.Tensor]()
         groups: defaultdict[tuple[KVCache, int], list[tuple[int, Own]]] = defaultdict(list)
         for index, (part, query, keys, values) in enumerate(parts):
-            base = part.cache.base
+            cache = buffered(part.cache)
+            base = cache.base
             if base is None or not spec.may_share(part):
                 out[index] = self._attended(part, spec, query, keys, values)
             else:
-                cached = part.cache.layer(spec.layer).append(keys, values)
-                groups[base, part.cache.shared].append((index, Own(query, *cached)))
+                cached = cache.layer(spec.layer).append(keys, values)
+                groups[base, cache.shared].append((index, Own(query, *cached)))
         for (base, shared), members in groups.items():
             whole = base.layer(spec.layer)
             held = (whole.keys[:, :, :shared], whole.values[:, :, :shared])
@@ -165,7 +167,7 @@ class PackedBatch:
         values: torch.Tensor,
     ) -> torch.Tensor:
         """[1, n, heads, D] for the new rows of ``part``, after they were appended."""
-        cached = part.cache.append(spec.layer, keys, values)
+        cached = buffered(part.cache).append(spec.layer, keys, values)
         if query.shape[2] == 1:
             return _one_row(part, spec, query, *cached)
         return self._rows(part, spec, query, *cached)

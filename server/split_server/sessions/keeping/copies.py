@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from split_server.kv.block_key import BLOCK, BlockNames
+from split_server.kv.cache import buffered
 from split_server.kv.copying import copied, copied_bytes
 from split_server.kv.run import Run, Span, block_ends, pieces
 from split_server.kv.run_pool import RunPool
@@ -125,8 +126,8 @@ class Copies:
         parent: Run | None,
     ) -> Run | None:
         """The run of these positions as the pool has it now; None where it does not take it."""
-        names = names.part(end)
-        size = copied_bytes(session.cache, start, end, quantised=_quantised(session, names))
+        cache, names = buffered(session.cache), names.part(end)
+        size = copied_bytes(cache, start, end, quantised=_quantised(session, names))
         if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
         run = made_run(session, names, start, end, digest, parent)
@@ -180,7 +181,7 @@ def made_run(
 
     Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
     """
-    cache, names = session.cache, names.part(end)
+    cache, names = buffered(session.cache), names.part(end)
     digests = b"".join(digest(position) for position in range(start + 1, end + 1))
     named = {
         position: names.name(position, digest(position)) for position in block_ends(start, end)
@@ -200,7 +201,7 @@ def made_run(
         to_disk=session.to_disk,
         tier=names.tier,
         scales=[*made.scales],
-        expands_to=cache.layers[0].keys.dtype if quantised else None,
+        expands_to=cache.like(0).dtype if quantised else None,
     )
 
 

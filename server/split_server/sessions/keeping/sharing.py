@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary, WeakSet
 
-from split_server.kv.cache import KVCache
+from split_server.kv.cache import KVCache, buffered
 from split_server.kv.copying import adopt
 from split_server.kv.run import Run, Span, up_to
+from split_server.kv.session_cache import SessionCache
 from split_server.memory.room import CacheRoom, Claim
 from split_server.sessions.session import Session
 from split_wire.digest import DIGEST_BYTES
@@ -33,7 +34,7 @@ class Segment:
     """
 
     principal: str
-    cache: KVCache
+    cache: SessionCache
     run: Run
     reserved: int = 0
     promised: int = 0
@@ -43,6 +44,11 @@ class Segment:
     def end(self) -> int:
         """How many positions it has."""
         return self.run.end
+
+    @property
+    def base(self) -> KVCache:
+        """Its cache, with layers."""
+        return buffered(self.cache)
 
     @property
     def reply_bytes(self) -> int:
@@ -78,7 +84,7 @@ class Sharing:
     @property
     def sessions(self) -> int:
         """How many sessions stand on one."""
-        return sum(len(segment.cache.users) for segment in list(self._segments.values()))
+        return sum(len(segment.base.users) for segment in list(self._segments.values()))
 
     def adopted(self, session: Session, spans: Iterable[Span]) -> None:
         """``session`` has taken ``spans`` in. Any thread."""
@@ -110,17 +116,18 @@ class Sharing:
         Raises what copying raises.
         """
         if not segment.filled:
-            adopt(segment.cache, 0, up_to(segment.end, spans), segment.end)
+            adopt(segment.base, 0, up_to(segment.end, spans), segment.end)
             segment.filled = True
-        session.cache.truncate(start)
-        session.cache.share(segment.cache, segment.end)
+        cache = buffered(session.cache)
+        cache.truncate(start)
+        cache.share(segment.base, segment.end)
         return segment.end
 
     def join(self, session: Session) -> None:
         """Have ``session`` stand on the segment that it is to follow, or on none any more. On the
         model thread, before a step of it.
         """
-        cache = session.cache
+        cache = buffered(session.cache)
         try:
             if cache.leaving:
                 cache.leaving = False
@@ -128,7 +135,7 @@ class Sharing:
             with self._lock:
                 segment = self._due.pop(session, None)
             if segment is not None and segment.filled and _stands(session, segment.run):
-                cache.share(segment.cache, segment.end)
+                cache.share(segment.base, segment.end)
         # Memory that is not there: the session goes on as it is.
         except (RuntimeError, MemoryError, OSError) as error:
             _log.warning("keys and values stay where they are: %s", type(error).__name__)
@@ -137,7 +144,7 @@ class Sharing:
         """``session`` is about to hold ``positions``: where too few stand on what it shares for
         that to pay, and there is room, it holds all of them itself. On the event loop.
         """
-        cache = session.cache
+        cache = buffered(session.cache)
         if cache.base is None or cache.leaving or self._standing_on(cache.base) >= self._least:
             return
         cache.leaving = True
@@ -147,14 +154,14 @@ class Sharing:
     def tidy(self) -> None:
         """Give back segments that nobody stands on. On the event loop."""
         for key, segment in list(self._segments.items()):
-            if segment.filled and not self._standing_on(segment.cache):
+            if segment.filled and not self._standing_on(segment.base):
                 del self._segments[key]
                 self._room.drop(segment)
 
     def _standing_on(self, base: KVCache) -> int:
         """How many sessions share ``base``, with those that are about to."""
         with self._lock:
-            due = [one for one, segment in self._due.items() if segment.cache is base]
+            due = [one for one, segment in self._due.items() if segment.base is base]
         return len(base.users) + sum(one.cache.length > 0 for one in due)
 
     def settle(self, segment: Segment) -> None:

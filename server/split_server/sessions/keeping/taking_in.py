@@ -8,6 +8,7 @@ from collections import Counter
 import torch
 
 from split_server.kv.block_key import BLOCK
+from split_server.kv.cache import buffered
 from split_server.kv.copying import adopt
 from split_server.kv.run import Span, up_to
 from split_server.kv.run_pool import RunPool
@@ -191,7 +192,7 @@ class TakingIn:
                 held = sharing.stand(session, start, segment, spans)
             behind = [span for span in spans if span.end > held]
             if behind:
-                adopt(session.cache, held, behind, room, self._device)
+                adopt(buffered(session.cache), held, behind, room, self._device)
         # Whatever is wrong with a copy, the rows can still be computed.
         except Exception as error:  # noqa: BLE001
             _log.warning("kept keys and values were not taken in: %s", type(error).__name__)
