@@ -99,6 +99,10 @@ class Context:
         self._ends = [0] * options.sequences
         self._batch = _Batch(self._functions, options.rows, self.width)
 
+    def __del__(self) -> None:
+        """Give the memory back, of which Python knows nothing."""
+        self.close()
+
     def _open(self, path: Path) -> None:
         functions, options = self._functions, self.options
         model = functions.llama_model_default_params()

@@ -158,6 +158,9 @@ def _threads(plan: LlamaPlan) -> int:
 
 
 def _gpu_layers(library: Library, device: str) -> int:
-    if device == "cpu" or not library.functions.llama_supports_gpu_offload():
-        return 0
-    return -1
+    able = bool(library.functions.llama_supports_gpu_offload())
+    if device not in ("auto", "cpu") and not able:
+        raise EngineUnusable(
+            f"llama-cpp-python was built without a GPU, so --device {device} cannot be had"
+        )
+    return -1 if able and device != "cpu" else 0
