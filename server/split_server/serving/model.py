@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,10 +20,13 @@ from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import peak_meter
 from split_server.memory.weights import check_weights
+from split_server.serving.advice import recommendation
 from split_server.serving.config import ServerConfig
 from split_server.serving.opened import Opened, open_all
 from split_server.serving.plan import plan_memory
 from split_wire.errors import SplitError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,8 @@ def load_model(config: ServerConfig, opened: Opened | None = None) -> ServedMode
     if planner.room().own:
         give_back_large_blocks()
     backbone, runner = on_passing_thread(lambda: _middle(checkpoint, config, planner))
+    if config.quantize == "auto":
+        _log.info("%s", recommendation(checkpoint, backbone, planner.room().free))
     return ServedModel(
         checkpoint=checkpoint,
         catalog=opened.catalog,

@@ -112,13 +112,13 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
     identity = (
         model.manifest.digest,
         str(backbone.dtype),
-        config.quantize,
+        backbone.matrices.quantized,
         backbone.device.type,
         f"layout {_KV_LAYOUT}",
         torch.__version__,
         transformers.__version__,
     )
-    bound = bound_for(backbone.dtype, rounded=config.quantize != "none")
+    bound = bound_for(backbone.dtype, rounded=backbone.matrices.quantized != "none")
     disk = _disk(config, room.runs)
     return Reuse(
         room.runs,

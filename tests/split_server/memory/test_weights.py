@@ -47,7 +47,7 @@ def test_int8_layers_hold_what_the_plan_says(
     products = {id(layer._product): layer._product for layer in layers}.values()
     held = sum(_held(product) for product in products)
     held += sum(parameter.numel() * item for parameter in backbone.module.parameters())
-    need = weights_need(checkpoint, item, int8=True)
+    need = weights_need(checkpoint, item, "int8")
     # Rows of two small matrices can share a block of the packed form.
     assert held <= need.kept <= 1.2 * held
 
