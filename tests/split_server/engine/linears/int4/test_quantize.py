@@ -65,16 +65,32 @@ def test_a_layer_whose_input_has_no_whole_groups_stays_as_it_is() -> None:
     assert [type(layer) for layer in model] == [Int4Linear, Int4Linear, torch.nn.Linear]
 
 
+def _rounded(path: Path) -> Backbone:
+    """The plain middle with the weights that the layers of four bits stand for."""
+    backbone, quantized = _backbone(path, "none"), _backbone(path, "int4").module
+    layers = dict(quantized.named_modules())
+    for name, linear in backbone.module.named_modules():
+        if type(linear) is torch.nn.Linear:
+            matrix = layers[name]._matrix
+            whole = unpacked.unpacked(matrix, unpacked.known_layout(), 0, len(matrix.packed))
+            linear.weight.data = whole.T[: matrix.rows].contiguous()
+    return backbone
+
+
 @needs_int4
-def test_a_middle_of_four_bits_stays_close_to_the_exact_one(family_path: Path) -> None:
+def test_a_middle_of_four_bits_is_that_of_its_rounded_matrices(family_path: Path) -> None:
     rows = oracle.embeddings(family_path, list(range(3, 40)))
-    found, exact = (
-        ModelRunner(_backbone(family_path, kept)).run([Slice(KVCache(), 0, rows.clone())])[0]
-        for kept in ("int4", "none")
+    found, rounded, exact = (
+        ModelRunner(backbone).run([Slice(KVCache(), 0, rows.clone())])[0]
+        for backbone in (
+            _backbone(family_path, "int4"),
+            _rounded(family_path),
+            _backbone(family_path, "none"),
+        )
     )
-    near = functional.cosine_similarity(found, exact)
-    assert near.mean() > 0.85
-    assert not torch.equal(found, exact)
+    torch.testing.assert_close(found, rounded, atol=1e-3, rtol=1e-3)
+    # Wide random weights magnify every rounding; what it costs is measured on trained ones.
+    assert 0.7 < functional.cosine_similarity(found, exact).mean() < 0.999
 
 
 @needs_int4
