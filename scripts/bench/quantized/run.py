@@ -72,9 +72,8 @@ def main() -> None:
     options = _options()
     path = Path(options.model)
     torch.set_num_threads(1)
-    print(
-        heading(f"int8 and int4, {options.title or path.name}", "float32 and bfloat16"), flush=True
-    )
+    title = f"int8 and int4, {options.title or path.name}"
+    print(heading(title, "float32 and bfloat16"), flush=True)
     with ExitStack() as stack, torch.inference_mode():
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if options.shuffled:
