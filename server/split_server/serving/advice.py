@@ -15,7 +15,7 @@ _WAYS = ("none", "int8", "int4")
 _GAINS, _LOSES = 0.9, 1.1
 # Below so much room beside the weights, in parts of them, memory decides.
 _ROOM = 0.5
-_PAGE = "docs/benchmarks.md, 'int8 and int4 on a trained model'"
+_PAGE = "docs/engine.md, 'Linear layers'"
 
 
 def recommendation(checkpoint: Checkpoint, backbone: Backbone, free: int) -> str:
