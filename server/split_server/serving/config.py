@@ -41,9 +41,10 @@ class ComputeConfig(ModelConfig):
     device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
     quantize: str = option(
         "none",
-        help="keep the matrices of the layers as int8: half the bytes of bfloat16, on a trained "
-        "model of 135 million parameters 0.7% of perplexity",
-        choices=("none", "int8"),
+        help="keep the matrices of the layers as int8 (half the bytes of bfloat16) or int4 (a "
+        "third, for few sessions), which changes replies; auto changes nothing, and the log says "
+        "which of them this machine would gain by",
+        choices=("none", "int8", "int4", "auto"),
     )
     memory_limit: int = option(
         0,
