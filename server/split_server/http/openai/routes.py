@@ -18,7 +18,6 @@ from split_server.compat.openai.fields import clean
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.verify_request import parse_verify_request
 from split_server.compat.openai.warm_request import parse_warm_request
-from split_server.compat.parts import Compat
 from split_server.http.openai.chat import Chat
 from split_server.http.openai.completions import Completions
 from split_server.http.openai.guard import posted
@@ -30,9 +29,12 @@ from split_server.http.wire.body import Bodies
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def openai_routes(compat: Compat, bodies: Bodies, computed: Callable[[], int]) -> list[BaseRoute]:
-    """All routes below ``/v1``, and the document that describes them; ``computed``: positions."""
-    service = OpenAIService(compat)
+def openai_routes(
+    service: OpenAIService, bodies: Bodies, computed: Callable[[], int]
+) -> list[BaseRoute]:
+    """The routes of OpenAI's API, and the document that describes all APIs; ``computed``:
+    positions.
+    """
     chat, completions, state = Chat(service), Completions(service), State(service, computed)
     served, large = service.served, service.texts.large
 

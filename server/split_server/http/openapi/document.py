@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from split_server.http.openapi.kobold import KOBOLD_SCHEMAS, kobold_paths
+from split_server.http.openapi.messages import MESSAGES_SCHEMAS, messages_paths
 from split_server.http.openapi.openai import OPENAI_SCHEMAS, openai_paths
 from split_server.http.openapi.parts import JSON, Schema
 
@@ -19,6 +20,11 @@ _DESCRIPTION = (
     "docs/protocol.md."
 )
 _PACKAGE = "gatelink"
+_SCHEMAS = {
+    **OPENAI_SCHEMAS,
+    **MESSAGES_SCHEMAS,
+    **KOBOLD_SCHEMAS,
+}
 
 
 def openapi_routes(vocab_size: int) -> list[BaseRoute]:
@@ -37,12 +43,20 @@ def openapi_document(vocab_size: int) -> Schema:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Gatelink", "version": _version(), "description": _DESCRIPTION},
-        "paths": openai_paths() | kobold_paths(),
+        "paths": _paths(),
         "components": {
-            "schemas": OPENAI_SCHEMAS | KOBOLD_SCHEMAS | {"TokenId": token},
+            "schemas": _SCHEMAS | {"TokenId": token},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
+    }
+
+
+def _paths() -> Schema:
+    return {
+        **openai_paths(),
+        **messages_paths(),
+        **kobold_paths(),
     }
 
 

@@ -1,0 +1,32 @@
+"""Composition of the routes of all text APIs over one service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.routing import BaseRoute
+
+from split_server.compat.openai.service import OpenAIService
+from split_server.compat.parts import Compat
+from split_server.http.kobold.routes import kobold_routes
+from split_server.http.messages.routes import messages_routes
+from split_server.http.openai.routes import openai_routes
+from split_server.http.wire.body import Bodies
+from split_server.http.wire.sockets import Sockets
+
+
+class TextApis:
+    """``routes``: of all of them. ``computed``: positions so far.
+
+    Raises MalformedCheckpoint where the model cannot be described.
+    """
+
+    def __init__(
+        self, compat: Compat, bodies: Bodies, sockets: Sockets, computed: Callable[[], int]
+    ) -> None:
+        service = OpenAIService(compat)
+        self.routes: list[BaseRoute] = [
+            *openai_routes(service, bodies, computed),
+            *messages_routes(service, bodies),
+            *kobold_routes(compat, bodies, sockets),
+        ]
