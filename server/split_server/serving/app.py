@@ -34,6 +34,7 @@ from split_server.http.wire.access_log import AccessLog
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import ErrorBoundary, on_http_exception
 from split_server.http.wire.quota import Quota
+from split_server.http.wire.side_door import Marked, SideDoor
 from split_server.http.wire.sockets import Sockets
 from split_server.metrics.exposition import Metrics, Sources
 from split_server.pairing.pairing import Pairing
@@ -82,7 +83,8 @@ def build_app(
 
 
 class SplitApp:
-    """``asgi`` is what an ASGI server runs; ``drain`` is awaited before connections are closed.
+    """``asgi`` is what an ASGI server runs, ``ollama`` the same behind a listener of Ollama's API
+    alone; ``drain`` is awaited before connections are closed.
 
     ``policy``: who may come in; ``pairing``: of devices, None without; ``upkeep``: what else runs
     while the application does.
@@ -133,6 +135,7 @@ class SplitApp:
         )
         # A redirect would repeat the Host header of the request.
         self.asgi.router.redirect_slashes = False
+        self.ollama = Marked(self.asgi)
 
     def _measured(self, parts: Parts) -> Metrics:
         generator = None if parts.compat is None else parts.compat.generator
@@ -178,6 +181,7 @@ class SplitApp:
             Middleware(Authenticate, policy=self._policy, public=self._web.public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
+            Middleware(SideDoor, routes=[] if self._texts is None else self._texts.ollama),
         ]
 
     @asynccontextmanager

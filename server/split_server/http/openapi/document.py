@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from split_server.http.openapi.kobold import KOBOLD_SCHEMAS, kobold_paths
 from split_server.http.openapi.messages import MESSAGES_SCHEMAS, messages_paths
+from split_server.http.openapi.ollama import OLLAMA_SCHEMAS, ollama_paths
 from split_server.http.openapi.openai import OPENAI_SCHEMAS, openai_paths
 from split_server.http.openapi.parts import JSON, Schema
 
@@ -23,6 +24,7 @@ _PACKAGE = "gatelink"
 _SCHEMAS = {
     **OPENAI_SCHEMAS,
     **MESSAGES_SCHEMAS,
+    **OLLAMA_SCHEMAS,
     **KOBOLD_SCHEMAS,
 }
 
@@ -56,6 +58,7 @@ def _paths() -> Schema:
     return {
         **openai_paths(),
         **messages_paths(),
+        **ollama_paths(),
         **kobold_paths(),
     }
 
