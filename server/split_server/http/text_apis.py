@@ -8,17 +8,19 @@ from starlette.routing import BaseRoute
 
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.parts import Compat
+from split_server.compat.responses.kept import KeptResponses
 from split_server.http.kobold.routes import kobold_routes
 from split_server.http.messages.routes import messages_routes
 from split_server.http.ollama.routes import greeting_route, ollama_routes
 from split_server.http.openai.routes import openai_routes
+from split_server.http.responses.routes import responses_routes
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.sockets import Sockets
 
 
 class TextApis:
-    """``routes``: of all of them; ``ollama``: of a listener of Ollama's API alone. ``computed``:
-    positions so far.
+    """``routes``: of all of them; ``ollama``: of a listener of Ollama's API alone. ``responses``:
+    those that are kept. ``computed``: positions so far.
 
     Raises MalformedCheckpoint where the model cannot be described.
     """
@@ -26,11 +28,13 @@ class TextApis:
     def __init__(
         self, compat: Compat, bodies: Bodies, sockets: Sockets, computed: Callable[[], int]
     ) -> None:
+        self.responses = KeptResponses()
         service = OpenAIService(compat)
         ollama = ollama_routes(compat, service, bodies)
         self.ollama: list[BaseRoute] = [greeting_route(), *ollama]
         self.routes: list[BaseRoute] = [
             *openai_routes(service, bodies, computed),
+            *responses_routes(service, self.responses, bodies),
             *messages_routes(service, bodies),
             *ollama,
             *kobold_routes(compat, bodies, sockets),

@@ -209,15 +209,18 @@ class SplitApp:
                 self.parts.compat.close()
 
     def _forgetting(self, parts: Parts) -> list[Forget]:
-        """All that holds sessions of principals."""
-        host = parts.adapter_host
+        """All that holds sessions or texts of principals."""
+        host, texts = parts.adapter_host, self._texts
         return [
             parts.steps.forget,
             *([] if host is None else [host.sessions.forget]),
+            *([] if texts is None else [texts.responses.forget]),
         ]
 
     async def _sweep(self) -> None:
         self.parts.steps.sweep()
+        if self._texts is not None:
+            self._texts.responses.sweep()
         if self.parts.adapter_host is not None:
             self.parts.adapter_host.sessions.sweep()
 

@@ -14,6 +14,7 @@ from split_server.http.openapi.messages import MESSAGES_SCHEMAS, messages_paths
 from split_server.http.openapi.ollama import OLLAMA_SCHEMAS, ollama_paths
 from split_server.http.openapi.openai import OPENAI_SCHEMAS, openai_paths
 from split_server.http.openapi.parts import JSON, Schema
+from split_server.http.openapi.responses import RESPONSES_SCHEMAS, responses_paths
 
 PATH = "/openapi.json"
 _DESCRIPTION = (
@@ -23,6 +24,7 @@ _DESCRIPTION = (
 _PACKAGE = "gatelink"
 _SCHEMAS = {
     **OPENAI_SCHEMAS,
+    **RESPONSES_SCHEMAS,
     **MESSAGES_SCHEMAS,
     **OLLAMA_SCHEMAS,
     **KOBOLD_SCHEMAS,
@@ -57,6 +59,7 @@ def openapi_document(vocab_size: int) -> Schema:
 def _paths() -> Schema:
     return {
         **openai_paths(),
+        **responses_paths(),
         **messages_paths(),
         **ollama_paths(),
         **kobold_paths(),
