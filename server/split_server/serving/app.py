@@ -205,6 +205,8 @@ class SplitApp:
             self._pairing_thread.close()
             self.parts.framed.close()
             self.parts.original.close()
+            if self._texts is not None:
+                self._texts.close()
             if self.parts.compat is not None:
                 self.parts.compat.close()
 

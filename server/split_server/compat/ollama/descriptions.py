@@ -101,7 +101,8 @@ class Described:
 
     def _capabilities(self) -> list[str]:
         # A template without a place for tools leaves them out.
-        return ["completion", *(["tools"] if "tools" in self.template else [])]
+        tools = ["tools"] if "tools" in self.template else []
+        return ["completion", *tools, "embedding"]
 
 
 def described(compat: Compat, served: ServedModel) -> Described:

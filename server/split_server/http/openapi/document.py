@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from split_server.http.openapi.embeddings import embeddings_paths
 from split_server.http.openapi.kobold import KOBOLD_SCHEMAS, kobold_paths
 from split_server.http.openapi.messages import MESSAGES_SCHEMAS, messages_paths
 from split_server.http.openapi.ollama import OLLAMA_SCHEMAS, ollama_paths
@@ -62,6 +63,7 @@ def _paths() -> Schema:
         **responses_paths(),
         **messages_paths(),
         **ollama_paths(),
+        **embeddings_paths(),
         **kobold_paths(),
     }
 
