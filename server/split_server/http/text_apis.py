@@ -42,7 +42,7 @@ class TextApis:
         ]
         self.ollama: list[BaseRoute] = [greeting_route(), *ollama]
         self.routes: list[BaseRoute] = [
-            *openai_routes(service, bodies, computed),
+            *openai_routes(compat, service, bodies, computed),
             *responses_routes(service, self.responses, bodies),
             *embeddings_routes(service, self._embedder, vectors, bodies),
             *messages_routes(service, bodies),

@@ -95,7 +95,7 @@ class ByteBudget:
         room = max(self._free(claim.holding.principal) + freed, 0)
         if cache_bytes + reply_bytes > room:
             left = max(claim.holding.reserved + room - reply_bytes, 0)
-            fits = capacity_within(left // self._bytes_per_position)
+            fits = claim.holding.cache.shared + capacity_within(left // self._bytes_per_position)
             raise CacheFull(claim.positions, cache_bytes + reply_bytes, room, fits)
 
     def fits(self, claim: Claim) -> bool:
@@ -119,7 +119,7 @@ class ByteBudget:
     def _growth(self, claim: Claim) -> tuple[int, int]:
         """Bytes by which cache and reply exceed what is set aside."""
         holding = claim.holding
-        wanted = capacity_for(claim.positions) * self._bytes_per_position
+        wanted = capacity_for(holding.cache.own(claim.positions)) * self._bytes_per_position
         reply_bytes = max(0, claim.reply_bytes - holding.reply_bytes)
         return max(wanted - holding.reserved, 0), reply_bytes
 

@@ -72,7 +72,7 @@ class MemoryPlanner:
     def promise(self, cache: KVCache, positions: int, rows: int) -> None:
         """Count the memory that an admitted step has not taken yet, until :meth:`settle`."""
         self._caches.add(cache)
-        target = max(self.plan.cache_bytes(positions), cache.allocated_bytes)
+        target = max(self.plan.cache_bytes(cache.own(positions)), cache.allocated_bytes)
         self._promises[cache] = _Promise(target, self.plan.wire(rows))
 
     def settle(self, cache: KVCache) -> None:
@@ -159,7 +159,8 @@ class MemoryPlanner:
 
     def _needed(self, cache: KVCache | None, positions: int, rows: int) -> int:
         held = 0 if cache is None else cache.allocated_bytes
-        growth = max(self.plan.cache_bytes(positions) - held, 0)
+        own = positions if cache is None else cache.own(positions)
+        growth = max(self.plan.cache_bytes(own) - held, 0)
         longest = max((other.length for other in self._caches), default=0)
         return growth + self.plan.wire(rows) + self.workspace(max(longest, positions))
 
@@ -173,4 +174,6 @@ class MemoryPlanner:
     def _untouched(self) -> int:
         """Bytes of buffers that are allocated and not written to."""
         row = self.plan.shape.kv_bytes_per_position
-        return sum(max(cache.allocated_bytes - cache.length * row, 0) for cache in self._caches)
+        return sum(
+            max(cache.allocated_bytes - cache.own(cache.length) * row, 0) for cache in self._caches
+        )

@@ -174,6 +174,13 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "compute them only once; off keeps nothing",
         choices=("exact", "off"),
     )
+    kv_pool_dtype: str = option(
+        "model",
+        help="what is kept may be held as; int8: of those that ask for it as whole numbers of 8 "
+        "bits, half the bytes of bfloat16 and a quarter of float32, and no longer exact; everybody "
+        "else's stays in the model's dtype",
+        choices=("model", "int8"),
+    )
     kv_pool_bytes: int = option(
         0,
         help="bytes of what is kept for later sessions; 0 takes up to half of the caches' bytes, "
@@ -193,6 +200,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         minimum=1,
         maximum=1e7,
         group=_LIMITS,
+    )
+    kv_share: str = option(
+        "off",
+        help="auto: sessions of one token that begin with the same long prompt hold it once and "
+        "read it together, from as many of them on as measures as a gain at the start",
+        choices=("off", "auto"),
     )
     kv_groups: tuple[str, ...] = option(
         (),

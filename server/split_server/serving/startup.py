@@ -13,8 +13,10 @@ from split_server.adapter_host.limits import HostLimits
 from split_server.engine.budget import pass_rows
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
+from split_server.engine.model.sharing_gain import least_sharing
+from split_server.engine.model.threads import on_passing_thread
 from split_server.kv.block_key import Namespaces
-from split_server.kv.comparing import bound_for
+from split_server.kv.comparing import bounds_for
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -34,6 +36,7 @@ from split_server.serving.plan import open_room
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
+from split_server.sessions.keeping.sharing import Sharing
 from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
@@ -118,7 +121,7 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         torch.__version__,
         transformers.__version__,
     )
-    bound = bound_for(backbone.dtype, rounded=config.quantize != "none")
+    bounds = bounds_for(backbone.dtype, rounded=config.quantize != "none")
     disk = _disk(config, room.runs)
     return Reuse(
         room.runs,
@@ -126,9 +129,23 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         frozenset({ANONYMOUS}),
         backbone.device,
         public=config.kv_warm is not None,
-        audit=Audit(room.runs, config.kv_audit, bound) if config.kv_audit else None,
+        audit=Audit(room.runs, config.kv_audit, bounds) if config.kv_audit else None,
         disk=disk,
+        sharing=_sharing(config, model, room),
+        tiers=("exact", "int8") if config.kv_pool_dtype == "int8" else ("exact",),
     )
+
+
+def _sharing(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Sharing | None:
+    """What has sessions hold common beginnings once; None where each has its own."""
+    if config.kv_share == "off":
+        return None
+    least = on_passing_thread(lambda: least_sharing(model.backbone))
+    if least is None:
+        _log.warning("--kv-share auto: sharing measures as no gain here, each session has its own")
+        return None
+    _log.info("sessions share what they begin with from %d of them on", least)
+    return Sharing(room, least)
 
 
 def _disk(config: ServerConfig, runs: RunPool) -> DiskTier | None:

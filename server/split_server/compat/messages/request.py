@@ -113,6 +113,8 @@ def _choice(fields: Fields) -> dict[str, Any]:
     kind = choice.choice("type", (*_CHOICES, "tool"))
     if kind is None:
         raise InvalidParameter("tool_choice.type", "one of auto, any, tool, none")
+    if kind in ("any", "tool") and not fields.raw("tools"):
+        raise InvalidParameter("tool_choice", "auto or none where there are no tools")
     if kind == "tool":
         named = {"type": "function", "function": {"name": choice.raw("name")}}
         return {"tool_choice": named, "parallel_tool_calls": parallel}

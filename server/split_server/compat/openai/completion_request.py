@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from split_server.compat.accepted.openai import OPENAI
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.fields import Fields, as_text, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
 from split_server.compat.openai.response_format import AskedForm, parse_form
@@ -22,13 +23,16 @@ PromptText: TypeAlias = str | tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """``prompts``: texts or token ids; ``echo``: the text begins with the prompt's."""
+    """``prompts``: texts or token ids; ``echo``: the text begins with the prompt's; ``special``:
+    the tokenizer adds what a text begins with.
+    """
 
     options: Options
     prompts: tuple[PromptText, ...]
     logprobs: int | None
     echo: bool
     form: AskedForm | None
+    special: bool = True
 
 
 def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionRequest:
@@ -45,7 +49,14 @@ def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionR
     prompts = parse_prompts(fields.raw("prompt"), served)
     if len(prompts) * options.choices > MAX_REPLIES:
         raise InvalidParameter("n", f"so small that prompts times n is at most {MAX_REPLIES}")
-    return CompletionRequest(options, prompts, logprobs, echo, parse_form(fields))
+    form, special = parse_form(fields), _special(fields)
+    check_unread(fields, OPENAI)
+    return CompletionRequest(options, prompts, logprobs, echo, form, special)
+
+
+def _special(fields: Fields) -> bool:
+    """Also by the name that text-generation-webui has for it."""
+    return fields.flag("add_special_tokens", fields.flag("add_bos_token", True))
 
 
 def parse_prompts(value: Any, served: ServedModel) -> tuple[PromptText, ...]:

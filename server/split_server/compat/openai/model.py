@@ -33,12 +33,12 @@ class ServedModel:
             raise ModelNotFound(name, self.name)
 
     def check_model(self, fields: Fields) -> None:
-        """Check the field ``model``; a request without one means this model.
+        """Check the field ``model``; a request without one, or with an empty one, means this model.
 
         Raises InvalidParameter, ModelNotFound.
         """
         name = fields.text("model", _MAX_NAME)
-        if name is not None:
+        if name:
             self.check_name(name)
 
     def document(self) -> dict[str, Any]:
@@ -49,6 +49,8 @@ class ServedModel:
             "created": self.created,
             "owned_by": ALIAS,
             "context_length": self.max_context,
+            # vLLM's name for it.
+            "max_model_len": self.max_context,
         }
 
     def listing(self) -> dict[str, Any]:

@@ -20,6 +20,8 @@ class Usage:
         self._prompts = tuple(prompts)
         self._choices = choices
         self._cached: dict[int, int] = {}
+        # Of those the ones that are not exact.
+        self._approximate: dict[int, int] = {}
         self._completion = self._accepted = self._proposed = 0
         self.prompt_seconds = self.reply_seconds = 0.0
         self._begun: set[int] = set()
@@ -39,6 +41,7 @@ class Usage:
             # What of the prompt was not computed for its first reply's first step was cached.
             cached = max(0, self._prompts[prompt] - event.prompt_computed)
             self._cached.setdefault(prompt, cached)
+            self._approximate.setdefault(prompt, min(cached, event.spared.inexact.total))
 
     def document(self) -> dict[str, Any]:
         """As OpenAI tells it."""
@@ -47,7 +50,7 @@ class Usage:
             "prompt_tokens": prompt,
             "completion_tokens": self._completion,
             "total_tokens": prompt + self._completion,
-            "prompt_tokens_details": {"cached_tokens": sum(self._cached.values())},
+            "prompt_tokens_details": self._prompt_details(),
             "completion_tokens_details": {
                 "accepted_prediction_tokens": self._accepted,
                 "rejected_prediction_tokens": self._proposed - self._accepted,
@@ -60,6 +63,12 @@ class Usage:
         else:
             self.prompt_seconds += event.timing.total
         self._begun.add(index)
+
+    def _prompt_details(self) -> dict[str, int]:
+        """``approximate_tokens``: those cached that are not exact, named only where there are."""
+        details = {"cached_tokens": sum(self._cached.values())}
+        approximate = sum(self._approximate.values())
+        return details | ({"approximate_tokens": approximate} if approximate else {})
 
     def _count_prediction(self, index: int, event: TokenEvent) -> None:
         """Of what the request predicted, only what was tried counts."""

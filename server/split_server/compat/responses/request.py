@@ -104,6 +104,8 @@ def _tools(fields: Fields) -> dict[str, Any]:
     """``tools`` and ``tool_choice`` as chats have them."""
     tools = [_tool(tool) for tool in fields.inners("tools", MAX_TOOLS) or []]
     choice = fields.raw("tool_choice")
+    if not tools and choice not in (None, "auto", "none"):
+        raise InvalidParameter("tool_choice", "auto or none where there are no tools")
     if choice is None or isinstance(choice, str):
         return {"tools": tools, "tool_choice": choice}
     chosen = fields.inner("tool_choice")

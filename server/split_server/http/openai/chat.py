@@ -28,7 +28,7 @@ class Chat:
     async def answer(self, asked: ChatRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
         head, scored = self._service.head("chatcmpl"), asked.logprobs is not None
-        answer = ChatAnswer(head, scored, asked.options.include_usage)
+        answer = ChatAnswer(head, scored, asked.options.include_usage, asked.older)
         await self.run(asked, who, sink, lambda _: answer)
 
     async def run(
@@ -43,7 +43,9 @@ class Chat:
 
     async def _requests(self, asked: ChatRequest, who: Asked) -> list[GenerationRequest]:
         service, options = self._service, asked.options
-        prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
+        prompt = await service.chat_prompt(
+            who.principal, asked.messages, asked.tools, asked.writing
+        )
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
         expected = await service.prediction(who.principal, asked.prediction)
@@ -52,6 +54,9 @@ class Chat:
                 prompt,
                 for_choice(options.params, index),
                 options.reply_tokens(len(prompt), service.served.max_context),
+                stop_tokens=options.stop_tokens,
+                ignore_eos=options.ignore_eos,
+                min_tokens=options.min_tokens,
                 stops=options.stops + _call_stops(asked),
                 logprobs=asked.logprobs,
                 keeping=options.keeping,
@@ -62,7 +67,7 @@ class Chat:
         ]
 
     def _reader(self, asked: ChatRequest) -> ReplyReader:
-        return self._service.reader(_call_reader(asked), asked.logprobs is not None)
+        return self._service.reader(_call_reader(asked), asked.logprobs is not None, asked.options)
 
 
 def _call_reader(asked: ChatRequest) -> CallReader:

@@ -30,12 +30,15 @@ class Completions:
     async def run(self, asked: CompletionRequest, who: Asked, sink: Sink, answer: Answer) -> None:
         """Make the replies, and send them as ``answer`` writes them. Raises as above."""
         service, options = self._service, asked.options
-        prompts = [await service.plain_prompt(who.principal, prompt) for prompt in asked.prompts]
+        prompts = [
+            await service.plain_prompt(who.principal, prompt, asked.special)
+            for prompt in asked.prompts
+        ]
         scored = asked.logprobs is not None
         who.knows(max(len(prompt) for prompt in prompts))
         work = Work(
             await self._requests(asked, who, prompts),
-            lambda: service.reader(PlainReader(), scored),
+            lambda: service.reader(PlainReader(), scored, options),
             answer,
             Usage([len(prompt) for prompt in prompts], options.choices),
             options.stream,
@@ -53,6 +56,9 @@ class Completions:
                 prompt,
                 for_choice(options.params, index),
                 options.reply_tokens(len(prompt), self._service.served.max_context),
+                stop_tokens=options.stop_tokens,
+                ignore_eos=options.ignore_eos,
+                min_tokens=options.min_tokens,
                 stops=options.stops,
                 logprobs=asked.logprobs,
                 keeping=options.keeping,

@@ -153,7 +153,15 @@ def test_counting_needs_no_limit() -> None:
         ({"tools": [{"name": "a b", "input_schema": {}}]}, "tools[0].name"),
         ({"tools": [{"name": "a", "input_schema": 5}]}, "tools[0].input_schema"),
         ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0].type"),
-        ({"tool_choice": {"type": "tool", "name": "x"}}, "tool_choice.name"),
+        ({"tool_choice": {"type": "tool", "name": "x"}}, "tool_choice"),
+        ({"tool_choice": {"type": "any"}}, "tool_choice"),
+        (
+            {
+                "tool_choice": {"type": "tool", "name": "x"},
+                "tools": [{"name": "a", "input_schema": {}}],
+            },
+            "tool_choice.name",
+        ),
         ({"tool_choice": {"type": 5}}, "tool_choice.type"),
         ({"output_config": {"format": {"type": "xml"}}}, "output_config.format.type"),
         ({"output_config": {"format": {"type": "json_schema"}}}, "output_config.format.schema"),

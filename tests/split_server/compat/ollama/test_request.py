@@ -204,7 +204,7 @@ def test_without_a_prompt_nothing_is_generated(keep_alive: Any, unload: bool) ->
         ({"think": True}, "think"),
         ({"think": "low"}, "think"),
         ({"top_logprobs": 3}, "top_logprobs"),
-        ({"tools": [{"type": "function"}]}, "tools[0].function"),
+        ({"tools": [{"type": "function"}]}, "tools[0].name"),
         ({"template": "{{ .Prompt }}"}, "template"),
     ],
     ids=str,

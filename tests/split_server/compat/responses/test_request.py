@@ -166,6 +166,8 @@ def test_an_answer_tells_its_request_again() -> None:
         ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name"),
         ({"tools": [LOOK | {"defer_loading": True}]}, "tools[0].defer_loading"),
         ({"tool_choice": {"type": "web_search"}}, "tool_choice"),
+        ({"tool_choice": {"type": "web_search"}, "tools": [LOOK]}, "tool_choice"),
+        ({"tool_choice": "required"}, "tool_choice"),
         ({"tool_choice": {"type": "function", "name": "x"}, "tools": [LOOK]}, "tool_choice.name"),
         (
             {"tool_choice": {"type": "allowed_tools", "tools": [GO]}, "tools": [LOOK]},
