@@ -22,8 +22,8 @@ from split_server.memory.measured import MeasuredRoom
 from split_server.memory.plan import MemoryPlan, shape_of
 from split_server.memory.planner import RESERVE, MemoryPlanner
 from split_server.memory.table import cache_budget, described, summary
+from split_server.memory.ways import sizes_of_ways
 from split_server.memory.weights import WeightsNeed, weights_need
-from split_server.serving.advice import sizes_of_ways
 from split_server.serving.config import ComputeConfig, ServerConfig
 
 # Of the budget of the caches for all runs, and of those for one principal's.

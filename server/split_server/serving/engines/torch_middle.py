@@ -15,8 +15,8 @@ from split_server.memory.allocator import give_back_large_blocks
 from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import peak_meter
+from split_server.memory.ways import recommendation
 from split_server.memory.weights import check_weights
-from split_server.serving.advice import recommendation
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.middle import Middle
 from split_server.serving.plan import open_room, plan_memory
