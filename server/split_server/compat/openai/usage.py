@@ -13,12 +13,13 @@ class Usage:
     """``prompts``: tokens of each prompt; ``choices``: replies to each, in order.
 
     A prompt counts once, however many replies it has; a reply's end token counts as a token.
+    ``computed``: every prompt was, before its first reply.
     """
 
-    def __init__(self, prompts: Sequence[int], choices: int = 1) -> None:
+    def __init__(self, prompts: Sequence[int], choices: int = 1, *, computed: bool = False) -> None:
         self._prompts = tuple(prompts)
         self._choices = choices
-        self._cached: dict[int, int] = {}
+        self._cached: dict[int, int] = dict.fromkeys(range(len(prompts)), 0) if computed else {}
         self._completion = self._accepted = self._proposed = 0
         # By reply, where the draft came from that its tokens are compared with.
         self._sources: dict[int, str] = {}

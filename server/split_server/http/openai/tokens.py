@@ -4,7 +4,7 @@ llama.cpp ask for them.
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import Any
 
 from split_server.compat.openai.prompts.described import props, tokenizer_info
@@ -66,8 +66,6 @@ class Tokens:
         service, told = self._service, list[str]()
         for begun in range(0, len(ids), _AT_ONCE):
             part = ids[begun : begun + _AT_ONCE]
-            told += await service.texts.beside(
-                principal, lambda part=part: [service.token_text(token) for token in part]
-            )
-            await asyncio.sleep(0)
+            work = partial(list[str], map(service.token_text, part))
+            told += await service.texts.beside(principal, work)
         return told
