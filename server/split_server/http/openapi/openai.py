@@ -56,8 +56,8 @@ _CHAT_CHOICE = record(
 _TEXT_SCORES = record(
     {
         "tokens": listed(_TEXT),
-        "token_logprobs": listed({"type": "number"}),
-        "top_logprobs": listed({"type": "object", "additionalProperties": {"type": "number"}}),
+        "token_logprobs": listed(optional("number")),
+        "top_logprobs": listed(optional("object", additionalProperties={"type": "number"})),
         "text_offset": listed(_WHOLE),
     }
 )
