@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig
+from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig, listen_address
 from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
 
@@ -41,9 +41,10 @@ class ComputeConfig(ModelConfig):
     device: str = option("auto", help="torch device, such as cpu or cuda:0", metavar="DEVICE")
     quantize: str = option(
         "none",
-        help="keep the matrices of the layers as int8: half the bytes of bfloat16, on a trained "
-        "model of 135 million parameters 0.7% of perplexity",
-        choices=("none", "int8"),
+        help="keep the matrices of the layers as int8 (half the bytes of bfloat16) or int4 (a "
+        "third, for few sessions), which changes replies; auto changes nothing, and the log says "
+        "which of them this machine would gain by",
+        choices=("none", "int8", "int4", "auto"),
     )
     memory_limit: int = option(
         0,
@@ -70,6 +71,14 @@ class ServerConfig(ComputeConfig, ListenConfig):
     )
     port: int = option(
         8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK, short="-p"
+    )
+    ollama_listen: str | None = option(
+        None,
+        help="address and port on which only Ollama's API is served as well, such as "
+        "127.0.0.1:11434, where its clients look for it",
+        metavar="ADDRESS:PORT",
+        parse=listen_address,
+        group=NETWORK,
     )
     lan: bool = option(
         False,

@@ -111,13 +111,13 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
     identity = (
         model.manifest.digest,
         str(middle.dtype),
-        config.quantize,
+        middle.quantized,
         middle.device.type,
         f"layout {_KV_LAYOUT}",
         torch.__version__,
         transformers.__version__,
     )
-    bounds = bounds_for(middle.dtype, rounded=config.quantize != "none")
+    bounds = bounds_for(middle.dtype, rounded=middle.quantized != "none")
     disk = _disk(config, room.runs)
     return Reuse(
         room.runs,

@@ -13,6 +13,7 @@ class Usage:
     """``prompts``: tokens of each prompt; ``choices``: replies to each, in order.
 
     A prompt counts once, however many replies it has; a reply's end token counts as a token.
+    ``prompt_seconds`` up to the first token of each reply, ``reply_seconds`` from there on.
     """
 
     def __init__(self, prompts: Sequence[int], choices: int = 1) -> None:
@@ -22,6 +23,8 @@ class Usage:
         # Of those the ones that are not exact.
         self._approximate: dict[int, int] = {}
         self._completion = self._accepted = self._proposed = 0
+        self.prompt_seconds = self.reply_seconds = 0.0
+        self._begun: set[int] = set()
         # By reply, where the draft came from that its tokens are compared with.
         self._sources: dict[int, str] = {}
 
@@ -30,6 +33,7 @@ class Usage:
         if not isinstance(event, TokenEvent):
             return
         self._completion += 1
+        self._count_time(index, event)
         self._count_prediction(index, event)
         prompt = index // self._choices
         # Tokens that need no step tell nothing of the prompt.
@@ -52,6 +56,13 @@ class Usage:
                 "rejected_prediction_tokens": self._proposed - self._accepted,
             },
         }
+
+    def _count_time(self, index: int, event: TokenEvent) -> None:
+        if index in self._begun:
+            self.reply_seconds += event.timing.total
+        else:
+            self.prompt_seconds += event.timing.total
+        self._begun.add(index)
 
     def _prompt_details(self) -> dict[str, int]:
         """``approximate_tokens``: those cached that are not exact, named only where there are."""

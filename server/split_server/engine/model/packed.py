@@ -79,17 +79,18 @@ class Attends(Protocol):
 class PackedBatch:
     """Slices of different sessions, in the order in which their rows are packed.
 
-    ``rows``: of all slices; the pass may have more behind them, which belong to nobody.
+    ``rows``: of all slices; the pass may have more behind them, which belong to nobody, where it
+    ``pads``.
     """
 
     # What attends several rows of a session.
     _many = staticmethod(attend_many)
 
-    def __init__(self, slices: Sequence[Slice]) -> None:
+    def __init__(self, slices: Sequence[Slice], *, pads: bool = True) -> None:
         self.slices = slices
         self._sizes = [part.rows for part in slices]
         self.rows = sum(self._sizes)
-        self._padding = padded(self.rows) - self.rows
+        self._padding = padded(self.rows) - self.rows if pads else 0
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
         self._sharing = any(part.cache.shared for part in slices)

@@ -9,7 +9,7 @@ from split_server.compat.openai.sampling import for_choice
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
-from split_server.http.openai.generations import Work
+from split_server.http.openai.generations import Answer, Work
 from split_server.http.openai.guard import Asked
 from split_server.http.openai.sink import Sink
 
@@ -22,18 +22,24 @@ class Completions:
 
     async def answer(self, asked: CompletionRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
+        head, scored = self._service.head("cmpl"), asked.logprobs is not None
+        prefixes = await self._prefixes(asked, who.principal)
+        answer = CompletionAnswer(head, scored, asked.options.include_usage, prefixes)
+        await self.run(asked, who, sink, answer)
+
+    async def run(self, asked: CompletionRequest, who: Asked, sink: Sink, answer: Answer) -> None:
+        """Make the replies, and send them as ``answer`` writes them. Raises as above."""
         service, options = self._service, asked.options
         prompts = [
             await service.plain_prompt(who.principal, prompt, asked.special)
             for prompt in asked.prompts
         ]
         scored = asked.logprobs is not None
-        head, prefixes = service.head("cmpl"), await self._prefixes(asked, who.principal)
         who.knows(max(len(prompt) for prompt in prompts))
         work = Work(
             await self._requests(asked, who, prompts),
             lambda: service.reader(PlainReader(), scored, options),
-            CompletionAnswer(head, scored, options.include_usage, prefixes),
+            answer,
             Usage([len(prompt) for prompt in prompts], options.choices),
             options.stream,
         )

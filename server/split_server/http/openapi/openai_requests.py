@@ -118,7 +118,7 @@ _MESSAGE: Schema = {
         record({"role": {"const": "tool"}, "tool_call_id": _TEXT, "content": _CONTENT}),
     ]
 }
-_TOOL = record(
+CHAT_TOOL = record(
     {
         "type": {"const": "function"},
         "function": record(
@@ -130,7 +130,7 @@ _TOOL = record(
 _CHAT_ONLY: Schema = {
     "logprobs": optional("boolean"),
     "top_logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
-    "tools": {"anyOf": [{"type": "null"}, listed(_TOOL, maxItems=MAX_TOOLS)]},
+    "tools": {"anyOf": [{"type": "null"}, listed(CHAT_TOOL, maxItems=MAX_TOOLS)]},
     "tool_choice": {
         "anyOf": [
             {"enum": ["none", "auto", "required", "any", None]},

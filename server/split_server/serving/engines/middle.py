@@ -17,7 +17,8 @@ from split_server.memory.planner import MemoryPlanner
 class Middle:
     """``info`` of the model that ``runner`` computes on ``device``, at most ``pass_rows`` at a time
     and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
-    is left once all is loaded, and ``kernels`` says with what it computes; ``least_sharing``
+    is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
+    matrices are rounded, none where they are not; ``least_sharing``
     measures from how many sessions on a common beginning is read together, None where it never is.
     """
 
@@ -29,4 +30,5 @@ class Middle:
     planner: MemoryPlanner
     open_room: Callable[[], MeasuredRoom]
     kernels: Mapping[str, str]
+    quantized: str = "none"
     least_sharing: Callable[[], int | None] = lambda: None

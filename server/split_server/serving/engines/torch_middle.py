@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from split_server.checkpoint.folder import Checkpoint
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import Backbone, load_backbone
@@ -14,10 +16,13 @@ from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import peak_meter
 from split_server.memory.weights import check_weights
+from split_server.serving.advice import recommendation
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.middle import Middle
 from split_server.serving.plan import open_room, plan_memory
 from split_wire.errors import SplitError
+
+_log = logging.getLogger(__name__)
 
 
 def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
@@ -35,6 +40,8 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
     if planner.room().own:
         give_back_large_blocks()
     backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner))
+    if config.quantize == "auto":
+        _log.info("%s", recommendation(checkpoint, backbone, planner.room().free))
     return Middle(
         info=backbone.info,
         runner=runner,
@@ -44,6 +51,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         planner=planner,
         open_room=lambda: open_room(config, planner),
         kernels=_kernels(backbone),
+        quantized=backbone.matrices.quantized,
         least_sharing=lambda: on_passing_thread(lambda: least_sharing(backbone)),
     )
 
