@@ -153,11 +153,13 @@ def _sample(sample: Collected) -> bytes:
 
 
 def _end(end: Ended) -> dict[str, Any]:
-    return {
+    """``approximate_tokens`` is there only where something of the prompt is not exact."""
+    document = {
         "finish_reason": end.reason,
         "total_tokens": end.tokens,
         "generation_time_ms": _milliseconds(end),
     }
+    return document | ({"approximate_tokens": end.approximate} if end.approximate else {})
 
 
 def _milliseconds(end: Ended) -> int:

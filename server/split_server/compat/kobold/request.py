@@ -19,6 +19,7 @@ from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.sampling import sampling_params
 from split_server.compat.request import GenerationRequest
 from split_server.engine.model.info import ModelInfo
+from split_wire.tiers import CACHES
 
 DEFAULT_MAX_TOKENS = 200
 MAX_SAMPLES = 8
@@ -129,6 +130,7 @@ def _keeping(fields: Fields) -> Keeping:
         fields.text(MAX_SALT, "cache_salt"),
         group=fields.text(MAX_GROUP, "cache_group"),
         until=fields.whole(0, MAX_SHARED, "share_until") or 0,
+        cache=fields.choice(CACHES, "cache") or "exact",
     )
 
 

@@ -16,7 +16,7 @@ _MAX_NAME = 512
 @dataclass(frozen=True, slots=True)
 class ServedModel:
     """``created``: Unix time at which serving began; ``fingerprint`` changes with the weights;
-    ``defaults``: how the model's makers sample from it.
+    ``defaults``: how the model's makers sample from it; ``hidden_size``: numbers of a hidden state.
     """
 
     name: str
@@ -25,6 +25,7 @@ class ServedModel:
     vocab_size: int
     max_context: int
     defaults: SamplingParams
+    hidden_size: int = 0
 
     def check_name(self, name: str) -> None:
         """Accept the name, its last part and the alias. Raises ModelNotFound."""

@@ -11,6 +11,7 @@ from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, as_text, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.sampling import parse_sampling
+from split_wire.tiers import CACHES, cache_asked
 
 MAX_CHOICES = 8
 MAX_TOP_LOGPROBS = 20
@@ -81,6 +82,7 @@ def _keeping(fields: Fields) -> Keeping:
         _to_disk(fields),
         fields.text("cache_group", MAX_GROUP),
         fields.whole("share_until", 0, MAX_SHARED) or 0,
+        cache_asked(fields.choice("cache", CACHES)),
     )
 
 

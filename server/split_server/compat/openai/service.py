@@ -55,6 +55,7 @@ class OpenAIService:
             ends.manifest.vocab_size,
             self.generator.info.max_context,
             ends.defaults,
+            self.generator.info.hidden_size,
         )
 
     def head(self, kind: str) -> AnswerHead:

@@ -102,7 +102,7 @@ def _race(sample: list[Place], threads: int) -> set[Shape]:
     plain = [(_shape(place), place.linear) for place in sample]
     packed = [(shape, PackedLinear(linear.weight, linear.bias)) for shape, linear in plain]
     gain: dict[Shape, float] = defaultdict(float)
-    with _threads(threads), torch.inference_mode():
+    with threads_set(threads), torch.inference_mode():
         for rows in _RACE_ROWS:
             inputs = {
                 width: torch.ones(1, rows, width, dtype=sample[0].linear.weight.dtype)
@@ -139,7 +139,8 @@ def _lap(
 
 
 @contextmanager
-def _threads(count: int) -> Iterator[None]:
+def threads_set(count: int) -> Iterator[None]:
+    """Products of ``count`` threads meanwhile."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

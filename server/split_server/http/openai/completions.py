@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from split_client.tools.reading import PlainReader
@@ -13,7 +14,7 @@ from split_server.compat.openai.token_texts import ScoredToken
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
 from split_server.compat.time_limit import result_within
-from split_server.http.openai.generations import Work
+from split_server.http.openai.generations import Answer, Work
 from split_server.http.openai.guard import Asked
 from split_server.http.openai.sink import Sink
 
@@ -26,6 +27,23 @@ class Completions:
 
     async def answer(self, asked: CompletionRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
+        head, scored = self._service.head("cmpl"), asked.logprobs is not None
+        prefixes = await self._prefixes(asked, who.principal)
+        usage = asked.options.include_usage
+        await self.run(
+            asked, who, sink, lambda told: CompletionAnswer(head, scored, usage, prefixes, told)
+        )
+
+    async def run(
+        self,
+        asked: CompletionRequest,
+        who: Asked,
+        sink: Sink,
+        answer: Callable[[list[tuple[ScoredToken, ...]]], Answer],
+    ) -> None:
+        """Make the replies, and send them as ``answer`` writes them, which is given the scored
+        prompts of each choice. Raises as above.
+        """
         service, options = self._service, asked.options
         prompts = [
             await service.plain_prompt(who.principal, prompt, asked.special)
@@ -33,17 +51,16 @@ class Completions:
         ]
         asked.check_scores(sum(map(len, prompts)))
         scored = asked.logprobs is not None
-        head, prefixes = service.head("cmpl"), await self._prefixes(asked, who.principal)
         who.knows(max(len(prompt) for prompt in prompts))
         requests = await self._requests(asked, who, prompts)
         told = await self._scored(asked, who.principal, prompts) if asked.scores_prompts else []
         work = Work(
             requests,
             lambda: service.reader(PlainReader(), scored, options, ended=asked.scores_prompts),
-            CompletionAnswer(head, scored, options.include_usage, prefixes, told),
+            answer(told),
             Usage([len(prompt) for prompt in prompts], options.choices, computed=bool(told)),
             options.stream,
-            choices=len(prefixes),
+            choices=len(prompts) * options.choices,
         )
         await work.run(service.generator, who.principal, sink)
 

@@ -89,10 +89,10 @@ class Work:
             if opened < 0:
                 # Not before the first token is there: a refusal has a status of its own till then.
                 await sink.start_events()
+            self.usage.count(index, event)
             if opened < index:
                 reader, opened = self.reader(), index
                 await sink.events(self.answer.opening(index))
-            self.usage.count(index, event)
             await sink.events(self.answer.chunks(index, reader.push(event)))
         await sink.events(self.answer.closing(self.usage))
         await sink.done()

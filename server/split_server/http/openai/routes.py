@@ -36,11 +36,13 @@ from split_server.http.wire.body import Bodies
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def openai_routes(compat: Compat, bodies: Bodies, computed: Callable[[], int]) -> list[BaseRoute]:
-    """All routes below ``/v1``, those of its relatives beside it, and the document that describes
-    them; ``computed``: positions. Raises MalformedCheckpoint where the model cannot be described.
+def openai_routes(
+    compat: Compat, service: OpenAIService, bodies: Bodies, computed: Callable[[], int]
+) -> list[BaseRoute]:
+    """The routes of OpenAI's API, those of its relatives beside it, and the document that describes
+    all APIs; ``computed``: positions. Raises MalformedCheckpoint where the model cannot be
+    described.
     """
-    service = OpenAIService(compat)
     chat, completions, state = Chat(service), Completions(service), State(service, computed)
     served, large = service.served, service.texts.large
 

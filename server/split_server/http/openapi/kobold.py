@@ -10,6 +10,7 @@ from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
 from split_server.http.openapi.parts import Schema, got, listed, optional, posted, record, refer
 from split_wire.attention import MAX_TOP_K
+from split_wire.tiers import CACHES
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
@@ -68,6 +69,7 @@ _GENERATION: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "cache_group": optional("string", maxLength=MAX_GROUP),
     "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
+    "cache": {"enum": [*CACHES, None]},
     "grammar": optional("string", maxLength=MOST_BYTES),
 }
 _RESULT = record({"text": _TEXT})

@@ -31,7 +31,7 @@ _USAGE = record(
         "prompt_tokens": _WHOLE,
         "completion_tokens": _WHOLE,
         "total_tokens": _WHOLE,
-        "prompt_tokens_details": record({"cached_tokens": _WHOLE}),
+        "prompt_tokens_details": record({"cached_tokens": _WHOLE}, {"approximate_tokens": _WHOLE}),
         "completion_tokens_details": record(
             {"accepted_prediction_tokens": _WHOLE, "rejected_prediction_tokens": _WHOLE}
         ),
@@ -144,6 +144,7 @@ def openai_paths() -> Schema:
                 {
                     "reuse": {"enum": ["exact", "off"]},
                     "positions": _counts("computed", "pool_asked", "pool_sent", "waited", "disk"),
+                    "tiers": {"type": "object", "additionalProperties": _WHOLE},
                     "hit_share": {"type": "number", "minimum": 0, "maximum": 1},
                     "bytes": record(
                         {"memory": _WHOLE, "disk": {"anyOf": [{"type": "null"}, _WHOLE]}}

@@ -23,6 +23,7 @@ from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PR
 from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
 from split_server.compat.openai.warm_request import MAX_PIN_SECONDS
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
+from split_wire.tiers import CACHES
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
@@ -32,6 +33,7 @@ _SAMPLING: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "cache_group": optional("string", maxLength=MAX_GROUP),
     "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
+    "cache": {"enum": [*CACHES, None]},
     "prompt_cache_retention": {"enum": [*RETENTIONS, None]},
     "prompt_cache_key": optional("string"),
     "stream": optional("boolean"),
@@ -116,7 +118,7 @@ _MESSAGE: Schema = {
         record({"role": {"const": "tool"}, "tool_call_id": _TEXT, "content": _CONTENT}),
     ]
 }
-_TOOL = record(
+CHAT_TOOL = record(
     {
         "type": {"const": "function"},
         "function": record(
@@ -128,7 +130,7 @@ _TOOL = record(
 _CHAT_ONLY: Schema = {
     "logprobs": optional("boolean"),
     "top_logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
-    "tools": {"anyOf": [{"type": "null"}, listed(_TOOL, maxItems=MAX_TOOLS)]},
+    "tools": {"anyOf": [{"type": "null"}, listed(CHAT_TOOL, maxItems=MAX_TOOLS)]},
     "tool_choice": {
         "anyOf": [
             {"enum": ["none", "auto", "required", "any", None]},
