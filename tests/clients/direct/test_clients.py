@@ -7,8 +7,6 @@ was run. The model was taught a conversation by heart.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import pytest
 import torch
 
 from tests import oracle
-from tests.clients.environments import run_client
+from tests.clients.environments import needs, run_node, run_python
 from tests.patience import until
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.taught import (
@@ -45,23 +43,21 @@ GIVEN = {
     "choices": [" 12.50 left.", " none", " twelve left of all that there was"],
     "stop": "\n",
 }
-CLIENTS = {
-    "openai_python.py": ["openai==3.57.0"],
-    "litellm_sdk.py": ["litellm==1.110.2"],
-    "instructor_modes.py": ["instructor==1.17.0"],
-    "pydantic_ai_chat.py": ["pydantic-ai-slim[openai]==2.68.0"],
-    "llm_command.py": ["llm==0.36"],
-    "openai_node.mjs": ["openai@7.57.0"],
-    "ai_sdk.mjs": ["ai@7.0.173", "@ai-sdk/openai-compatible@3.0.92"],
+# By program: what each is run with.
+PYTHON = {
+    "openai_python": ("openai==3.57.0",),
+    "litellm_sdk": ("litellm==1.110.2",),
+    "instructor_modes": ("instructor==1.17.0",),
+    "pydantic_ai_chat": ("pydantic-ai-slim[openai]==2.68.0",),
+    "llm_command": ("llm==0.36",),
 }
-EVALUATION = ["lm_eval[api]==0.4.13"]
+NODE = {
+    "openai_node": ("openai@7.57.0",),
+    "ai_sdk": ("ai@7.0.173", "@ai-sdk/openai-compatible@3.0.92"),
+}
+EVALUATION = ("lm_eval[api]==0.4.13",)
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        os.environ.get("GATELINK_CLIENTS") != "1", reason="GATELINK_CLIENTS=1 downloads clients"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -75,45 +71,49 @@ def server(path: Path) -> Iterator[RunningServer]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def folder(pytestconfig: pytest.Config) -> Path:
-    assert pytestconfig.cache is not None
-    return Path(pytestconfig.cache.mkdir("clients"))
+@pytest.fixture(autouse=True)
+def nothing_left(server: RunningServer) -> Iterator[None]:
+    """What a client broke off has ended."""
+    yield
+    compat = server.parts.compat
+    assert compat is not None
+    until(lambda: not compat.generator.places.running)
 
 
-@pytest.mark.parametrize("program", CLIENTS)
-def test_a_client_talks_to_the_server_unchanged(
-    server: RunningServer, folder: Path, program: str
-) -> None:
-    if program.endswith(".mjs") and shutil.which("npm") is None:
-        pytest.skip("Node.js is missing")
-    given = (f"{server.url}/v1", TOKEN, json.dumps(GIVEN))
-    told = run_client(folder, program, CLIENTS[program], *given)
+def given(server: RunningServer) -> tuple[str, str, str]:
+    return (f"{server.url}/v1", TOKEN, json.dumps(GIVEN))
+
+
+def check(told: dict[str, Any]) -> None:
+    """What a program that asked for it was told; each does what its client can."""
     expected = {"chat": ANSWER, "stream": ANSWER, "tool": ARGUMENTS, "error": "model_not_found"}
     for name, value in expected.items():
         assert told.get(name, value) == value
     assert told["schema"]["n"] in SCHEMA["properties"]["n"]["enum"]
-    assert told.get("whole", "") == told.get("streamed", told.get("whole", "")) or "chat" in told
-    assert server.parts.compat is not None
-    places = server.parts.compat.generator.places
-    until(lambda: not places.running)
+    if "whole" in told:
+        assert told["whole"] == told["streamed"]
 
 
-def test_json_of_instructor_is_an_object_without_a_fence(
-    server: RunningServer, folder: Path
-) -> None:
-    given = (f"{server.url}/v1", TOKEN, json.dumps(GIVEN))
-    packages = CLIENTS["instructor_modes.py"]
-    told = run_client(folder, "instructor_modes.py", packages, *given)
+@pytest.mark.parametrize("program", [pytest.param(name, marks=needs(name)) for name in PYTHON])
+def test_a_client_talks_to_the_server_unchanged(server: RunningServer, program: str) -> None:
+    check(run_python(PYTHON[program], program, *given(server)))
+
+
+@pytest.mark.parametrize("program", [pytest.param(name, marks=needs(name)) for name in NODE])
+def test_a_client_of_node_does_too(server: RunningServer, program: str) -> None:
+    check(run_node(NODE[program], program, *given(server)))
+
+
+@needs("instructor_modes")
+def test_json_of_instructor_is_an_object_without_a_fence(server: RunningServer) -> None:
+    told = run_python(PYTHON["instructor_modes"], "instructor_modes", *given(server))
     assert all(reply["n"] in (1, 2, 3) for reply in told["modes"].values())
     assert isinstance(json.loads(told["json"]), dict)
 
 
-def test_choices_of_lm_eval_have_hugging_faces_scores(
-    server: RunningServer, path: Path, folder: Path
-) -> None:
-    given = (f"{server.url}/v1", TOKEN, json.dumps(GIVEN))
-    told = run_client(folder, "lm_eval_choices.py", EVALUATION, *given)
+@needs("lm_eval_choices")
+def test_choices_of_lm_eval_have_hugging_faces_scores(server: RunningServer, path: Path) -> None:
+    told = run_python(EVALUATION, "lm_eval_choices", *given(server))
     for (score, greedy), ids in zip(told["scores"], told["tokens"], strict=True):
         wanted, best = _likelihood(path, ids, told["before"])
         assert score == pytest.approx(wanted, abs=1e-3)
