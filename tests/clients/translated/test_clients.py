@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import patience
-from tests.clients.translated.environments import needs, run_node, run_python
+from tests.clients.environments import needs, run_node, run_python
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.taught import ANSWER, ARGUMENTS, TEMPLATE, taught_checkpoint
 
