@@ -151,7 +151,7 @@ def openai_paths() -> Schema:
                     ),
                 }
             ),
-            "kernels": record({"attention": _TEXT, "linears": _TEXT}),
+            "kernels": record({"attention": _TEXT, "linears": _TEXT}, {"pages": _TEXT}),
         }
     )
     warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})

@@ -98,4 +98,4 @@ def _kernels(backbone: Backbone) -> dict[str, str]:
     capped = getattr(config, "attn_logit_softcapping", None) is not None
     rows = "torch matmul" if capped else "torch sdpa"
     attention = f"triton, {rows}" if backbone.device.type == "cuda" else rows
-    return {"attention": attention, "linears": backbone.linears}
+    return {"attention": attention, "linears": backbone.linears, "pages": backbone.pages}
