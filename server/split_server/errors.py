@@ -53,6 +53,18 @@ class UnsupportedFamily(ServerError):
         )
 
 
+class UnsupportedQuantization(ServerError):
+    """Weights that were quantized in a way that is not read here."""
+
+    code = "unsupported_quantization"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"this checkpoint is quantized with {what}, which is not read here; AWQ (gemm) and "
+            "GPTQ of 4 bits are, as are plain checkpoints, with --quantize on request"
+        )
+
+
 class NoSpaceForCheckpoint(ServerError):
     """A disk without the space that an imported model needs (sizes in bytes)."""
 
@@ -80,6 +92,12 @@ class UnusableDevice(ServerError):
     """The requested torch device or dtype is not available on this machine."""
 
     code = "unusable_device"
+
+
+class EngineUnusable(ServerError):
+    """An engine that is not installed, not one that is known, or not for the model."""
+
+    code = "engine_unusable"
 
 
 class ModelTooLarge(ServerError):

@@ -1,1 +1,1 @@
-"""What `--quantize int8` costs a trained model, and where that comes from."""
+"""What `--quantize` costs a trained model, and where that comes from."""

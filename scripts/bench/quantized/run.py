@@ -1,4 +1,4 @@
-"""What ``--quantize int8`` costs a trained model: perplexity, likeliest tokens, time and memory.
+"""What ``--quantize`` costs a trained model: perplexity, likeliest tokens, time and memory.
 
 Text that the model has not written and its own greedy replies are read again by the model kept in
 several ways, and compared with float32; then one thing is rounded at a time, to show where a loss
@@ -19,6 +19,7 @@ from transformers import AutoTokenizer
 from scripts.bench.quantized.ends import Ends
 from scripts.bench.quantized.parts import PARTS
 from scripts.bench.quantized.score import Score, score, scored
+from scripts.bench.quantized.shuffled import shuffled
 from scripts.bench.quantized.speed import speed_table
 from scripts.bench.quantized.texts import english, prompts
 from scripts.bench.quantized.worker import BFLOAT16, FLOAT32, WAYS
@@ -71,9 +72,13 @@ def main() -> None:
     options = _options()
     path = Path(options.model)
     torch.set_num_threads(1)
-    print(heading(f"int8, {options.title or path.name}", "float32 and bfloat16"), flush=True)
+    title = f"int8 and int4, {options.title or path.name}"
+    print(heading(title, "float32 and bfloat16"), flush=True)
     with ExitStack() as stack, torch.inference_mode():
-        study = Study(path, Path(stack.enter_context(tempfile.TemporaryDirectory())), options)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if options.shuffled:
+            path = shuffled(path, folder / path.name)
+        study = Study(path, folder, options)
         if {"ways", "parts"} & set(options.only):
             _print_losses(study, path, options.only)
         if "speed" in options.only:
@@ -136,6 +141,12 @@ def _worker(stack: ExitStack, path: Path, way: str) -> Worker:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", required=True, metavar="FOLDER", help="a trained checkpoint")
+    parser.add_argument(
+        "--shuffled",
+        action="store_true",
+        help="the channels in another order: the same function, but weights that came from blocks "
+        "of few bits no longer lie in those, where int4 would find them again",
+    )
     parser.add_argument("--title", help="the model's name in the heading")
     parser.add_argument("--tokens", type=int, default=3072, help="of English")
     parser.add_argument("--reply-tokens", type=int, default=96, help="of each of 16 replies")

@@ -6,14 +6,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.quantized.worker import BFLOAT16, INT8, ONE_BYTE
+from scripts.bench.quantized.worker import BFLOAT16, INT4, INT8, ONE_BYTE
 from scripts.bench.report import spread, table
 from scripts.bench.workers import Worker
 
-_WAYS = (BFLOAT16, ONE_BYTE, INT8)
+_WAYS = (BFLOAT16, ONE_BYTE, INT8, INT4)
 _CONTEXT, _STEPS, _PREFILL = 256, 4, 256
 _REQUESTS: dict[str, dict[str, Any]] = {
     "token": {"op": "step", "context": _CONTEXT, "sessions": 1, "steps": _STEPS},
+    "4 sessions": {"op": "step", "context": _CONTEXT, "sessions": 4, "steps": 2},
     "16 sessions": {"op": "step", "context": _CONTEXT, "sessions": 16, "steps": 1},
     f"prefill of {_PREFILL}": {"op": "prefill", "rows": _PREFILL, "repeats": 1},
 }

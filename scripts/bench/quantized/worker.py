@@ -18,15 +18,19 @@ from scripts.bench.quantized.parts import PARTS, rounded
 from scripts.bench.report import private_bytes
 from scripts.bench.step.runner import RunnerWorker
 from scripts.bench.workers import serve
+from split_server.engine.linears.int4.quantize import int4_linears
 from split_server.engine.model.packed import Slice
 from split_server.kv.cache import KVCache
 
 FLOAT32, BFLOAT16, INT8, ONE_BYTE = "float32", "bfloat16", "int8", "int8, one byte an input"
+INT4, NEAREST = "int4", "int4, rounded to the nearest"
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     FLOAT32: ("float32", {"linears": "plain"}),
     BFLOAT16: ("bfloat16", {"linears": "packed"}),
     INT8: ("bfloat16", {"quantize": "int8"}),
     ONE_BYTE: ("bfloat16", {"linears": "plain"}),
+    INT4: ("bfloat16", {"quantize": "int4"}),
+    NEAREST: ("bfloat16", {"linears": "plain"}),
 }
 _ROWS_AT_ONCE = 256
 
@@ -39,6 +43,8 @@ class WayWorker(RunnerWorker):
         super().__init__(path, dtype, {**options, "threads": 1})
         if way == ONE_BYTE:
             one_byte_linears(self._backbone.module)
+        if way == NEAREST:
+            int4_linears(self._backbone.module, None)
         self._ends = Ends(path)
 
     def states(self, sequences: Sequence[Sequence[int]], file: str) -> dict[str, Any]:

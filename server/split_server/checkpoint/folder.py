@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os.path import lexists
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from typing import Any
 from split_files import read_regular
 from split_server.checkpoint.families import FAMILIES, family_of
 from split_server.checkpoint.gguf.importing import imported_folder
+from split_server.checkpoint.gguf.middle import MIDDLE_FILE
+from split_server.checkpoint.grouped.matrices import GroupedMatrix, split_tensors
+from split_server.checkpoint.grouped.scheme import scheme_of
 from split_server.checkpoint.safetensors_index import TensorSlice, index_file
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, UnsafeCheckpoint
 
@@ -30,7 +33,9 @@ class Checkpoint:
     """A checkpoint's folder, indexed.
 
     ``tensors``: every float tensor by name; ``licence``: as its model card names it, None when it
-    does not.
+    does not; ``middle``: a GGUF with the layers, where ``tensors`` are the ends alone;
+    ``grouped``: matrices of AWQ and GPTQ by their layers' names, whose tensors are not among the
+    others.
     """
 
     path: Path
@@ -38,11 +43,20 @@ class Checkpoint:
     config: Mapping[str, Any]
     tensors: Mapping[str, TensorSlice]
     licence: str | None
+    middle: Path | None = None
+    grouped: Mapping[str, GroupedMatrix] = field(default_factory=dict)
 
     @property
     def weight_files(self) -> list[Path]:
-        """The safetensors files, sorted by name."""
-        return sorted({tensor.file for tensor in self.tensors.values()})
+        """The safetensors files, sorted by name, and the middle if it is a file of its own."""
+        packed = [
+            part.file
+            for matrix in self.grouped.values()
+            for part in (matrix.values, matrix.zeros, matrix.scales, matrix.order)
+            if part is not None
+        ]
+        files = sorted({tensor.file for tensor in self.tensors.values()} | set(packed))
+        return files if self.middle is None else [*files, self.middle]
 
     @property
     def eos_token_ids(self) -> tuple[int, ...]:
@@ -60,13 +74,26 @@ class Checkpoint:
         return _read_json(self.path / file)
 
 
+def open_split_gguf(model: str | None, dtype: str = "auto") -> Checkpoint:
+    """The checkpoint of a GGUF file whose middle stays one; ``dtype``: of its ends, as
+    ``imported_folder`` has it. Raises CheckpointNotFound, MalformedCheckpoint, UnsupportedFamily.
+    """
+    path = None if model is None else _path_here(model)
+    if path is None or not path.is_file():
+        raise CheckpointNotFound(
+            f"{'the embedded model' if model is None else model} is no GGUF file, and llama.cpp "
+            "reads nothing else; name one with --model, or leave --engine llama out"
+        )
+    return read_checkpoint(imported_folder(path, dtype=dtype, split=True), path.stem)
+
+
 def open_checkpoint(model: str | None) -> Checkpoint:
     """The embedded checkpoint (None), one in a folder or a GGUF file, or one of the Hugging Face
     hub by its id.
 
     What exists here, and whatever is written as a path (``./x``, ``/x``, ``~/x``, ``x/``), never
     goes to the hub. Raises CheckpointNotFound, UnsafeCheckpoint, MalformedCheckpoint,
-    UnsupportedFamily.
+    UnsupportedFamily, UnsupportedQuantization.
     """
     if model is None:
         return read_checkpoint(EMBEDDED, EMBEDDED_NAME)
@@ -105,7 +132,10 @@ def _path_here(model: str) -> Path | None:
 
 
 def read_checkpoint(path: Path, name: str) -> Checkpoint:
-    """Index a folder with config.json and safetensors files."""
+    """Index a folder with config.json and safetensors files.
+
+    Raises as ``open_checkpoint``.
+    """
     config = _read_json(path / "config.json")
     if config is None:
         raise CheckpointNotFound(
@@ -118,10 +148,23 @@ def read_checkpoint(path: Path, name: str) -> Checkpoint:
         )
     # Before anything is said about weights that would not help.
     family_of(config)
+    scheme = scheme_of(config)
     tensors: dict[str, TensorSlice] = {}
     for file in _weight_files(path, name):
-        tensors.update(index_file(file))
-    return Checkpoint(path, name, config, tensors, _licence(path))
+        tensors.update(index_file(file, words=scheme is not None))
+    middle = path / MIDDLE_FILE
+    grouped: Mapping[str, GroupedMatrix] = {}
+    if scheme is not None:
+        tensors, grouped = split_tensors(scheme, tensors)
+    return Checkpoint(
+        path,
+        name,
+        config,
+        tensors,
+        _licence(path),
+        middle if middle.is_file() else None,
+        grouped,
+    )
 
 
 def _weight_files(path: Path, name: str) -> list[Path]:

@@ -17,9 +17,10 @@ from split_files import open_regular
 from split_server.errors import MalformedCheckpoint
 
 _MAX_HEADER = 100 * 1024 * 1024
-_ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2}
+_ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2, "I32": 4}
 _COMPARED_BYTES = 8 * 1024 * 1024
-_WIRE_NAMES = {"F32": "f32", "F16": "f16", "BF16": "bf16"}
+_WIRE_NAMES = {"F32": "f32", "F16": "f16", "BF16": "bf16", "I32": "i32"}
+_FLOATS = ("F32", "F16", "BF16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,12 @@ class TensorSlice:
     shape: tuple[int, ...]
 
 
-def index_file(path: Path) -> dict[str, TensorSlice]:
-    """The float tensors of one safetensors file by name. Raises MalformedCheckpoint."""
+def index_file(path: Path, *, words: bool = False) -> dict[str, TensorSlice]:
+    """The float tensors of one safetensors file by name, and those of ``words`` of 32 bits.
+
+    Raises MalformedCheckpoint.
+    """
+    kinds = _ITEM_BYTES if words else _FLOATS
     try:
         with open_regular(path) as file:
             header, data_start = _read_header(file)
@@ -43,7 +48,7 @@ def index_file(path: Path) -> dict[str, TensorSlice]:
     end = path.stat().st_size
     tensors = {}
     for name, entry in header.items():
-        if name == "__metadata__" or entry.get("dtype") not in _ITEM_BYTES:
+        if name == "__metadata__" or entry.get("dtype") not in kinds:
             continue
         tensors[name] = _slice(path, name, entry, data_start, end)
     return tensors

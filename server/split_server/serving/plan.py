@@ -8,6 +8,8 @@ import torch
 
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.texts import TOKENIZER
+from split_server.compat.responses.kept import KEPT_BYTES
+from split_server.compat.scoring.blocks import SCORE_BYTES
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import resolve_device, resolve_dtype
@@ -21,6 +23,7 @@ from split_server.memory.measured import MeasuredRoom
 from split_server.memory.plan import MemoryPlan, shape_of
 from split_server.memory.planner import RESERVE, MemoryPlanner
 from split_server.memory.table import cache_budget, described, summary
+from split_server.memory.ways import sizes_of_ways
 from split_server.memory.weights import WeightsNeed, weights_need
 from split_server.serving.config import ComputeConfig, ServerConfig
 
@@ -44,9 +47,10 @@ def plan_memory(
     limit = memory_limit_of(device, config.memory_limit, beside)
     shape = shape_of(checkpoint.config, item, device.type)
     plan = MemoryPlan(shape, padded(pass_rows(device) + 1))
-    reserve = RESERVE + TEXT_BYTES if texts else RESERVE
+    texts_bytes = TEXT_BYTES + KEPT_BYTES + SCORE_BYTES
+    reserve = RESERVE + texts_bytes if texts else RESERVE
     planner = MemoryPlanner(plan, limit, BufferPool(0), reserve)
-    return planner, weights_need(checkpoint, item, int8=config.quantize == "int8")
+    return planner, weights_need(checkpoint, item, config.quantize)
 
 
 def open_room(config: ServerConfig, planner: MemoryPlanner) -> MeasuredRoom:
@@ -83,5 +87,7 @@ def described_plan(config: ComputeConfig, checkpoint: Checkpoint) -> list[str]:
     planner, need = plan_memory(config, checkpoint)
     room = planner.room()
     left = Room(room.free - need.kept, room.source)
-    name = f"{checkpoint.name}, {planner.plan.shape.item_bytes} bytes a value"
-    return [name, *described(planner.plan, need.kept, planner.reserve, left)]
+    item = planner.plan.shape.item_bytes
+    lines = [f"{checkpoint.name}, {item} bytes a value"]
+    lines += described(planner.plan, need.kept, planner.reserve, left)
+    return lines + (sizes_of_ways(checkpoint, item) if config.quantize == "auto" else [])

@@ -136,7 +136,7 @@ def _race(sample: list[Group], threads: int) -> set[Shape]:
         whole = _whole(group)
         packed.append((_shape(group), PackedLinear(whole.weight, whole.bias)))
     gain: dict[Shape, float] = defaultdict(float)
-    with with_threads(threads), torch.inference_mode():
+    with threads_set(threads), torch.inference_mode():
         for rows in _RACE_ROWS:
             dtype = sample[0][0].linear.weight.dtype
             inputs = {width: torch.ones(1, rows, width, dtype=dtype) for (_, width), _ in plain}
@@ -171,8 +171,8 @@ def _lap(
 
 
 @contextmanager
-def with_threads(count: int) -> Iterator[None]:
-    """Have products share ``count`` threads meanwhile."""
+def threads_set(count: int) -> Iterator[None]:
+    """Products of ``count`` threads meanwhile."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-import transformers
 
 from split_server.checkpoint.families import family_of
 from split_server.checkpoint.folder import EMBEDDED_NAME, Checkpoint
-from split_server.engine.linears.choice import arrange_linears
-from split_server.engine.linears.quantize import quantize_linears
 from split_server.engine.model.convert import WIRE_NAMES
 from split_server.engine.model.info import ModelInfo, kv_bytes_per_position
-from split_server.engine.model.packed import (
-    LEAST_ROWS,
-    PACKED_ATTENTION,
-    Attends,
-    PackedBatch,
-    Slice,
-)
-from split_server.engine.model.plan.choice import MODULES, arrange_layers
+from split_server.engine.model.matrices import Matrices, keep_matrices
+from split_server.engine.model.module import load_module, own_memory
+from split_server.engine.model.packed import LEAST_ROWS, Attends, PackedBatch, Slice
+from split_server.engine.model.pages import on_huge_pages
+from split_server.engine.model.plan.choice import MODULES, Layers, arrange_layers
 from split_server.engine.model.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
@@ -43,9 +37,9 @@ class Backbone:
     """A loaded middle.
 
     ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
-    have the shapes of the checkpoint's, without values; ``linears`` says how matrices are kept,
-    ``layers`` what computes the decoder layers; ``threads``: of one matrix product;
-    ``least_rows``: of a pass.
+    have the shapes of the checkpoint's, without values; ``matrices``: how they are kept;
+    ``threads``: of one matrix product; ``pages``: what part of them lies on huge pages;
+    ``layers``: what computes the decoder layers; ``least_rows``: of a pass.
     """
 
     module: Callable[..., Any]
@@ -53,14 +47,22 @@ class Backbone:
     dtype: torch.dtype
     device: torch.device
     parameters: tuple[torch.Tensor, ...] = ()
-    linears: str = "plain"
+    matrices: Matrices = field(default_factory=Matrices)
     threads: int = 1
+    pages: str = "as the system makes them"
     layers: str = MODULES
     least_rows: int = LEAST_ROWS
 
+    @property
+    def linears(self) -> str:
+        """How the linear layers are kept, in words."""
+        return self.matrices.kept
+
     def packed(self, slices: Sequence[Slice]) -> torch.Tensor:
         """The final-norm hidden states [rows, H] of ``slices``, in one packed pass."""
-        batch = PackedBatch(slices, self.least_rows)
+        # The kernel for four bits takes as long for each row, and rounds none by the others.
+        pads = self.matrices.quantized != "int4"
+        batch = PackedBatch(slices, self.least_rows, pads=pads)
         hidden = self.hidden(batch.embeddings(), batch.positions(self.device), batch)
         return hidden[: batch.rows]
 
@@ -86,66 +88,46 @@ def load_backbone(
 
     dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
     float32 on a CPU. linears: auto, packed or plain (``arrange_linears`` and ``arrange_layers``,
-    raced with ``threads``, 0: chosen by size); quantize: none or int8, then ``linears`` is about
-    the layers alone.
+    raced with ``threads``, 0: chosen by size); quantize: none, int8 or int4, with which ``linears``
+    is about the layers alone, or auto: none, and the ways are raced. Matrices that the checkpoint
+    keeps in four bits stay those with int4 and are unpacked otherwise.
     Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)
     family.ends(checkpoint.config, checkpoint.tensors)
     target = resolve_device(device)
     compute = resolve_dtype(checkpoint, dtype, target)
-    module = _load_module(checkpoint, compute).to(target)
+    module = load_module(checkpoint, compute)
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
     count = choose_threads(sizes, threads)
-    if quantize == "int8":
-        kept = quantize_linears(module)
-    else:
-        kept = arrange_linears(module, linears, count)
-    _log.info("linear layers: %s", kept)
+    kept = keep_matrices(
+        module, checkpoint, target, linears=linears, quantize=quantize, threads=count
+    )
+    _log.info("linear layers: %s", kept.kept)
     if target.type == "cpu":
-        _own_memory(module)
-    layers = arrange_layers(module, compute, linears, count)
-    info = _info(checkpoint, family.name, compute)
-    return Backbone(
+        own_memory(module)
+    # Whether fewer operations are worth it with four bits has not been measured.
+    mode = "plain" if kept.quantized == "int4" else linears
+    layers: Layers = arrange_layers(module, compute, mode, count)
+    info = model_info(checkpoint, family.name, compute)
+    backbone = Backbone(
         module,
         info,
         compute,
         target,
         parameters=sizes,
-        linears=kept,
+        matrices=kept,
         threads=count,
         layers=layers.kind,
         least_rows=layers.least_rows,
     )
+    return _on_huge_pages(backbone) if target.type == "cpu" else backbone
 
 
-def _load_module(checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    try:
-        module = transformers.AutoModel.from_pretrained(
-            checkpoint.path,
-            dtype=dtype,
-            attn_implementation=PACKED_ATTENTION,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise MalformedCheckpoint(f"{checkpoint.name} cannot be loaded: {error}") from error
-    # The device holds the embedding table; here it would only take memory.
-    module.set_input_embeddings(torch.nn.Identity())
-    return module.eval().requires_grad_(requires_grad=False)
-
-
-def _own_memory(module: torch.nn.Module) -> None:
-    """Copy what is still mapped from the checkpoint's files, a tensor at a time.
-
-    A file that is rewritten in place would change the model that runs, and one that is cut short
-    would end the process.
-    """
-    for tensor in (*module.parameters(), *module.buffers()):
-        tensor.data = tensor.data.clone()
+def _on_huge_pages(backbone: Backbone) -> Backbone:
+    pages = str(on_huge_pages(backbone))
+    _log.info("huge pages: %s", pages)
+    return replace(backbone, pages=pages)
 
 
 def resolve_device(name: str) -> torch.device:
@@ -173,7 +155,11 @@ def resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> to
     return torch.float32 if dtype is torch.float16 and device.type == "cpu" else dtype
 
 
-def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+def model_info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+    """What its configuration says of a model that computes in ``dtype``.
+
+    Raises MalformedCheckpoint.
+    """
     config = checkpoint.config
     try:
         return ModelInfo(

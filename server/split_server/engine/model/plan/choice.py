@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from split_server.engine.linears.choice import with_threads
+from split_server.engine.linears.choice import threads_set
 from split_server.engine.linears.quantize import QuantizedLinear
 from split_server.engine.model.packed import LEAST_ROWS, PackedBatch, Slice
 from split_server.engine.model.plan.plan import DecodePlan
@@ -42,7 +42,7 @@ def arrange_layers(module: Any, dtype: torch.dtype, mode: str, threads: int = 1)
     """
     if mode == "plain":
         return Layers(MODULES, LEAST_ROWS)
-    with with_threads(threads):
+    with threads_set(threads):
         plan, fault = _proved(module, dtype)
         if plan is not None and mode == "auto":
             fault = _race(module, plan, dtype)
