@@ -95,15 +95,18 @@ class Bench:
         source.keep(first)
         size = pool.bytes_of(tier) / (len(ids) - 1)
         held = source.taken_in(later, rows)
-        if held < len(ids) - 17 or later.tier != tier:
-            raise SystemExit(f"{held} of {len(ids)} positions were taken in, of {later.tier}")
+        lineage = later.cache.lineage.tier
+        if held < len(ids) - 17 or lineage != tier:
+            raise SystemExit(f"{held} of {len(ids)} positions were taken in, of {lineage}")
         chain = plain.chain.at(held)
         assert later.names is not None
         with pool.longest([later.names.in_tier(tier).name(held, chain)]) as spans:
             block = largest_difference(plain.cache, spans)
         near = source.computed(later, rows[held:])[-1]
+        found = self._compared(plain, state, later, near, block, size)
+        # After the replies, which are kept as well: of the next way nothing may be there before.
         pool.release(1 << 62)
-        return self._compared(plain, state, later, near, block, size)
+        return found
 
     def _sliced(self, rows: torch.Tensor, plain: Session, state: torch.Tensor) -> Found:
         """Computed in two slices, and nothing taken in: what rounding alone does."""
