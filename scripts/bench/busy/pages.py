@@ -66,11 +66,11 @@ def _report(
     rates: dict[tuple[str, int], float],
 ) -> str:
     rows: list[list[object]] = [
-        _row(f"step, {n} sessions", *(steps[kind, n] for kind in _KINDS), "ms")
+        _row(f"step, {n} sessions", "ms", *(steps[kind, n] for kind in _KINDS))
         for n in options.sessions
     ]
     rows += [
-        _row(f"products, {n} rows", *(rates[kind, n] for kind in _KINDS), "GB/s")
+        _row(f"products, {n} rows", "GB/s", *(rates[kind, n] for kind in _KINDS))
         for n in _PRODUCT_ROWS
     ]
     private = {kind: pages[kind]["private"] / 1e6 for kind in _KINDS}
@@ -79,7 +79,7 @@ def _report(
     return table(["", "small pages", "huge pages", "huge of small"], rows)
 
 
-def _row(name: str, small: float, huge: float, unit: str) -> list[object]:
+def _row(name: str, unit: str, small: float, huge: float) -> list[object]:
     return [name, f"{small:.1f} {unit}", f"{huge:.1f} {unit}", f"{huge / small:.3f} x"]
 
 

@@ -50,7 +50,8 @@ class PackedProduct(SharedProduct):
         self._packed = packed
 
     def multiply(self, x: torch.Tensor) -> torch.Tensor:
-        return self._packed(x)
+        product: torch.Tensor = self._packed(x)
+        return product
 
 
 class PackedPart(SharedPart):

@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 import torch
 
+from split_server.kv.buffers import new_buffer
+
 # [..., in] to [..., out].
 Product: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
@@ -133,7 +135,11 @@ def _shared_by(layers: Sequence[torch.nn.Module]) -> SharedProduct | None:
 
 def merged(linears: Sequence[torch.nn.Linear]) -> torch.nn.Linear:
     """One layer for all of them, whose matrices and biases are views of its own from now on."""
-    weight = torch.cat([linear.weight.detach() for linear in linears])
+    parts = [linear.weight.detach() for linear in linears]
+    shape = (sum(map(len, parts)), parts[0].shape[1])
+    # A heap of malloc's would keep what is freed once the matrix is packed.
+    weight = new_buffer(shape, parts[0].dtype, parts[0].device)
+    torch.cat(parts, out=weight)
     bias = stacked_bias(linears)
     whole = torch.nn.Linear(weight.shape[1], len(weight), bias=False, device="meta")
     whole.weight = torch.nn.Parameter(weight, requires_grad=False)

@@ -11,7 +11,7 @@ from split_server.engine.model.runner import Forward, ModelRunner
 from split_server.engine.model.sharing_gain import least_sharing
 from split_server.engine.model.threads import on_passing_thread
 from split_server.errors import EngineUnusable, UnusableModel
-from split_server.memory.allocator import give_back_large_blocks
+from split_server.memory.allocator import give_back_free_blocks, give_back_large_blocks
 from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import peak_meter
@@ -40,6 +40,8 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
     if planner.room().own:
         give_back_large_blocks()
     backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner))
+    # What was tried out while loading has left free blocks between those in use.
+    give_back_free_blocks()
     if config.quantize == "auto":
         _log.info("%s", recommendation(checkpoint, backbone, planner.room().free))
     return Middle(

@@ -11,7 +11,7 @@ import torch
 
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
-from split_server.memory.allocator import give_back_large_blocks
+from split_server.memory.allocator import give_back_free_blocks, give_back_large_blocks
 
 
 def private_bytes() -> int:
@@ -51,6 +51,8 @@ def main(small: str, path: str, options: str) -> None:
     base = private_bytes()
     with Peak() as peak:
         backbone = load_backbone(read_checkpoint(Path(path), "large"), "auto", "cpu", **chosen)
+        # As the server does.
+        give_back_free_blocks()
     figures = {"base": base, "peak": peak.bytes, "after": private_bytes()}
     print(json.dumps(figures | {"linears": backbone.linears}))
 

@@ -115,7 +115,8 @@ def test_it_says_what_failed() -> None:
 def test_tensors_are_found_wherever_a_module_keeps_them() -> None:
     module = torch.nn.Linear(2, 2)
     module.register_buffer("table", torch.zeros(3))
-    module.kept = {"list": [torch.zeros(4)], "foreign": SimpleNamespace(own=torch.zeros(5))}
+    foreign = SimpleNamespace(own=torch.zeros(5))
+    vars(module)["kept"] = {"list": [torch.zeros(4)], "foreign": foreign}
     module.again = module.weight
     sizes = sorted(tensor.numel() for tensor in held_tensors(module))
     assert sizes == [2, 3, 4, 4]

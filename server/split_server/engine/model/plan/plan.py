@@ -24,7 +24,7 @@ class DecodePlan:
         self._dtype, self.wide = dtype, wide
         self._rotary = module.rotary_emb
         self._factor = float(getattr(module, "embedding_multiplier", 1.0))
-        types = getattr(module.config, "layer_types", None)
+        types: Any = getattr(module.config, "layer_types", None)
         # Only where kinds of layers turn differently.
         by_type = hasattr(module.rotary_emb, "layer_types")
         self.layers = [reader.layer(i, each) for i, each in enumerate(module.layers)]

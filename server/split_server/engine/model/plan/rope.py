@@ -15,7 +15,7 @@ class Turn:
         self._width = cos.shape[-1]
         self._half = self._width // 2
         self._cos = cos[:, None]
-        first, second = sin.split(self._half, dim=-1)
+        first, second = torch.split(sin, self._half, dim=-1)
         # The partner of a value in the first half counts against it.
         self._sin = torch.cat((first.neg(), second), dim=-1)[:, None]
 
