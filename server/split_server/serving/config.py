@@ -69,6 +69,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "the start",
         choices=("auto", "packed", "plain"),
     )
+    layers: str = option(
+        "modules",
+        help="what computes the decoder layers: the modules of their family, or auto: a plan of "
+        "fewer operations where the start finds it the same and faster",
+        choices=("modules", "auto"),
+    )
     port: int = option(
         8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK, short="-p"
     )

@@ -43,15 +43,18 @@ Shape = tuple[int, int]
 Group = list[Place]
 
 
-def arrange_linears(module: torch.nn.Module, mode: str, threads: int = 1) -> str:
+def arrange_linears(
+    module: torch.nn.Module, mode: str, threads: int = 1, *, merge: bool = False
+) -> str:
     """Pack the linear layers of ``module`` in place where ``mode`` says so; what they are then.
 
     ``auto`` packs the shapes that win the race with ``threads`` threads, ``packed`` all of them;
-    both only where every shape passes the self-test. Those with the same input become one matrix,
-    one group after the other, so that the model is never held twice. Raises UnusableDevice when
-    ``packed`` is not possible.
+    both only where every shape passes the self-test. With ``merge`` those with the same input
+    become one matrix. One group after the other is packed, so that the model is never held twice.
+    Raises UnusableDevice when ``packed`` is not possible.
     """
-    groups = grouped(linear_places(module))
+    places = linear_places(module)
+    groups = grouped(places) if merge else [[place] for place in places]
     if mode == "plain" or not groups:
         return PLAIN
     fault = _fault(groups)

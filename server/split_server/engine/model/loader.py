@@ -83,14 +83,15 @@ def load_backbone(
     linears: str = "auto",
     quantize: str = "none",
     threads: int = 0,
+    layers: str = MODULES,
 ) -> Backbone:
     """Load ``checkpoint`` for inference.
 
     dtype: auto, float32, bfloat16 or float16; auto keeps the checkpoint's, but computes float16 in
-    float32 on a CPU. linears: auto, packed or plain (``arrange_linears`` and ``arrange_layers``,
-    raced with ``threads``, 0: chosen by size); quantize: none, int8 or int4, with which ``linears``
-    is about the layers alone, or auto: none, and the ways are raced. Matrices that the checkpoint
-    keeps in four bits stay those with int4 and are unpacked otherwise.
+    float32 on a CPU. linears: auto, packed or plain (``arrange_linears``, raced with ``threads``,
+    0: chosen by size); layers: modules, or auto (``arrange_layers``); quantize: none, int8 or int4,
+    with which ``linears`` is about the layers alone, or auto: none, and the ways are raced.
+    Matrices that the checkpoint keeps in four bits stay those with int4 and are unpacked otherwise.
     Raises UnsupportedFamily, UnusableDevice, MalformedCheckpoint.
     """
     family = family_of(checkpoint.config)
@@ -101,14 +102,20 @@ def load_backbone(
     sizes = tuple(parameter.to("meta") for parameter in module.parameters())
     count = choose_threads(sizes, threads)
     kept = keep_matrices(
-        module, checkpoint, target, linears=linears, quantize=quantize, threads=count
+        module,
+        checkpoint,
+        target,
+        linears=linears,
+        quantize=quantize,
+        threads=count,
+        merge=layers != MODULES,
     )
     _log.info("linear layers: %s", kept.kept)
     if target.type == "cpu":
         own_memory(module)
     # Whether fewer operations are worth it with four bits has not been measured.
-    mode = "plain" if kept.quantized == "int4" else linears
-    layers: Layers = arrange_layers(module, compute, mode, count)
+    mode = "plain" if kept.quantized == "int4" or layers == MODULES else linears
+    arranged: Layers = arrange_layers(module, compute, mode, count)
     info = model_info(checkpoint, family.name, compute)
     backbone = Backbone(
         module,
@@ -118,8 +125,8 @@ def load_backbone(
         parameters=sizes,
         matrices=kept,
         threads=count,
-        layers=layers.kind,
-        least_rows=layers.least_rows,
+        layers=arranged.kind,
+        least_rows=arranged.least_rows,
     )
     return _on_huge_pages(backbone) if target.type == "cpu" else backbone
 

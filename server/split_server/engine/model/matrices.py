@@ -39,9 +39,10 @@ def keep_matrices(
     linears: str,
     quantize: str,
     threads: int,
+    merge: bool = False,
 ) -> Matrices:
     """Move ``module`` to ``device`` and replace its linear layers as ``quantize`` says (none, int8,
-    int4, auto), else as ``linears`` does (``arrange_linears``).
+    int4, auto), else as ``linears`` and ``merge`` do (``arrange_linears``).
 
     Raises UnusableDevice, MalformedCheckpoint.
     """
@@ -55,7 +56,7 @@ def keep_matrices(
     if quantize == "int8":
         return Matrices(quantize_linears(module), "int8")
     laps = race(module, threads) if quantize == "auto" and device.type == "cpu" else None
-    return Matrices(arrange_linears(module, linears, threads), laps=laps)
+    return Matrices(arrange_linears(module, linears, threads, merge=merge), laps=laps)
 
 
 def _int4(module: Any, checkpoint: Checkpoint) -> str:

@@ -68,6 +68,7 @@ def _loaded(
         linears=config.linears,
         quantize=config.quantize,
         threads=config.threads,
+        layers=config.layers,
     )
     measured = MeasuredPasses(planner, peak_meter(backbone.device))
     runner = ModelRunner(backbone, config.threads, measured, _forward(backbone))

@@ -57,7 +57,7 @@ def test_a_merged_layer_gives_the_results_of_all_one_after_the_other(
 def test_packed_layers_with_one_input_share_a_product() -> None:
     block, x = _Block(), torch.randn(1, 5, 64)
     wanted = [layer(x) for layer in block.layers]
-    assert arrange_linears(block, "packed") == "packed float32"
+    assert arrange_linears(block, "packed", merge=True) == "packed float32"
     assert {type(layer) for layer in block.layers} == {PackedPart}
     found = [layer(x) for layer in block.layers]
     for own, before in zip(found, wanted, strict=True):
@@ -68,7 +68,7 @@ def test_packed_layers_with_one_input_share_a_product() -> None:
 @needs_packing
 def test_layers_that_are_not_the_whole_product_in_order_are_multiplied_one_by_one() -> None:
     block, x = _Block(), torch.randn(1, 5, 64)
-    arrange_linears(block, "packed")
+    arrange_linears(block, "packed", merge=True)
     for chosen in ([block.k_proj, block.q_proj, block.v_proj], [block.q_proj, block.k_proj]):
         found = one_product(chosen)(x)
         assert torch.equal(found, torch.cat([layer(x) for layer in chosen], dim=-1))

@@ -63,7 +63,7 @@ def test_a_family_with_other_layers_keeps_its_modules(
 ) -> None:
     checkpoint = read_checkpoint(tiny_family("starcoder2"), "tiny")
     with caplog.at_level("INFO"):
-        assert load_backbone(checkpoint, "float32", "cpu").layers == MODULES
+        assert load_backbone(checkpoint, "float32", "cpu", layers="auto").layers == MODULES
     assert "not for starcoder2" in caplog.text
 
 
@@ -141,3 +141,13 @@ def test_passes_are_filled_up_only_where_company_changes_a_row(
 
     monkeypatch.setattr(DecodePlan, "hidden", other_kernel_for_few)
     assert arranged(backbone).least_rows == (LEAST_ROWS if company else 1)
+
+
+@pytest.mark.parametrize("quantize", ["none", "int8"])
+def test_a_plan_is_made_for_those_who_ask(tiny_path: Path, quantize: str) -> None:
+    checkpoint = read_checkpoint(tiny_path, "tiny")
+    for linears, layers, kind in (("packed", "auto", PLAN), ("packed", MODULES, MODULES)):
+        backbone = load_backbone(
+            checkpoint, "bfloat16", "cpu", linears=linears, quantize=quantize, layers=layers
+        )
+        assert backbone.layers == kind
