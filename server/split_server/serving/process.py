@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from split_server.engine.model.openmp import prepare_openmp
 from split_server.http.wire.server import Beside, listening, run_until_signal
 from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
@@ -68,6 +69,7 @@ def serve(config: ServerConfig, say: Say) -> int:
         if config.address_file is not None:
             leave_addresses(config.address_file, [])
         with heeding_interrupts():
+            prepare_openmp()
             opened = open_all(config)
             from split_server.serving.app import build_app
 

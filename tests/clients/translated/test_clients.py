@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import patience
-from tests.clients.translated.environments import needs, run_node, run_python
+from tests.clients.environments import needs, run_node, run_python
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.taught import ANSWER, ARGUMENTS, TEMPLATE, taught_checkpoint
 
@@ -26,7 +26,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     path = taught_checkpoint(tmp_path_factory.mktemp("taught") / "taught", _NAMES)
     # Not every client lets its user ask for a temperature.
     makers = path / "generation_config.json"
-    makers.write_text(json.dumps(json.loads(makers.read_text()) | {"do_sample": False}))
+    ends = json.loads(makers.read_text())["eos_token_id"]
+    makers.write_text(json.dumps({"do_sample": False, "eos_token_id": ends}))
     settings: dict[str, Any] = {"token": TOKEN, "dtype": "float32"}
     with running_server(path, ollama_listen="127.0.0.1:0", **settings) as running:
         yield running

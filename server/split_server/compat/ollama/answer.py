@@ -107,6 +107,6 @@ def _scored(token: ScoredToken) -> dict[str, Any]:
     }
 
 
-def _logprob(text: str, logprob: float) -> dict[str, Any]:
+def _logprob(text: str, logprob: float | None) -> dict[str, Any]:
     encoded = None if _PART in text else list(text.encode())
     return {"token": text, "logprob": logprob, "bytes": encoded}

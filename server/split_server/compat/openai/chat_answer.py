@@ -109,7 +109,7 @@ def _logprobs(tokens: Sequence[ScoredToken]) -> dict[str, Any]:
     return {"content": content, "refusal": None}
 
 
-def _scored(text: str, logprob: float) -> dict[str, Any]:
+def _scored(text: str, logprob: float | None) -> dict[str, Any]:
     """Bytes are those of the text; a token that is a part of a character has none."""
     encoded = None if _PART in text else list(text.encode())
     return {"token": text, "logprob": logprob, "bytes": encoded}

@@ -53,16 +53,19 @@ class Options:
         return max(1, min(self.max_tokens, room))
 
 
-def parse_options(fields: Fields, served: ServedModel, default_tokens: int) -> Options:
-    """``default_tokens``: the longest reply where ``fields`` name none.
+def parse_options(
+    fields: Fields, served: ServedModel, default_tokens: int, least: int = 1
+) -> Options:
+    """``default_tokens``: the longest reply where ``fields`` name none; ``least``: the shortest
+    that they may ask for.
 
     Raises ModelNotFound, InvalidParameter, InvalidSamplingParameter."""
     served.check_model(fields)
-    stream = fields.flag("stream")
+    stream, limit = fields.flag("stream"), _max_tokens(fields, least)
     return Options(
         parse_sampling(fields, served.vocab_size, served.defaults),
         fields.whole("n", 1, MAX_CHOICES) or 1,
-        _max_tokens(fields) or default_tokens,
+        default_tokens if limit is None else limit,
         _stops(fields),
         stream,
         _include_usage(fields, stream),
@@ -89,10 +92,10 @@ def _to_disk(fields: Fields) -> bool:
     return fields.choice("prompt_cache_retention", RETENTIONS) in (None, LASTING)
 
 
-def _max_tokens(fields: Fields) -> int | None:
+def _max_tokens(fields: Fields, least: int) -> int | None:
     given = [fields.whole(name, _NO_LIMIT, _MAX_TOKENS) for name in _LIMITS]
     for name, value in zip(_LIMITS, given, strict=True):
-        if value == 0:
+        if value == 0 and least:
             raise InvalidParameter(name, f"a whole number in 1..{_MAX_TOKENS}, or -1 for no limit")
         if value is not None:
             return _MAX_TOKENS if value == _NO_LIMIT else value

@@ -47,6 +47,7 @@ class OpenAIService:
         self._grammars = compat.grammars
         self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
         self.token_text = self._token_texts.text
+        self.scored_prompt = self._token_texts.of_prompt
         self.served = ServedModel(
             ends.manifest.name,
             int(clock()),
@@ -61,8 +62,12 @@ class OpenAIService:
         """The beginning of a new answer."""
         return AnswerHead(new_id(f"{kind}-"), int(self._clock()), self.served)
 
-    def reader(self, calls: CallReader, scored: bool, options: Options) -> ReplyReader:
-        """For one reply; ``scored``: with its tokens."""
+    def reader(
+        self, calls: CallReader, scored: bool, options: Options, *, ended: bool = False
+    ) -> ReplyReader:
+        """For one reply; ``scored``: with its tokens, ``ended``: and the one that ends it."""
+        if ended:
+            return ReplyReader(calls, frozenset(), self._token_texts.scorer())
         scorer = self._token_texts.scorer() if scored else None
         own = frozenset[int]() if options.ignore_eos else self._ends
         return ReplyReader(calls, own | options.stop_tokens, scorer)

@@ -14,12 +14,13 @@ class Usage:
 
     A prompt counts once, however many replies it has; a reply's end token counts as a token.
     ``prompt_seconds`` up to the first token of each reply, ``reply_seconds`` from there on.
+    ``computed``: every prompt was, before its first reply.
     """
 
-    def __init__(self, prompts: Sequence[int], choices: int = 1) -> None:
+    def __init__(self, prompts: Sequence[int], choices: int = 1, *, computed: bool = False) -> None:
         self._prompts = tuple(prompts)
         self._choices = choices
-        self._cached: dict[int, int] = {}
+        self._cached: dict[int, int] = dict.fromkeys(range(len(prompts)), 0) if computed else {}
         # Of those the ones that are not exact.
         self._approximate: dict[int, int] = {}
         self._completion = self._accepted = self._proposed = 0

@@ -119,6 +119,6 @@ def scores(tokens: Sequence[ScoredToken]) -> list[dict[str, Any]]:
     ]
 
 
-def _scored(text: str, logprob: float) -> dict[str, Any]:
+def _scored(text: str, logprob: float | None) -> dict[str, Any]:
     encoded = [] if _PART in text else list(text.encode())
     return {"token": text, "logprob": logprob, "bytes": encoded}

@@ -38,8 +38,10 @@ def grouped_module(checkpoint: Checkpoint, dtype: torch.dtype, **options: Any) -
     )
     del config.quantization_config
     state = _state(checkpoint, dtype)
+    # What is missing or of another shape is told, and refused below.
+    options |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
     module, loaded = MODEL_MAPPING[type(config)].from_pretrained(
-        None, config=config, state_dict=state, dtype=dtype, output_loading_info=True, **options
+        None, config=config, state_dict=state, dtype=dtype, **options
     )
     lacking = sorted(loaded["missing_keys"]) or sorted(map(str, loaded["mismatched_keys"]))
     if lacking:

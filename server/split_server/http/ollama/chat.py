@@ -38,4 +38,4 @@ class OllamaChat:
             if isinstance(wanted, ChatRequest):
                 await self._chat.run(wanted, who, sink, lambda _: answer)
             else:
-                await self._completions.run(wanted, who, sink, answer)
+                await self._completions.run(wanted, who, sink, lambda _: answer)

@@ -4,8 +4,6 @@ llama.cpp ask for them.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -68,11 +66,6 @@ class Tokens:
         service, told = self._service, list[str]()
         for begun in range(0, len(ids), _AT_ONCE):
             part = ids[begun : begun + _AT_ONCE]
-            told += await service.texts.beside(principal, partial(_written, service, part))
-            await asyncio.sleep(0)
+            work = partial(list[str], map(service.token_text, part))
+            told += await service.texts.beside(principal, work)
         return told
-
-
-def _written(service: OpenAIService, ids: Sequence[int]) -> list[str]:
-    """Each of ``ids`` as a text of its own."""
-    return [service.token_text(token) for token in ids]

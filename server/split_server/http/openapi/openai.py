@@ -56,8 +56,8 @@ _CHAT_CHOICE = record(
 _TEXT_SCORES = record(
     {
         "tokens": listed(_TEXT),
-        "token_logprobs": listed({"type": "number"}),
-        "top_logprobs": listed({"type": "object", "additionalProperties": {"type": "number"}}),
+        "token_logprobs": listed(optional("number")),
+        "top_logprobs": listed(optional("object", additionalProperties={"type": "number"})),
         "text_offset": listed(_WHOLE),
     }
 )
@@ -151,7 +151,7 @@ def openai_paths() -> Schema:
                     ),
                 }
             ),
-            "kernels": record({"attention": _TEXT, "linears": _TEXT}),
+            "kernels": record({"attention": _TEXT, "linears": _TEXT}, {"pages": _TEXT}),
         }
     )
     warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})

@@ -15,8 +15,8 @@ from split_server.memory.allocator import give_back_large_blocks
 from split_server.memory.passes import MeasuredPasses
 from split_server.memory.planner import MemoryPlanner
 from split_server.memory.usage import peak_meter
+from split_server.memory.ways import recommendation
 from split_server.memory.weights import check_weights
-from split_server.serving.advice import recommendation
 from split_server.serving.config import ServerConfig
 from split_server.serving.engines.middle import Middle
 from split_server.serving.plan import open_room, plan_memory
@@ -98,4 +98,4 @@ def _kernels(backbone: Backbone) -> dict[str, str]:
     capped = getattr(config, "attn_logit_softcapping", None) is not None
     rows = "torch matmul" if capped else "torch sdpa"
     attention = f"triton, {rows}" if backbone.device.type == "cuda" else rows
-    return {"attention": attention, "linears": backbone.linears}
+    return {"attention": attention, "linears": backbone.linears, "pages": backbone.pages}

@@ -16,8 +16,8 @@ from tests.patience import PATIENCE
 
 # The switch: 1 for all of them, else names with commas between.
 SWITCH = "GATELINK_CLIENTS"
-_ROOT = Path(__file__).parents[3]
-_PROGRAMS = Path(__file__).parent / "programs"
+_ROOT = Path(__file__).parents[2]
+_PROGRAMS = Path(__file__).parent
 _KEPT = _ROOT / ".demo" / "clients"
 # A program asks a dozen times.
 _SECONDS = 5 * PATIENCE
@@ -43,7 +43,7 @@ def run_python(pins: tuple[str, ...], program: str, *arguments: str) -> dict[str
         _run([sys.executable, "-m", "venv", str(folder)], folder.parent)
         _run([str(python), "-m", "pip", "install", "-q", *pins], folder)
         _mark(folder, pins)
-    return _printed([str(python), str(_PROGRAMS / f"{program}.py"), *arguments], folder)
+    return _printed([str(python), str(_found(f"{program}.py")), *arguments], folder)
 
 
 def run_node(pins: tuple[str, ...], program: str, *arguments: str) -> dict[str, Any]:
@@ -57,8 +57,14 @@ def run_node(pins: tuple[str, ...], program: str, *arguments: str) -> dict[str, 
         _run(["npm", "install", *quiet, *pins], folder)
         _mark(folder, pins)
     # Modules are looked for from where the program lies.
-    shutil.copy(_PROGRAMS / f"{program}.mjs", folder)
+    shutil.copy(_found(f"{program}.mjs"), folder)
     return _printed(["node", f"{program}.mjs", *arguments], folder)
+
+
+def _found(program: str) -> Path:
+    """The program of this name; those of the rooms have different ones."""
+    (path,) = _PROGRAMS.glob(f"*/programs/{program}")
+    return path
 
 
 def _outdated(folder: Path, pins: tuple[str, ...]) -> bool:
@@ -78,7 +84,9 @@ def _run(command: list[str], folder: Path) -> None:
 def _printed(command: list[str], folder: Path) -> dict[str, Any]:
     """The JSON of the last line."""
     bare = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    # Nothing is reported to anybody, and nothing more is fetched.
     home = {"HOME": str(folder), "OPENAI_AGENTS_DISABLE_TRACING": "1", "NO_PROXY": "*"}
+    home |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
         command, cwd=folder, env=bare | home, capture_output=True, text=True, timeout=_SECONDS
     )

@@ -15,7 +15,7 @@ from split_server.engine.model.packed import Slice
 from split_server.engine.model.race import Laps
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
-from split_server.serving.advice import recommendation, sizes_of_ways
+from split_server.memory.ways import recommendation, sizes_of_ways
 from tests import oracle
 from tests.engines import tiny_backbone
 
