@@ -120,7 +120,8 @@ def _kept(middle: Mapping[str, TensorSlice], item_bytes: int, quantize: str) -> 
         elif kind == "bias":
             total += _bytes([tensor], 4 if quantize == "int8" else item_bytes)
         else:
-            total += held(layer, *tensor.shape, item_bytes)
+            rows, columns = tensor.shape
+            total += held(layer, rows, columns, item_bytes)
     return total
 
 
