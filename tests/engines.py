@@ -36,8 +36,8 @@ from split_wire.client import (
     StepFailed,
 )
 from split_wire.digest import PrefixChain
-from split_wire.messages import Cache
 from split_wire.tensor import Tensor, WireDtype
+from split_wire.tiers import Cache
 from tests import oracle
 
 MANIFEST = "manifest-of-the-test"
@@ -75,7 +75,8 @@ def tiny_service(
     clock: Callable[[], float] = options.pop("clock", lambda: 0.0)
     reuse: Reuse | None = options.get("reuse")
     runs = None if reuse is None else reuse.pool
-    room = ByteBudget(budget or BudgetLimits(), backbone.info.kv_bytes_per_position, runs=runs)
+    size = backbone.info.kv_bytes_per_position
+    room = options.pop("room", None) or ByteBudget(budget or BudgetLimits(), size, runs=runs)
     store = SessionStore(limits or StoreLimits(), room, clock=clock)
     return TinySessions(StepAdmission(engine, store, MANIFEST, **options))
 

@@ -20,6 +20,7 @@ from split_server.serving.app import SplitApp
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, door_limits, open_doorway
 from split_server.serving.parts import Parts
+from split_server.serving.process import beside_of, ollama_address
 from split_server.serving.startup import load_parts
 from split_server.serving.upkeep import certificate_upkeep
 from split_wire.messages import CONTENT_TYPE, SUBPROTOCOL
@@ -31,7 +32,9 @@ FORWARD_PATH = "/api/v1/split/forward"
 
 @dataclass
 class RunningServer:
-    """``url`` without a trailing slash; ``manifest`` is the digest that the server answers to."""
+    """``url`` without a trailing slash; ``manifest`` is the digest that the server answers to;
+    ``ollama_port``: of the second listener, if there is one.
+    """
 
     port: int
     parts: Parts
@@ -40,6 +43,7 @@ class RunningServer:
     server: GracefulServer
     thread: threading.Thread
     loop: asyncio.AbstractEventLoop
+    ollama_port: int = 0
 
     def lose_sessions(self) -> None:
         """Have every session end as if it had been idle for long."""
@@ -111,8 +115,10 @@ def running_server(
     The port is free by default. The server is stopped at the end of the ``with``.
     """
     config = ServerConfig(model=None if model is None else str(model), port=port, **settings)
-    doorway = open_doorway(config)
+    address = ollama_address(config)
+    doorway = open_doorway(config, beside=None if address is None else address.host)
     sockets = listen(doorway.host, config.port)
+    others = [] if address is None else listen(address.host, address.port or 0)
     upkeep = certificate_upkeep(doorway.certificate)
     app = SplitApp(parts or load_parts(config), config, doorway.policy, doorway.pairing, upkeep)
     started = threading.Event()
@@ -125,13 +131,14 @@ def running_server(
     uvicorn = uvicorn_config(
         app.asgi, app.max_message_bytes, config.shutdown_grace, doorway.tls, door_limits(config)
     )
-    server = GracefulServer(uvicorn, app.drain, begun)
+    server = GracefulServer(uvicorn, app.drain, begun, beside_of(doorway, app, others))
     thread = threading.Thread(target=server.run, args=(sockets,), name="server", daemon=True)
     thread.start()
     assert started.wait(PATIENCE)
     running = RunningServer(
         sockets[0].getsockname()[1], app.parts, app, doorway, server, thread, loops[0]
     )
+    running.ollama_port = others[0].getsockname()[1] if others else 0
     try:
         yield running
     finally:

@@ -68,7 +68,8 @@ def _to_frame(message: Message) -> Frame:
             header = _compact("open", message, always=("version",), skip=("probe",))
             return Frame({**header, **probe_value(message.probe)})
         case Opened():
-            return Frame(_compact("opened", message, always=("version",)))
+            header = _compact("opened", message, always=("version",), skip=("tiers",))
+            return Frame({**header, **_tiers(message)})
         case Restore():
             header = _compact("restore", message, skip=("probe",))
             return Frame({**header, **probe_value(message.probe)})
@@ -78,15 +79,25 @@ def _to_frame(message: Message) -> Frame:
                 header["attention"] = request_value(message.attention)
             return Frame(header, {"embeddings": message.embeddings})
         case Result():
-            header = _compact("result", message, skip=("hidden",))
+            header = _compact("result", message, skip=("hidden", "tiers"))
+            header.update(_tiers(message))
             if message.attention is None:
                 return Frame(header, {"hidden": message.hidden})
             header["attention"] = rows_value(message.attention)
             return Frame(header, {"hidden": message.hidden, **rows_tensors(message.attention)})
         case Failure():
             return Frame(_compact("error", message, always=("retryable",)))
-        case Restored() | Close() | Closed() | Ping() | Pong():
+        case Restored():
+            header = _compact("restored", message, skip=("tiers",))
+            return Frame({**header, **_tiers(message)})
+        case Close() | Closed() | Ping() | Pong():
             return Frame(_compact(type(message).__name__.lower(), message))
+
+
+def _tiers(message: Opened | Restored | Result) -> dict[str, Any]:
+    """The map of what is not exact; none where all is."""
+    counts = message.tiers.counts()
+    return {"tiers": counts} if counts else {}
 
 
 def _compact(

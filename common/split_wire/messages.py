@@ -7,7 +7,7 @@ Closed, Pong, Failure.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from split_wire.attention import (
     AttentionRequest,
@@ -20,6 +20,7 @@ from split_wire.errors import (
 from split_wire.probe import Probe
 from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
 from split_wire.tensor import Tensor, WireDtype
+from split_wire.tiers import ALL_EXACT, Cache, Inexact
 
 VERSION = 1
 SUBPROTOCOL = "split.v1"
@@ -30,8 +31,6 @@ LARGEST_MAX_ROWS = 1 << 16
 LARGEST_MAX_CONTEXT = 1 << 31
 MAX_MESSAGE_TEXT = 1000
 
-Cache: TypeAlias = Literal["exact", "off"]
-
 
 @dataclass(frozen=True, slots=True)
 class Open:
@@ -39,8 +38,9 @@ class Open:
 
     ``probe``: the prefixes that the session may begin with, where the dtype is asked for as well.
     ``cache_salt``: a word of the device's; what is kept of its sessions is found only by those that
-    send the same. ``cache``: ``off`` keeps and finds nothing. ``cache_group``: the name of a group
-    of principals that share the first ``share_until`` positions.
+    send the same. ``cache``: the worst tier that is kept and found; ``off``: nothing is.
+    ``cache_group``: the name of a group of principals that share the first ``share_until``
+    positions.
     """
 
     manifest: str | None = None
@@ -61,7 +61,8 @@ class Opened:
     ``layers`` and ``heads`` (of one layer) are those of the model's attention, 0 when the server
     does not say; they come with the capability ``attention``. ``cached`` positions of the probe are
     held already, and ``prefix`` is their chained digest. ``interactive_rows``: with so many rows a
-    step is served as one of a single row is.
+    step is served as one of a single row is. ``tiers``: which of the cached positions are not
+    exact.
     """
 
     session: str
@@ -76,6 +77,7 @@ class Opened:
     cached: int = 0
     prefix: bytes = b""
     interactive_rows: int = INTERACTIVE_ROWS
+    tiers: Inexact = ALL_EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class Restore:
 class Restored:
     """The session holds ``cached`` positions whose chained digest is ``prefix``.
 
-    ``start`` and ``known`` are those of the question.
+    ``start`` and ``known`` are those of the question; ``tiers``: which of the cached positions are
+    not exact.
     """
 
     session: str
@@ -103,6 +106,7 @@ class Restored:
     known: int
     cached: int
     prefix: bytes
+    tiers: Inexact = ALL_EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,8 @@ class Result:
     ``cached`` positions are held; ``prefix`` is their chained digest, empty when the server does
     not say. With it the device never takes the answer of one step for that of another.
     ``attention`` is there when the step asked for it. ``reused``: rows that were sent in vain,
-    because the server had computed them before.
+    because the server had computed them before; ``tiers``: which of the cached positions are not
+    exact.
     """
 
     session: str
@@ -148,6 +153,7 @@ class Result:
     prefix: bytes = b""
     attention: AttentionRows | None = None
     reused: int = 0
+    tiers: Inexact = ALL_EXACT
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from split_wire.messages import (
     LARGEST_MAX_ROWS,
     MAX_MESSAGE_TEXT,
     VERSION,
-    Cache,
     ClientMessage,
     Close,
     Closed,
@@ -32,6 +31,7 @@ from split_wire.messages import (
 from split_wire.probe import probe_field
 from split_wire.returned import INTERACTIVE_ROWS, rows_asked
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
+from split_wire.tiers import cache_asked, inexact_field
 
 
 def _one_tensor(frame: Frame, name: str) -> Tensor:
@@ -39,14 +39,6 @@ def _one_tensor(frame: Frame, name: str) -> Tensor:
     if tensor is None:
         raise MalformedMessage(f"the tensor {name!r} is missing")
     return tensor
-
-
-def _cache(value: str | None) -> Cache:
-    if value is None or value == "exact":
-        return "exact"
-    if value == "off":
-        return "off"
-    raise MalformedMessage("'cache' must be 'exact' or 'off'")
 
 
 def _optional_dtype(value: str | None) -> WireDtype | None:
@@ -69,7 +61,7 @@ def _parse_open(fields: Fields, _: Frame) -> Open:
         capabilities=fields.texts("capabilities"),
         probe=probe_field(fields),
         cache_salt=fields.optional_text("cache_salt"),
-        cache=_cache(fields.optional_text("cache")),
+        cache=cache_asked(fields.optional_text("cache")),
         cache_group=fields.optional_text("cache_group"),
         share_until=fields.optional_count("share_until"),
     )
@@ -83,13 +75,14 @@ def _parse_restore(fields: Fields, _: Frame) -> Restore:
     return Restore(fields.text("session"), start, prefix, probe)
 
 
-def _parse_restored(fields: Fields, _: Frame) -> Restored:
+def _parse_restored(fields: Fields, frame: Frame) -> Restored:
     return Restored(
         session=fields.text("session"),
         start=fields.count("start"),
         known=fields.count("known"),
         cached=fields.count("cached"),
         prefix=fields.digest("prefix", DIGEST_BYTES),
+        tiers=inexact_field(frame.header.get("tiers")),
     )
 
 
@@ -100,7 +93,7 @@ def _interactive(fields: Fields) -> int:
     return rows
 
 
-def _parse_opened(fields: Fields, _: Frame) -> Opened:
+def _parse_opened(fields: Fields, frame: Frame) -> Opened:
     return Opened(
         version=_version(fields),
         session=fields.text("session"),
@@ -114,6 +107,7 @@ def _parse_opened(fields: Fields, _: Frame) -> Opened:
         cached=fields.optional_count("cached"),
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
         interactive_rows=_interactive(fields),
+        tiers=inexact_field(frame.header.get("tiers")),
     )
 
 
@@ -142,6 +136,7 @@ def _parse_result(fields: Fields, frame: Frame) -> Result:
         prefix=fields.optional_digest("prefix", DIGEST_BYTES),
         attention=rows_field(frame.header.get("attention"), frame.tensors),
         reused=fields.optional_count("reused"),
+        tiers=inexact_field(frame.header.get("tiers")),
     )
 
 

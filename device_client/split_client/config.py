@@ -54,8 +54,9 @@ class ConnectionConfig:
     server_cache: str = option(
         "exact",
         help="exact lets the server keep what it computed of a chat for the next session, for this "
-        "user alone; off has it keep nothing",
-        choices=("exact", "off"),
+        "user alone; int8 also in less memory, with a small error that is told; off has it keep "
+        "nothing",
+        choices=("exact", "int8", "off"),
         group="connection",
     )
     cache_group: str | None = option(

@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
 from scripts.bench.report import median
-from scripts.bench.step.programs import INT8, PACKED, STOCK
-from scripts.bench.step.report import bandwidth, bytes_of, series
+from scripts.bench.step.figures import bandwidth, bytes_of, series
+from scripts.bench.step.programs import INT8, OURS, STOCK
 from split_client.audit.report.style import BLUE, GREEN, GREY, ORANGE, STYLE
 
 _STYLE = STYLE | {"axes.grid.axis": "y", "lines.linewidth": 2}
@@ -49,7 +49,7 @@ def step_time(figures: dict[str, Any], target: Path) -> None:
     with pyplot.rc_context(_STYLE):
         figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
         contexts = figures["contexts"]
-        for name, colour in ((STOCK, GREY), (PACKED, BLUE), (INT8, ORANGE)):
+        for name, colour in ((STOCK, GREY), (OURS, BLUE), (INT8, ORANGE)):
             times = [median(series(figures, name, f"context {c}")) for c in contexts]
             axes.plot(contexts, times, "o-", color=colour, label=name, markersize=4)
             if name != STOCK:

@@ -16,7 +16,8 @@ from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
 from split_wire.limits import frame_limit
-from split_wire.messages import DEFAULT_MAX_ROWS, Cache
+from split_wire.messages import DEFAULT_MAX_ROWS
+from split_wire.tiers import Cache
 
 _SCALE = 0.05
 

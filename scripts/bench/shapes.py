@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -27,6 +28,31 @@ SHAPES = {
         "num_key_value_heads": 2,
         "vocab_size": 151_936,
         "max_position_embeddings": 32_768,
+        "rope_theta": 1_000_000.0,
+        "tie_word_embeddings": True,
+    },
+    # SmolLM2-360M: https://huggingface.co/HuggingFaceTB/SmolLM2-360M/blob/main/config.json
+    "360m": {
+        "hidden_size": 960,
+        "intermediate_size": 2560,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 15,
+        "num_key_value_heads": 5,
+        "vocab_size": 49_152,
+        "max_position_embeddings": 8_192,
+        "rope_theta": 100_000.0,
+        "tie_word_embeddings": True,
+    },
+    # Qwen3-0.6B: https://huggingface.co/Qwen/Qwen3-0.6B/blob/main/config.json
+    "0.6b": {
+        "hidden_size": 1024,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 151_936,
+        "max_position_embeddings": 40_960,
         "rope_theta": 1_000_000.0,
         "tie_word_embeddings": True,
     },
@@ -77,6 +103,8 @@ SHAPES = {
         "tie_word_embeddings": True,
     },
 }
+# The families of made-up shapes; Qwen2 where nothing is said.
+_FAMILIES = {"360m": "llama", "0.6b": "qwen3"}
 _ALPHABET = "etaoinshrdlcumwfgypbvkjxqz"
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
@@ -94,15 +122,19 @@ def served_checkpoint(shape: str, folder: Path, dtype: str = "bfloat16") -> Path
     return EMBEDDED if shape == "embedded" else random_checkpoint(shape, folder, dtype)
 
 
+def shape_config(shape: str) -> Any:
+    """A configuration of ``shape``, without tokens that end a reply."""
+    ends = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
+    return AutoConfig.for_model(_FAMILIES.get(shape, "qwen2"), **SHAPES[shape], **ends)
+
+
 def random_checkpoint(shape: str, folder: Path, dtype: str = "bfloat16") -> Path:
-    """Write a Qwen2 checkpoint of ``shape`` with seeded random weights; a second call reuses it."""
+    """Write a checkpoint of ``shape`` with seeded random weights; a second call reuses it."""
     path = folder / f"random-{shape}-{dtype}"
     if (path / "complete").exists():
         return path
     path.mkdir(parents=True, exist_ok=True)
-    config = AutoConfig.for_model(
-        "qwen2", **SHAPES[shape], bos_token_id=None, eos_token_id=None, pad_token_id=None
-    )
+    config = shape_config(shape)
     torch.manual_seed(0)
     previous = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, dtype))

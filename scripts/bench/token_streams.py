@@ -15,6 +15,7 @@ from websockets.asyncio.client import connect
 
 BINARY_PATH = "/api/extra/generate/stream/ws"
 EVENTS_PATH = "/api/extra/generate/stream"
+_DATA = b"data: "
 _SILENCE = 120.0
 
 
@@ -62,7 +63,9 @@ async def event_tokens(url: str, request: dict[str, Any]) -> AsyncGenerator[Rece
         if answer.status_code != httpx.codes.OK:
             raise StreamFailed((await answer.aread()).decode())
         async for line in _lines(answer.aiter_raw()):
-            told = _told(line.removeprefix(b"data: "))
+            if not line.startswith(_DATA):
+                continue
+            told = _told(line.removeprefix(_DATA))
             if told is None:
                 return
             rows = base64.b64decode(told["attention"]["data"])

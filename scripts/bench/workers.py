@@ -9,7 +9,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from scripts.paths import ROOT
@@ -18,17 +19,26 @@ from scripts.paths import ROOT
 class Worker:
     """A Python module of ``scripts`` as a child process.
 
-    ``python``: the interpreter of another environment, for a peer that is not installed here.
+    ``python``: the interpreter of another environment, for a peer that is not installed here;
+    ``folder``: where the module is found; ``environ``: variables beside this process's.
     """
 
-    def __init__(self, module: str, *arguments: str, python: str = sys.executable) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        python: str = sys.executable,
+        folder: Path = ROOT,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._name = " ".join((module, *arguments))
         self._process = subprocess.Popen(
             [python, "-m", module, *arguments],
-            cwd=ROOT,
+            cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})},
         )
 
     @property
@@ -43,7 +53,8 @@ class Worker:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the worker ended; see its messages above")
+            status = self._process.wait(timeout=30)
+            raise RuntimeError(f"{self._name} ended with {status}; see its messages above")
         answer: dict[str, Any] = json.loads(line)
         return answer
 

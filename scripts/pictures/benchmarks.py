@@ -23,7 +23,8 @@ def main() -> None:
     if options.picture == "throughput":
         plots.throughput(saved, options.target)
     else:
-        plots.step_time(saved[0], options.target)
+        # A run for each number of threads; the picture is of the last.
+        plots.step_time(saved[0][-1], options.target)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from split_server.pairing.commands import (
 from split_server.pairing.state import StateFolder
 from split_server.serving.adapter_host.config import AdapterHostConfig
 from split_server.serving.config import ComputeConfig, ModelConfig, ServerConfig
+from split_server.serving.engines.checkpoint import open_for
 from split_server.serving.greeting import PRIVACY
 from split_server.serving.health import require_health
 from split_settings import SettingsError, add_arguments, load
@@ -180,8 +181,12 @@ def _print(lines: Iterable[str]) -> int:
 
 
 def _plan(config: ComputeConfig) -> int:
-    checkpoint = open_checkpoint(config.model)
+    checkpoint = open_for(config)
     # Torch, which knows the devices, takes seconds to import.
+    if config.engine == "llama":
+        from split_server.serving.engines.llama_middle import described_llama_plan
+
+        return _print(described_llama_plan(config, checkpoint))
     from split_server.serving.plan import described_plan
 
     return _print(described_plan(config, checkpoint))

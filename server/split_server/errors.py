@@ -94,6 +94,12 @@ class UnusableDevice(ServerError):
     code = "unusable_device"
 
 
+class EngineUnusable(ServerError):
+    """An engine that is not installed, not one that is known, or not for the model."""
+
+    code = "engine_unusable"
+
+
 class ModelTooLarge(ServerError):
     """Weights that do not fit into memory (sizes in bytes)."""
 

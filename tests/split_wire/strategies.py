@@ -31,6 +31,7 @@ from split_wire.messages import (
 )
 from split_wire.probe import BLOCK, Probe
 from split_wire.tensor import WIRE_DTYPES, Tensor, item_size
+from split_wire.tiers import CACHES, Inexact
 
 dtypes = st.sampled_from(WIRE_DTYPES)
 counts = st.integers(0, MAX_STEP)
@@ -101,6 +102,7 @@ def steps(draw: st.DrawFn) -> Step:
     )
 
 
+inexact = st.builds(Inexact, counts, counts)
 client_messages = st.one_of(
     st.builds(
         Open,
@@ -109,7 +111,7 @@ client_messages = st.one_of(
         capabilities=st.lists(texts, max_size=5).map(tuple),
         probe=st.none() | probes(),
         cache_salt=st.none() | texts,
-        cache=st.sampled_from(("exact", "off")),
+        cache=st.sampled_from(CACHES),
         cache_group=st.none() | texts,
         share_until=counts,
     ),
@@ -133,8 +135,9 @@ server_messages = st.one_of(
         cached=counts,
         prefix=st.just(b"") | digests,
         interactive_rows=st.integers(1, LARGEST_MAX_ROWS),
+        tiers=inexact,
     ),
-    st.builds(Restored, texts, counts, counts, counts, digests),
+    st.builds(Restored, texts, counts, counts, counts, digests, inexact),
     st.builds(
         Result,
         texts,
@@ -146,6 +149,7 @@ server_messages = st.one_of(
         st.just(b"") | digests,
         st.none() | attention_rows(),
         counts,
+        inexact,
     ),
     st.builds(Closed, texts),
     st.just(Pong()),

@@ -14,6 +14,7 @@ from split_wire import attention, frame, messages
 from split_wire.fields import MAX_TEXT
 from split_wire.limits import frame_limit
 from split_wire.probe import Probe
+from split_wire.tiers import ALL_EXACT
 from tests.split_wire.test_errors import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +79,7 @@ def _default(field: Field[Any]) -> str:
         "'exact'": "`exact`",
         "False": "false",
         "()": "empty",
+        repr(ALL_EXACT): "empty",
         "b''": "missing",
     }
     return names.get(repr(field.default), repr(field.default))

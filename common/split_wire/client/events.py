@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from split_wire.attention import AttentionWeights
 from split_wire.errors import MalformedMessage
 from split_wire.messages import Failure, Opened
+from split_wire.tiers import ALL_EXACT, Inexact
 
 
 class ProtocolStateError(RuntimeError):
@@ -38,7 +39,8 @@ class StepCompleted:
 
     Times in microseconds. ``attention``: that of the step's last row, where it was asked for;
     ``reused``: rows that the server says it knew already; ``unseen``: earlier steps that this
-    answer proves to have gone through, whose own answers are gone.
+    answer proves to have gone through, whose own answers are gone; ``tiers``: which of the cached
+    positions are not exact, as the server says.
     """
 
     hidden: NDArray[np.float32]
@@ -48,6 +50,7 @@ class StepCompleted:
     attention: AttentionWeights | None = None
     reused: int = 0
     unseen: int = 0
+    tiers: Inexact = ALL_EXACT
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from split_wire.client.events import ProtocolStateError
 from split_wire.digest import PrefixChain
 from split_wire.errors import Unsupported
 from split_wire.limits import frame_limit
-from split_wire.messages import Cache, Opened
+from split_wire.messages import Opened
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.tensor import WireDtype
+from split_wire.tiers import Cache
 from split_wire.under_way import StepsUnderWay
 
 

@@ -231,6 +231,7 @@ class ClientProtocol(HeldSession):
             attention,
             min(message.reused, step.embeddings.rows),
             len(answered) - 1,
+            message.tiers,
         )
 
     def _on_failure(self, message: Failure) -> Event:

@@ -10,8 +10,8 @@ answered with::
     ├── AttentionTooLarge
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
-    ├── UnknownAdapter, UnknownCacheGroup, Unsupported, Unauthorized, ForbiddenOrigin, ForbiddenHost
-    ├── TokenizeDisabled, NotFound
+    ├── UnknownAdapter, UnknownCache, UnknownCacheGroup, Unsupported, Unauthorized
+    ├── ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
     ├── InternalError
     └── RemoteError (any of them, as the device received it)
 """
@@ -23,6 +23,7 @@ from split_wire.errors.access import (
     TokenizeDisabled,
     Unauthorized,
     UnknownAdapter,
+    UnknownCache,
     UnknownCacheGroup,
     Unsupported,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "TooManySessions",
     "Unauthorized",
     "UnknownAdapter",
+    "UnknownCache",
     "UnknownCacheGroup",
     "UnknownMessage",
     "UnknownSession",

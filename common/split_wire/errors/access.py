@@ -28,6 +28,18 @@ class UnknownCacheGroup(SplitError):
         )
 
 
+class UnknownCache(SplitError):
+    """What a device asks for of the cache, and there is none of that kind."""
+
+    code = "unknown_cache"
+
+    def __init__(self, asked: str) -> None:
+        super().__init__(
+            f"'cache' may be 'exact', 'int8' or 'off', and not {asked[:40]!r}; "
+            "leave it out for exact"
+        )
+
+
 class Unsupported(SplitError):
     """A capability that this server did not announce."""
 

@@ -35,6 +35,7 @@ class SamplingWords(TypedDict, total=False):
     seed: int | None
     logit_bias: Mapping[int, float] | None
     banned: frozenset[int] | None
+    repetition_range: int | None
 
 
 @dataclass(frozen=True, slots=True)

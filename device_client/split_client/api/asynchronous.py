@@ -40,7 +40,7 @@ from split_client.transport.server_cache import Purged, ServerCache
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_wire.attention import AttentionRequest
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 _T = TypeVar("_T")
 

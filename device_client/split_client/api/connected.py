@@ -33,7 +33,7 @@ from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 
 class ConnectedClient:
@@ -76,7 +76,8 @@ class ConnectedClient:
         host that evaluates it on ciphertexts, with the token ``adapter_token``.
 
         ``server_cache``: "exact" lets the server keep what it computed of a chat, for later
-        sessions of the same token, or without one of the same user; "off" has it keep nothing.
+        sessions of the same token, or without one of the same user; "int8" also as whole numbers of
+        8 bits, which differ a little (``reply.stats.prompt_tiers``); "off" has it keep nothing.
 
         ``cache_group``, ``share_until``: a group that the server's operator named, whose members
         may find the first positions of every chat; not with noise.

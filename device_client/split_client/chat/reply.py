@@ -12,6 +12,7 @@ from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.tools.call import ToolCall
 from split_client.transport.base import Traffic
+from split_wire.tiers import ALL_EXACT, Inexact
 
 
 @dataclass(slots=True)
@@ -20,7 +21,8 @@ class ReplyStats:
 
     ``prompt_sent`` is the part of the prompt that travelled; the rest was cached: ``prompt_held``
     by the chat's own session. ``prompt_restored`` the server had kept from an earlier one, and of
-    these ``prompt_reused`` were sent in vain. ``bytes_saved``: of rows that did not travel for it;
+    these ``prompt_reused`` were sent in vain. ``prompt_tiers``: which of all that was not computed
+    now is not exact (``total``), by tier. ``bytes_saved``: of rows that did not travel for it;
     ``seconds_saved``: about as many, None as long as no prompt that was sent tells.
 
     ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
@@ -34,6 +36,7 @@ class ReplyStats:
     prompt_held: int = 0
     prompt_restored: int = 0
     prompt_reused: int = 0
+    prompt_tiers: Inexact = ALL_EXACT
     bytes_saved: int = 0
     seconds_saved: float | None = 0.0
     ttft: float = 0.0
@@ -172,4 +175,5 @@ class Reply:
         # Forced tokens before the first step are among its rows, and may have been kept, too.
         stats.prompt_restored = min(first.restored, stats.prompt_tokens - stats.prompt_held)
         stats.prompt_reused = min(spared.reused, stats.prompt_restored)
+        stats.prompt_tiers = spared.inexact
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from split_wire.attention import AttentionRequest, AttentionWeights
 from split_wire.tensor import WireDtype
+from split_wire.tiers import ALL_EXACT, Inexact
 
 
 class CacheLost(Exception):
@@ -26,7 +27,7 @@ class StepOutput:
 
     ``exchange_us`` is the whole wait for the server, compute and queue included; 0 without one.
     ``attention``: that of the last row, where it was asked for; ``reused``: rows of the step that
-    were known already, and not computed.
+    were known already, and not computed; ``tiers``: which positions of the cache are not exact.
     """
 
     hidden: NDArray[np.float32]
@@ -35,6 +36,7 @@ class StepOutput:
     exchange_us: int = 0
     attention: AttentionWeights | None = None
     reused: int = 0
+    tiers: Inexact = ALL_EXACT
 
 
 class Rows(Protocol):

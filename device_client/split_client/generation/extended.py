@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from split_client.generation.spared import NOTHING_SPARED, Spared
 from split_wire.attention import AttentionWeights
+from split_wire.tiers import ALL_EXACT, Inexact
 
 
 @dataclass(slots=True)
@@ -30,7 +31,8 @@ class Extended:
     ``rows`` were sent. Times in seconds; ``exchange`` is the wait for the server, compute and queue
     included. ``attention``: what the last token attends to, where it was asked for; ``restored``:
     rows that were not sent because the backend had kept them, or not computed because it knew them;
-    ``spared``: these and those that the session held, and what that saved.
+    ``spared``: these and those that the session held, and what that saved; ``tiers``: which
+    positions of the cache are not exact.
     """
 
     hidden: NDArray[np.float32]
@@ -42,6 +44,7 @@ class Extended:
     attention: AttentionWeights | None = None
     restored: int = 0
     spared: Spared = NOTHING_SPARED
+    tiers: Inexact = ALL_EXACT
 
     @property
     def wire(self) -> float:

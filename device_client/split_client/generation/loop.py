@@ -93,10 +93,13 @@ class TokenEvent:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a reply; ``text`` is what was still held back."""
+    """The end of a reply; ``text`` is what was still held back, ``stop`` the stop text that ended
+    it.
+    """
 
     reason: FinishReason
     text: str
+    stop: str = ""
 
 
 Event: TypeAlias = TokenEvent | Finished
@@ -155,7 +158,7 @@ def decode(
         elif cancelled():
             reason = "cancelled"
     ahead.close()
-    yield Finished(reason, stops.push(detokenizer.flush()) + stops.flush())
+    yield Finished(reason, stops.push(detokenizer.flush()) + stops.flush(), stops.matched)
 
 
 def _event(chosen: Chosen, text: str, total: float) -> TokenEvent:

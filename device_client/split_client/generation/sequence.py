@@ -160,6 +160,7 @@ class Sequence:
             sent.restored,
             restored * row_bytes(len(sent.hidden), self._backend.dtype) if restored else 0,
             self._pace.saved(restored, took) if restored else 0.0,
+            sent.tiers.within(count, count - sent.rows + sent.restored),
         )
         # The wait for what is restored is one for the server.
         exchange = sent.exchange + (took if restored else 0.0)
@@ -237,6 +238,7 @@ def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:
         sum(output.queue_us for output in outputs) / 1e6,
         last.attention,
         sum(output.reused for output in outputs),
+        tiers=last.tiers,
     )
 
 

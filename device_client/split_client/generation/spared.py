@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from split_wire.tensor import WireDtype, item_size
+from split_wire.tiers import ALL_EXACT, Inexact
 
 # Fewer rows take as long as the round trip that carries them.
 _LEAST_TIMED = 32
@@ -17,7 +18,8 @@ class Spared:
     from what was kept of earlier ones, ``reused`` because rows that were sent were known.
 
     ``bytes``: of the restored rows, which did not travel. ``seconds``: about as many as they would
-    have taken, None as long as no prompt of the sequence tells.
+    have taken, None as long as no prompt of the sequence tells. ``inexact``: which of all these
+    positions are not those of the plain computation.
     """
 
     held: int = 0
@@ -25,6 +27,7 @@ class Spared:
     reused: int = 0
     bytes: int = 0
     seconds: float | None = None
+    inexact: Inexact = ALL_EXACT
 
 
 NOTHING_SPARED = Spared()

@@ -25,17 +25,23 @@ class StopFilter:
     def __init__(self, stops: Iterable[str]) -> None:
         self._stops = tuple(stop for stop in stops if stop)
         self._held = ""
-        self.stopped = False
+        # The stop text that was found.
+        self.matched = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop text was found."""
+        return bool(self.matched)
 
     def push(self, text: str) -> str:
         """The part of the text so far that is safe to show. After a stop everything is dropped."""
         if self.stopped:
             return ""
         self._held += text
-        found = [at for at in (self._held.find(stop) for stop in self._stops) if at >= 0]
+        found = [(at, stop) for stop in self._stops if (at := self._held.find(stop)) >= 0]
         if found:
-            self.stopped = True
-            return self._release(min(found))
+            at, self.matched = min(found)
+            return self._release(at)
         return self._release(len(self._held) - self._possible_start())
 
     def flush(self) -> str:

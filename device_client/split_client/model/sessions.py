@@ -11,7 +11,7 @@ from split_client.noise.backend import OneDtypeBackend
 from split_client.transport.channel import Channel
 from split_client.transport.remote import BUSY_PATIENCE, RemoteBackend
 from split_client.weights.manifest import Manifest
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 
 @dataclass(slots=True)

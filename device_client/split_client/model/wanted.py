@@ -8,7 +8,7 @@ from split_client.generation.head.head import HeadKind
 from split_client.noise.settings import NoiseSettings
 from split_client.transport.channel import Mode, Patience
 from split_client.transport.endpoint import Endpoint
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 
 @dataclass(frozen=True, slots=True)

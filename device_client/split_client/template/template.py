@@ -59,17 +59,23 @@ class ChatTemplate:
         *,
         tools: Sequence[Mapping[str, Any]] | None = None,
         add_generation_prompt: bool = True,
+        variables: Mapping[str, Any] | None = None,
     ) -> str:
-        """The prompt's text. ``messages`` and ``tools`` hold what JSON can hold.
+        """The prompt's text. ``messages``, ``tools`` and ``variables`` hold what JSON can hold; of
+        the latter none takes the place of the model's own.
 
         Raises TemplateFailed, TemplateTooCostly.
         """
-        request = self._variables | {
-            "messages": list(messages),
-            "tools": None if tools is None else list(tools),
-            "documents": None,
-            "add_generation_prompt": add_generation_prompt,
-        }
+        request = (
+            dict(variables or {})
+            | self._variables
+            | {
+                "messages": list(messages),
+                "tools": None if tools is None else list(tools),
+                "documents": None,
+                "add_generation_prompt": add_generation_prompt,
+            }
+        )
         self.start()
         if not self._loaded:
             self._ask({"template": self._source})

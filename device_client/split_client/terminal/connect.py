@@ -20,7 +20,7 @@ from split_client.terminal.output.words import size
 from split_client.terminal.pair import own_token, paired_token
 from split_client.transport.channel import Mode, Reconnecting
 from split_client.weights.manifest import Manifest
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 _TELL_EVERY = 8
 

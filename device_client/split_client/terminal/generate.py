@@ -153,6 +153,7 @@ def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
         "prompt_held": stats.prompt_held,
         "prompt_restored": stats.prompt_restored,
         "prompt_reused": stats.prompt_reused,
+        "prompt_tiers": stats.prompt_tiers.counts(),
         "bytes_saved": stats.bytes_saved,
         "seconds_saved": _rounded(stats.seconds_saved),
         "tokens": stats.tokens,

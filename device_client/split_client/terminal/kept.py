@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from split_client.api import Forgotten, Purged, ServerCache
 from split_client.terminal.output.words import counted, duration, size
+from split_wire.tiers import Cache
 
 NOT_KEPT = "It is asked to keep nothing of this chat after it ends (--server-cache off)."
 _THE_TEXT = "found by this user's sessions alone; they are the text to it."
+_INT8 = (
+    "They are kept as whole numbers of 8 bits: what comes back differs a little from what was "
+    "computed, which ≈ says under each reply that stands on it."
+)
+_NO_INT8 = "It was asked for int8 and keeps what is exact alone, as without."
 _UNSAID = (
     "Keys and values of this chat may stay with it after the chat ends; it does not say for how "
     "long or where. They are the text to it."
 )
 
 
-def kept_lines(kept: ServerCache | None) -> list[str]:
-    """What ``kept`` says, None: the server says nothing."""
+def kept_lines(kept: ServerCache | None, asked: Cache = "exact") -> list[str]:
+    """What ``kept`` says of a chat that was ``asked`` to be kept so; None: the server says
+    nothing.
+    """
     if kept is None:
         return [_UNSAID]
     if not kept.reuse:
@@ -23,6 +31,8 @@ def kept_lines(kept: ServerCache | None) -> list[str]:
         "Keys and values of this chat may stay in its memory after the chat ends, until nobody "
         f"used them for {duration(kept.ttl_seconds)}, {_THE_TEXT}"
     ]
+    if asked == "int8":
+        lines.append(_INT8 if "int8" in kept.tiers else _NO_INT8)
     where = [f"{size(kept.bytes)} in memory"]
     if kept.disk is not None:
         lines.append(f"On its disk they may stay for {duration(kept.disk.ttl_seconds)}, encrypted.")

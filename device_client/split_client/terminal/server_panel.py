@@ -87,6 +87,10 @@ def _travelled(seen: Observed) -> Iterator[str]:
 
 def _learns(seen: Observed) -> Iterator[str]:
     yield ("It knows all weights and our code, can keep all traffic, and sees sizes and timing.")
+    yield (
+        "This chat does not use the APIs of OpenAI, Anthropic, Ollama and Kobold that the server "
+        "may have as well: whoever uses those sends it the text itself."
+    )
     if seen.noise:
         yield from (one_line(line, _LONGEST_LINE) for line in seen.noise)
         return

@@ -43,7 +43,8 @@ class Ahead:
 
 @dataclass(slots=True)
 class Tally:
-    """Tokens of the prompts of all replies so far; bytes and seconds that restoring saved.
+    """Tokens of the prompts of all replies so far; of those that were not computed the ones that
+    are not exact, by tier; bytes and seconds that restoring saved.
 
     ``last``: that of the last reply alone.
     """
@@ -52,6 +53,8 @@ class Tally:
     sent: int = 0
     held: int = 0
     restored: int = 0
+    int8: int = 0
+    approximate: int = 0
     bytes: int = 0
     seconds: float = 0.0
     ahead: Ahead = field(default_factory=Ahead)
@@ -66,6 +69,8 @@ class Tally:
             stats.prompt_sent,
             stats.prompt_held,
             stats.prompt_restored,
+            stats.prompt_tiers.int8,
+            stats.prompt_tiers.approximate,
             stats.bytes_saved,
             stats.seconds_saved or 0.0,
         )
@@ -73,6 +78,8 @@ class Tally:
         self.sent += last.sent
         self.held += last.held
         self.restored += last.restored
+        self.int8 += last.int8
+        self.approximate += last.approximate
         self.bytes += last.bytes
         self.seconds += last.seconds
         last.ahead.take(stats)
@@ -88,10 +95,16 @@ class Tally:
             return lines
         return [*lines, f"all prompts: {self._told()}", f"all replies: {self.ahead.told()}"]
 
+    def _tiers(self) -> str:
+        """How many of those that were not sent are not exact, by tier."""
+        tiers = {"int8": self.int8, "approximate": self.approximate}
+        told = ", ".join(f"≈{count:,} {tier}" for tier, count in tiers.items() if count)
+        return f" ({told})" if told else ""
+
     def _told(self) -> str:
         told = (
             f"{self.prompt:,} tokens, {self.sent:,} sent, {self.held:,} in the session, "
-            f"{self.restored:,} restored"
+            f"{self.restored:,} restored{self._tiers()}"
         )
         if not self.bytes:
             return told

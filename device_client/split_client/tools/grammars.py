@@ -8,11 +8,10 @@ from typing import Any, Protocol
 from split_client.generation.constraint import Constraint
 from split_client.tools.constraint import CallConstraint, CallTokens
 from split_client.tools.families import CallForm
-from split_client.tools.schema import call_schema
+from split_client.tools.schema import ANY_OBJECT, call_schema
 from split_client.tools.tool import Tool
 
 MAX_CALLS = 16
-_ANY_OBJECT: dict[str, Any] = {"type": "object"}
 
 
 class Spells(Protocol):
@@ -44,7 +43,7 @@ def schema_of(
     object will do.
     """
     rules: dict[str, Any] = {
-        tool.name: _ANY_OBJECT if tool.name in loose else dict(tool.parameters) for tool in tools
+        tool.name: ANY_OBJECT if tool.name in loose else dict(tool.parameters) for tool in tools
     }
     if form.several != "list":
         return call_schema(rules, form.keys)

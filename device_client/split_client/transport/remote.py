@@ -20,8 +20,9 @@ from split_wire.client import ClientProtocol, SessionRestored
 from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import SplitError
-from split_wire.messages import Cache, Closed, Opened
+from split_wire.messages import Closed, Opened
 from split_wire.tensor import Tensor, WireDtype
+from split_wire.tiers import Cache
 
 BUSY_PATIENCE = 60.0
 _CLOSE_WITHIN = 2.0

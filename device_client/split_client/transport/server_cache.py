@@ -43,7 +43,8 @@ class ServerCache:
     """What is kept of this user in memory and on disk (None: nothing goes there).
 
     ``reuse``: whether anything is kept at all; ``runs`` of ``bytes`` together, ``pinned_bytes`` of
-    them until a time that was asked for; ``ttl_seconds`` after its last use a run goes.
+    them until a time that was asked for; ``ttl_seconds`` after its last use a run goes; ``tiers``:
+    in which it keeps something for those that ask for it, the exact one first.
     """
 
     reuse: bool
@@ -53,6 +54,7 @@ class ServerCache:
     ttl_seconds: int
     pinned_bytes: int
     disk: DiskCache | None
+    tiers: tuple[str, ...] = ("exact",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ def _cache(document: dict[str, Any]) -> ServerCache:
         ttl_seconds=_seconds(document),
         pinned_bytes=fields.optional_count("pinned_bytes"),
         disk=None if disk is None else _disk(disk),
+        tiers=fields.texts("tiers") or ("exact",),
     )
 
 

@@ -140,7 +140,9 @@ class UnderWay:
             self._began = None
         exchange = round(1e6 * self._asking.take_waited())
         self._settled.extend([StepOutput(event.hidden[:0], 0, 0)] * event.unseen)
-        output = StepOutput(event.hidden, compute, queue, exchange, event.attention, event.reused)
+        output = StepOutput(
+            event.hidden, compute, queue, exchange, event.attention, event.reused, event.tiers
+        )
         self._settled.append(output)
 
     def _make_again(self) -> None:

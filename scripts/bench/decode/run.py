@@ -16,6 +16,7 @@ from typing import Any
 from scripts.bench import options as common
 from scripts.bench.report import heading, median, spread, table
 from scripts.bench.shapes import REAL, SHAPES, served_checkpoint, weight_bytes
+from scripts.bench.timing import Course
 from scripts.bench.workers import Worker
 from scripts.listening import listening
 
@@ -28,6 +29,8 @@ _STORY = (
 )
 # Rounding logits to bfloat16 (8 bits) reorders candidates that are closer than this.
 _TOLERATED_SHORTFALL = 0.1
+# Tokens per second over those of ``generate``, of shape m in bfloat16.
+_WANTED = 2.0
 
 
 def main() -> None:
@@ -35,9 +38,8 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = served_checkpoint(options.shape, folder, options.dtype)
-        url, _ = stack.enter_context(
-            listening("serve", "--model", str(path), "--dtype", options.dtype)
-        )
+        flags = ("--model", str(path), "--dtype", options.dtype, *options.server)
+        url, _ = stack.enter_context(listening("serve", *flags))
         client = Worker("scripts.bench.client_worker", url, str(folder / "cache"))
         stack.callback(client.close)
         peer = Worker("scripts.bench.peers.generate", str(path), options.dtype)
@@ -45,7 +47,10 @@ def main() -> None:
         prompt = _STORY if options.shape == REAL else PROMPT
         ids = client.ask(op="prepare", prompt=prompt)["ids"]
         _check(client, peer, prompt, ids, options.tokens)
-        pairs = [_pair(client, peer, prompt, ids, options.tokens) for _ in range(options.pairs)]
+        course = Course.of(options)
+        pairs: list[dict[str, Any]] = []
+        while len(pairs) < options.pairs and not (pairs and course.over()):
+            pairs.append(_pair(client, peer, prompt, ids, options.tokens))
         private = client.ask(op="memory")["private"]
     _report(options, path, len(ids), pairs, private)
 
@@ -95,14 +100,19 @@ def _report(
     ]
     title = f"Decode, shape {options.shape}"
     print(heading(title, options.dtype))
-    print(f"Prompt {prompt}, {options.tokens} tokens, {len(pairs)} interleaved pairs.\n")
+    flags = f" Server: `{' '.join(options.server)}`." if options.server else ""
+    print(f"Prompt {prompt}, {options.tokens} tokens, {len(pairs)} interleaved pairs.{flags}\n")
     print(table(["figure", "median (minimum to maximum)"], rows))
+    if (options.shape, options.dtype) == ("m", "bfloat16"):
+        print(f"Split / generate: at least {_WANTED:g} x is wanted.")
 
 
 def _options() -> argparse.Namespace:
     parser = common.parser(__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--tokens", type=int, default=24)
+    common.add_server_option(parser)
+    Course.add_option(parser)
     return parser.parse_args()
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModel, DynamicCache
+from transformers import AutoModel, DynamicCache
 
 from scripts.bench.report import heading, spread, table
-from scripts.bench.shapes import SHAPES
+from scripts.bench.shapes import SHAPES, shape_config
 from split_server.engine.gpu.forward import GpuForward
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.model.loader import Backbone
@@ -87,12 +87,7 @@ def _options() -> argparse.Namespace:
 def _sides(shape: str) -> Sides:
     sizes = SHAPES[shape]
     # A model writes its attention into the configuration that it is made from.
-    configs = [
-        AutoConfig.for_model(
-            "qwen2", **sizes, bos_token_id=None, eos_token_id=None, pad_token_id=None
-        )
-        for _ in range(2)
-    ]
+    configs = [shape_config(shape) for _ in range(2)]
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
     with _GPU:
@@ -188,7 +183,7 @@ def _reuse(sides: Sides, rounds: int) -> list[list[str]]:
     def keep() -> None:
         runs.clear()
         for start, end in pieces(0, _CONTEXT):
-            layers, done = copied(cache, start, end)
+            layers, done, _ = copied(cache, start, end)
             parent = runs[-1] if runs else None
             runs.append(Run("", start, end, b"", {}, layers, parent, copied=done))
 

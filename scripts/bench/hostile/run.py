@@ -1,10 +1,11 @@
 """A hundred thousand hostile messages against a server that chats with somebody else meanwhile.
 
-A real split-server with the embedded model in float32. Real frames of split.v1 and of the original
-protocol, JSON of OpenAI's and Kobold's APIs, HTTP requests and WebSocket bytes, each damaged by a
-seeded generator. Beside them a client's greedy replies are compared with Hugging Face `generate`,
-and a watchdog pings over a connection of its own. Exit status 1: a crash, an internal error, a ping
-that took longer than a second, another reply, sessions that stay, or memory that has grown.
+A real split-server with the embedded model in float32, in torch or (--engine) in llama.cpp. Real
+frames of split.v1 and of the original protocol, JSON of OpenAI's and Kobold's APIs, HTTP requests
+and WebSocket bytes, each damaged by a seeded generator. Beside them a client's greedy replies are
+compared with Hugging Face `generate`, and a watchdog pings over a connection of its own. Exit
+status 1: a crash, an internal error, a ping that took longer than a second, another reply, sessions
+that stay, or memory that has grown.
 """
 
 from __future__ import annotations
@@ -48,6 +49,15 @@ def main() -> None:
     finish(problems(siege, options.hang, options.growth))
 
 
+def _model(folder: Path, engine: str) -> list[str]:
+    """Flags of the embedded model, for llama.cpp as a file that it reads."""
+    if engine == "torch":
+        return ["--model", str(EMBEDDED)]
+    from scripts.bench.llama.embedded import embedded_gguf
+
+    return ["--model", str(embedded_gguf(folder)), "--engine", engine]
+
+
 @contextlib.contextmanager
 def _server(
     folder: Path, tokens: dict[str, str], options: argparse.Namespace
@@ -55,7 +65,7 @@ def _server(
     file = folder / "tokens"
     file.touch(mode=0o600)
     file.write_text("".join(f"{name} {token}\n" for name, token in tokens.items()))
-    flags = ["--model", str(EMBEDDED), "--dtype", "float32", "--token-file", str(file)]
+    flags = ["--dtype", "float32", "--token-file", str(file), *_model(folder, options.engine)]
     flags += ["--max-sessions", "60", "--max-sessions-per-principal", "40"]
     flags += ["--session-ttl", str(options.session_ttl), *options.server]
     with logged_server(folder / "server.log", *flags, token=tokens["watch"]) as server:
@@ -172,6 +182,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--growth", type=float, default=10.0, help="MB that memory may have grown")
     parser.add_argument("--session-ttl", type=float, default=15.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--engine", choices=["torch", "llama"], default="torch")
     add_server_option(parser)
     return parser.parse_args()
 

@@ -41,7 +41,8 @@ def _file(key: FolderKey, salts: SaltFile) -> tuple[Header, bytearray]:
     if owner is None:
         raise SystemExit("the salts cannot be stored")
     nonce, space = secrets.token_bytes(NONCE_BYTES), secrets.token_bytes(_SPACE)
+    kind = ("exact", "float32", False)
     header = Header(
-        key.id, owner.tag, space, b"", 0, _POSITIONS, sealed_size(run), nonce, dict(names)
+        key.id, owner.tag, space, b"", 0, _POSITIONS, sealed_size(run), nonce, dict(names), *kind
     )
     return header, sealed_file(run, header, owner.cipher)

@@ -13,7 +13,7 @@ import numpy as np
 
 from scripts.bench.row_sessions import RowSession, Served
 from scripts.listening import listening
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 _NOBODY = ""
 # Of states in bfloat16, which other slices of the same sums round otherwise.

@@ -1,4 +1,4 @@
-"""A Qwen2 checkpoint as a GGUF file.
+"""A Llama, Qwen2 or Qwen3 checkpoint as a GGUF file.
 
 ``python -m scripts.bench.peers.gguf_file CHECKPOINT FILE TYPE [VOCABULARY]``
 
@@ -24,6 +24,8 @@ _NAMES = {
     "self_attn.k_proj": "attn_k",
     "self_attn.v_proj": "attn_v",
     "self_attn.o_proj": "attn_output",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
     "post_attention_layernorm": "ffn_norm",
     "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up",
@@ -34,13 +36,14 @@ _NAMES = {
 def write(checkpoint: Path, target: Path, kind: str, vocabulary: int = _VOCABULARY) -> None:
     """Convert the bfloat16 ``checkpoint``, with the first ``vocabulary`` tokens."""
     config = json.loads((checkpoint / "config.json").read_text())
-    writer = gguf.GGUFWriter(target, "qwen2")
+    writer = gguf.GGUFWriter(target, str(config["model_type"]))
     _describe(writer, config, kind, vocabulary)
     for name, values in _tensors(checkpoint):
         ours = _translated(name)
         if ours is None:
             continue
         kept = values[:vocabulary] if ours == "token_embd.weight" else values
+        kept = _turned(ours, kept, config)
         if kept.ndim == 1:
             writer.add_tensor(ours, kept)
         elif kind == "bf16":
@@ -65,6 +68,9 @@ def _describe(
     writer.add_feed_forward_length(int(config["intermediate_size"]))
     writer.add_head_count(heads)
     writer.add_head_count_kv(int(config["num_key_value_heads"]))
+    if config.get("head_dim"):
+        writer.add_key_length(int(config["head_dim"]))
+        writer.add_value_length(int(config["head_dim"]))
     writer.add_rope_freq_base(float(rope["rope_theta"]))
     writer.add_layer_norm_rms_eps(float(config["rms_norm_eps"]))
     writer.add_vocab_size(vocabulary)
@@ -86,6 +92,15 @@ def _tensors(checkpoint: Path) -> Iterator[tuple[str, np.ndarray]]:
             halves = np.frombuffer(raw[begin:end].tobytes(), np.uint16)
             values = (halves.astype(np.uint32) << 16).view(np.float32)
             yield name, values.reshape(entry["shape"])
+
+
+def _turned(name: str, values: np.ndarray, config: dict[str, object]) -> np.ndarray:
+    """llama.cpp's rope of Llama turns neighbours, that of checkpoints the halves of a head."""
+    if config["model_type"] != "llama" or not (".attn_q." in name or ".attn_k." in name):
+        return values
+    key = "num_attention_heads" if ".attn_q." in name else "num_key_value_heads"
+    halves = values.reshape(int(config[key]), 2, -1, *values.shape[1:])
+    return halves.swapaxes(1, 2).reshape(values.shape)
 
 
 def _translated(name: str) -> str | None:

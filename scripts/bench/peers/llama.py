@@ -1,7 +1,11 @@
-"""llama.cpp as a worker: ``python -m scripts.bench.peers.llama FILE THREADS CONTEXT SESSIONS``.
+"""llama.cpp as a worker.
 
-Runs in an environment of its own with llama-cpp-python. Requests: ``hidden``, ``step``, ``prefill``
-as scripts.bench.step.runner has them, at the one CONTEXT, and ``facts``.
+``python -m scripts.bench.peers.llama FILE THREADS CONTEXT SESSIONS [PAGES]``
+
+Runs in an environment of its own with llama-cpp-python. PAGES: ``mapped``, the file as it lies on
+disk, which is llama.cpp's own way; ``small``, read into memory; ``huge``, that on huge pages, as
+the server keeps its weights. Requests: ``hidden``, ``step``, ``prefill`` as
+scripts.bench.step.runner has them, at the one CONTEXT, and ``facts``.
 """
 
 from __future__ import annotations
@@ -15,10 +19,12 @@ import llama_cpp
 import numpy as np
 
 from scripts.bench.inputs import embedding_rows
+from scripts.bench.peers.huge_pages import collapse_anonymous
 from scripts.bench.timing import Lap, timed
 from scripts.bench.workers import Operations, serve
 
 _ROWS_AT_ONCE = 512
+_LOAD_MODES = (llama_cpp.LLAMA_LOAD_MODE_NONE, llama_cpp.LLAMA_LOAD_MODE_MMAP)
 # Positions of a stream come in multiples of this.
 _PADDING = 256
 
@@ -26,12 +32,15 @@ _PADDING = 256
 class LlamaWorker(Operations):
     """Answers the requests with one context, whose sequences have a cache each."""
 
-    def __init__(self, path: str, threads: int, context: int, sessions: int) -> None:
+    def __init__(
+        self, path: str, threads: int, context: int, sessions: int, pages: str = "mapped"
+    ) -> None:
         self._context = context
         _be_quiet()
         llama_cpp.llama_backend_init()
         parameters = llama_cpp.llama_model_default_params()
         parameters.n_gpu_layers = 0
+        parameters.load_mode = _LOAD_MODES[pages == "mapped"]
         self._model = llama_cpp.llama_model_load_from_file(path.encode(), parameters)
         self._width = llama_cpp.llama_model_n_embd(self._model)
         self._llama = llama_cpp.llama_init_from_model(
@@ -40,6 +49,8 @@ class LlamaWorker(Operations):
         self._memory = llama_cpp.llama_get_memory(self._llama)
         self._batch = llama_cpp.llama_batch_init(_ROWS_AT_ONCE, self._width, 1)
         self._filled = 0
+        if pages == "huge":
+            collapse_anonymous()
 
     def facts(self) -> dict[str, Any]:
         """The version and the processor features that it was built for."""
@@ -148,4 +159,4 @@ def _be_quiet() -> None:
 
 
 if __name__ == "__main__":
-    serve(LlamaWorker(sys.argv[1], *map(int, sys.argv[2:5])).handle)
+    serve(LlamaWorker(sys.argv[1], *map(int, sys.argv[2:5]), *sys.argv[5:]).handle)

@@ -24,7 +24,7 @@ from scripts.bench.reuse.hit import Hit, hits
 from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import served_checkpoint
 from scripts.listening import listening
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 _CHECKED = 4
 _QUICK = {"prompt": 256, "pairs": 8, "decode_pairs": 60}

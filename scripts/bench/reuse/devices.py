@@ -22,7 +22,8 @@ from split_client.transport.connect import connector
 from split_client.transport.endpoint import Endpoint
 from split_client.transport.remote import RemoteBackend
 from split_wire.limits import frame_limit
-from split_wire.messages import DEFAULT_MAX_ROWS, Cache
+from split_wire.messages import DEFAULT_MAX_ROWS
+from split_wire.tiers import Cache
 
 # Rounding logits to 8 bits reorders candidates that are closer than this, in deviations of logits.
 _TOLERATED_SHORTFALL = 0.1

@@ -33,7 +33,7 @@ from scripts.bench.timing import Course, broken_off
 from scripts.listening import listening
 from split_client.errors import ClientError
 from split_wire.errors import SplitError
-from split_wire.messages import Cache
+from split_wire.tiers import Cache
 
 # The server asks for no token.
 _NOBODY = ""

@@ -15,6 +15,7 @@ from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
 from split_wire.tensor import Tensor, WireDtype
+from split_wire.tiers import Tier
 
 _NAMES: dict[str, WireDtype] = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 _PRINCIPAL = "bench"
@@ -25,13 +26,14 @@ class Source:
 
     def __init__(self, path: Path, dtype: str, threads: int = 0) -> None:
         self.middle = Middle(path, dtype, threads=threads)
-        self.reuse = Reuse(RunPool(PoolLimits()), Namespaces("bench"))
+        tiers: tuple[Tier, ...] = ("exact", "int8")
+        self.reuse = Reuse(RunPool(PoolLimits()), Namespaces("bench"), tiers=tiers)
         self._wire = _NAMES[dtype]
 
-    def session(self) -> Session:
-        """A new one, which keeps and finds."""
+    def session(self, takes: Tier = "exact") -> Session:
+        """A new one, which keeps and finds what it ``takes``."""
         session = Session(_PRINCIPAL, "bench", PrefixChain("bench"), self._wire)
-        self.reuse.name(session, None)
+        self.reuse.name(session, None, takes=takes)
         return session
 
     def digests(self, session: Session, rows: torch.Tensor) -> list[bytes]:

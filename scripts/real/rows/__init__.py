@@ -11,6 +11,7 @@ from scripts.real.rows import (
     bfloat16,
     chunks,
     drafts,
+    embeddings,
     equality,
     forced,
     heads,
@@ -37,4 +38,5 @@ ROWS: dict[str, Measure] = {
     "kv": kv.measure,
     "reuse": reuse.measure,
     "chunks": chunks.measure,
+    "embeddings": embeddings.measure,
 }

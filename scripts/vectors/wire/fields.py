@@ -12,6 +12,7 @@ from split_wire.attention import AttentionRows, request_value
 from split_wire.messages import Message, Step
 from split_wire.probe import Probe
 from split_wire.tensor import Tensor
+from split_wire.tiers import Inexact
 
 
 def describe(message: Message) -> dict[str, Any]:
@@ -31,6 +32,8 @@ def _plain(value: object) -> Any:
         return describe_tensor(value)
     if isinstance(value, AttentionRows | Probe):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Inexact):
+        return value.counts()
     if isinstance(value, bytes):
         return value.hex()
     return list(value) if isinstance(value, tuple) else value

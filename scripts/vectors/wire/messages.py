@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgpack
@@ -31,6 +32,7 @@ from split_wire.messages import (
 )
 from split_wire.probe import Probe
 from split_wire.tensor import WIRE_DTYPES, Tensor, WireDtype, align
+from split_wire.tiers import Inexact
 
 SESSION = "s_4f0c9b"
 MANIFEST = "9f" * 32
@@ -99,6 +101,15 @@ def _result_with_everything() -> Result:
     return Result(SESSION, 3, 4, hidden, 9, 1, NAMED.at(4), attention, reused=2)
 
 
+def _opened_with_tiers() -> Opened:
+    opened = _opened_with_rows()
+    return replace(opened, tiers=Inexact(opened.cached))
+
+
+def _result_behind_tiers() -> Result:
+    return replace(_result_with_everything(), tiers=Inexact(2, 1))
+
+
 def _attention() -> list[tuple[str, AttentionRows]]:
     """Over 4 cached positions, 2 layers, 2 heads: eighths, which every dtype holds exactly."""
     eighths = [[[1, 5, 2, 0], [2, 2, 2, 2]], [[0, 0, 8, 0], [3, 1, 3, 1]]]
@@ -119,6 +130,7 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("open with every field", Open(MANIFEST, "i8", capabilities=("attention", "later"))),
         ("open with a probe", _asking_to_begin()),
         ("open that keeps nothing", Open(MANIFEST, cache="off")),
+        ("open that takes int8", Open(MANIFEST, cache="int8")),
         ("open that shares its beginning", _sharing()),
         ("restore from the beginning", Restore(SESSION, 0, CHAIN.at(0), PROBE)),
         ("restore behind what is held", Restore(SESSION, 5, NAMED.at(5), SPARSE)),
@@ -145,9 +157,12 @@ def _messages() -> list[tuple[str, str, Message]]:
         ("opened with attention", _opened_with_attention()),
         ("opened that begins with rows", _opened_with_rows()),
         ("restored", Restored(SESSION, 5, 40, 32, NAMED.at(32))),
+        ("restored in int8", Restored(SESSION, 5, 40, 32, NAMED.at(32), Inexact(27))),
         ("restored without rows", Restored(SESSION, 0, 40, 0, CHAIN.at(0))),
         ("result with rows sent in vain", Result(SESSION, 1, 40, hidden, prefix=after, reused=32)),
         ("result with rows sent in vain and attention", _result_with_everything()),
+        ("opened that begins with int8 rows", _opened_with_tiers()),
+        ("result behind rows of two tiers", _result_behind_tiers()),
         *[
             (f"result with {name}", Result(SESSION, 3, 4, hidden, attention=rows))
             for name, rows in _attention()

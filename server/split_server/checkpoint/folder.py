@@ -15,6 +15,7 @@ from typing import Any
 from split_files import read_regular
 from split_server.checkpoint.families import FAMILIES, family_of
 from split_server.checkpoint.gguf.importing import imported_folder
+from split_server.checkpoint.gguf.middle import MIDDLE_FILE
 from split_server.checkpoint.grouped.matrices import GroupedMatrix, split_tensors
 from split_server.checkpoint.grouped.scheme import scheme_of
 from split_server.checkpoint.safetensors_index import TensorSlice, index_file
@@ -32,8 +33,9 @@ class Checkpoint:
     """A checkpoint's folder, indexed.
 
     ``tensors``: every float tensor by name; ``licence``: as its model card names it, None when it
-    does not; ``grouped``: matrices of AWQ and GPTQ by their layers' names, whose tensors are not
-    among the others.
+    does not; ``middle``: a GGUF with the layers, where ``tensors`` are the ends alone;
+    ``grouped``: matrices of AWQ and GPTQ by their layers' names, whose tensors are not among the
+    others.
     """
 
     path: Path
@@ -41,18 +43,20 @@ class Checkpoint:
     config: Mapping[str, Any]
     tensors: Mapping[str, TensorSlice]
     licence: str | None
+    middle: Path | None = None
     grouped: Mapping[str, GroupedMatrix] = field(default_factory=dict)
 
     @property
     def weight_files(self) -> list[Path]:
-        """The safetensors files, sorted by name."""
+        """The safetensors files, sorted by name, and the middle if it is a file of its own."""
         packed = [
             part.file
             for matrix in self.grouped.values()
             for part in (matrix.values, matrix.zeros, matrix.scales, matrix.order)
             if part is not None
         ]
-        return sorted({tensor.file for tensor in self.tensors.values()} | set(packed))
+        files = sorted({tensor.file for tensor in self.tensors.values()} | set(packed))
+        return files if self.middle is None else [*files, self.middle]
 
     @property
     def eos_token_ids(self) -> tuple[int, ...]:
@@ -68,6 +72,19 @@ class Checkpoint:
         Raises MalformedCheckpoint.
         """
         return _read_json(self.path / file)
+
+
+def open_split_gguf(model: str | None, dtype: str = "auto") -> Checkpoint:
+    """The checkpoint of a GGUF file whose middle stays one; ``dtype``: of its ends, as
+    ``imported_folder`` has it. Raises CheckpointNotFound, MalformedCheckpoint, UnsupportedFamily.
+    """
+    path = None if model is None else _path_here(model)
+    if path is None or not path.is_file():
+        raise CheckpointNotFound(
+            f"{'the embedded model' if model is None else model} is no GGUF file, and llama.cpp "
+            "reads nothing else; name one with --model, or leave --engine llama out"
+        )
+    return read_checkpoint(imported_folder(path, dtype=dtype, split=True), path.stem)
 
 
 def open_checkpoint(model: str | None) -> Checkpoint:
@@ -135,10 +152,19 @@ def read_checkpoint(path: Path, name: str) -> Checkpoint:
     tensors: dict[str, TensorSlice] = {}
     for file in _weight_files(path, name):
         tensors.update(index_file(file, words=scheme is not None))
-    if scheme is None:
-        return Checkpoint(path, name, config, tensors, _licence(path))
-    plain, grouped = split_tensors(scheme, tensors)
-    return Checkpoint(path, name, config, plain, _licence(path), grouped)
+    middle = path / MIDDLE_FILE
+    grouped: Mapping[str, GroupedMatrix] = {}
+    if scheme is not None:
+        tensors, grouped = split_tensors(scheme, tensors)
+    return Checkpoint(
+        path,
+        name,
+        config,
+        tensors,
+        _licence(path),
+        middle if middle.is_file() else None,
+        grouped,
+    )
 
 
 def _weight_files(path: Path, name: str) -> list[Path]:

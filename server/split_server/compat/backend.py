@@ -54,7 +54,8 @@ class EngineBackend:
         self._sessions = sessions
         self._loop = loop
         self._principal = principal
-        self._reuse, self._keeping = reuse, keeping
+        self._reuse: SessionReuse = "off" if keeping.cache == "off" else reuse
+        self._keeping = keeping
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
 
@@ -128,6 +129,7 @@ class EngineBackend:
             result.queue_us,
             attention=None if result.attention is None else weights_of(result.attention),
             reused=result.reused,
+            tiers=session.inexact,
         )
 
     def rest(self) -> None:
@@ -148,10 +150,15 @@ class EngineBackend:
     def _opened(self) -> Session:
         if self._session is None:
             kept = self._keeping
-            share = (kept.group, kept.until)
-            self._session = self._awaited(
-                self._sessions.opened(self._principal, kept.salt, self._reuse, kept.to_disk, share)
+            opening = self._sessions.opened(
+                self._principal,
+                kept.salt,
+                self._reuse,
+                kept.to_disk,
+                "exact" if kept.cache == "off" else kept.cache,
+                (kept.group, kept.until),
             )
+            self._session = self._awaited(opening)
         return self._session
 
     def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:

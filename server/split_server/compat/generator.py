@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 
 from split_client.errors import PromptEmpty, PromptTooLong
 from split_client.generation.loop import Event, Limits
+from split_client.generation.sampling.logprobs import TokenLogprobs
+from split_client.generation.sampling.params import SamplingParams
 from split_client.model.ends import DeviceEnds
 from split_server.compat.backend import BUFFERED, EngineBackend
 from split_server.compat.drafting.beside import Drafting
 from split_server.compat.drafting.figures import DraftFigures
-from split_server.compat.keeping import Keeping
+from split_server.compat.keeping import USUAL, Keeping
 from split_server.compat.places import Places
 from split_server.compat.request import GenerationRequest
 from split_server.compat.run import GenerationRun
+from split_server.compat.scoring.blocks import BlockScores
+from split_server.compat.scoring.run import ScoringRun
 from split_server.compat.sequences import LocalSequence, SequencePool
 from split_server.engine.model.info import ModelInfo
 from split_server.sessions.in_process import InProcessSessions
@@ -75,6 +79,7 @@ class Generator:
         self._pool = SequencePool(self._new_sequence, self._limits.kept)
         self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
         self.counters = GeneratorCounters()
+        self._scores = BlockScores(ends.head)
         self._drafting = Drafting(sessions.reuse) if self._limits.drafts else None
 
     @property
@@ -126,6 +131,32 @@ class Generator:
             yield run.events()
         finally:
             run.cancel()
+
+    async def score(
+        self, principal: str, prompt: tuple[int, ...], count: int, keeping: Keeping = USUAL
+    ) -> list[TokenLogprobs]:
+        """Of every token of ``prompt`` but the first, and of the ``count`` most likely ones in its
+        place, once there is a place for it; a reply to the prompt starts at once afterwards.
+
+        Raises as :meth:`generate`, and what reading its events raises.
+        """
+        self.check(GenerationRequest(prompt, SamplingParams(), 1))
+        self.sessions.require_share(principal, keeping.group)
+        await self.places.take(principal)
+
+        def ended() -> None:
+            self.places.leave(principal)
+            self._pool.give_back(principal, sequence, keeping)
+
+        # Of what is cached there are no states any more.
+        sequence = self._new_sequence(principal, keeping)
+        run = ScoringRun(sequence, prompt, count, self._scores)
+        try:
+            run.start(ended)
+        except BaseException:
+            ended()
+            raise
+        return await run.scores()
 
     def close(self) -> None:
         """Forget the idle sequences."""

@@ -21,7 +21,7 @@ class Places:
     """
 
     def __init__(self, running: int, waiting: int, spare: int = 0) -> None:
-        self._most, self._most_waiting, self._spare = running, waiting, spare
+        self.most, self._most_waiting, self._spare = running, waiting, spare
         self._held: Counter[str] = Counter()
         # The principal whose turn was longest ago first.
         self._queues: OrderedDict[str, deque[_Waiter]] = OrderedDict()
@@ -73,7 +73,7 @@ class Places:
 
     def _is_free(self, principal: str) -> bool:
         own = 0 if self._held[principal] else self._spare
-        return self.running < self._most + own
+        return self.running < self.most + own
 
     def _next(self) -> str | None:
         fewest = sorted(self._queues, key=self._held.__getitem__)

@@ -21,7 +21,8 @@ class GenerationRequest:
     most likely): what the event of each token brings. ``keeping``: what becomes of its keys
     and values. ``constraint`` makes the grammar's state, on the generation's thread, which leaves
     its context at the end. ``expected``: ids that the reply is thought to be, but for differences;
-    which it is does not depend on them.
+    which it is does not depend on them. ``min_tokens``: none that ends the reply comes before so
+    many others.
     """
 
     prompt: tuple[int, ...]
@@ -35,3 +36,4 @@ class GenerationRequest:
     keeping: Keeping = USUAL
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None
     expected: tuple[int, ...] = ()
+    min_tokens: int = 0

@@ -15,6 +15,7 @@ from split_client.generation.speculation.drafter import Drafter
 from split_client.model.ends import DeviceEnds
 from split_server.compat.drafting.figures import DraftFigures
 from split_server.compat.events import EventChannel
+from split_server.compat.least_tokens import LeastTokens
 from split_server.compat.request import GenerationRequest
 from split_server.compat.sequences import LocalSequence
 from split_wire.errors import Overloaded
@@ -87,13 +88,19 @@ class GenerationRun:
         try:
             with ExitStack() as stack:
                 constraint = None if make is None else stack.enter_context(make())
-                self._put(self._events(constraint))
+                self._put(self._events(self._least(constraint)))
         except Cancelled:
             return None
         # Whatever it is belongs to the reader; other generations go on.
         except Exception as error:  # noqa: BLE001
             return error
         return None
+
+    def _least(self, form: Constraint | None) -> Constraint | None:
+        request, rows = self.request, self._ends.head.rows.rows
+        if not request.min_tokens:
+            return form
+        return LeastTokens(form, self._limits.eos_token_ids, request.min_tokens, rows)
 
     def _put(self, events: Iterator[Event]) -> None:
         for event in events:

@@ -50,7 +50,7 @@ class SequencePool:
         ``tokens``, or a new one.
         """
         best, most = None, 0
-        for kept in self._idle:
+        for kept in self._idle if keeping.cache != "off" else ():
             own = (kept.principal, kept.keeping) == (principal, keeping)
             shared = kept.sequence.shared(tokens) if own else 0
             worth = shared >= _WORTH * kept.sequence.cached or shared == len(tokens)
@@ -63,7 +63,7 @@ class SequencePool:
 
     def give_back(self, principal: str, sequence: LocalSequence, keeping: Keeping = USUAL) -> None:
         """Keep ``sequence`` for a later request; the longest unused one may go for it."""
-        if not sequence.cached:
+        if not sequence.cached or keeping.cache == "off":
             sequence.close()
             return
         sequence.backend.rest()

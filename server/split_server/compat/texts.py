@@ -107,15 +107,20 @@ class Texts:
         tools: Sequence[Mapping[str, Any]] | None = None,
         *,
         add_generation_prompt: bool = True,
+        variables: Mapping[str, Any] | None = None,
     ) -> str:
-        """The prompt that the model's chat template makes of ``messages`` and ``tools``.
+        """The prompt that the model's chat template makes of ``messages`` and ``tools``, and of
+        further ``variables`` of its own.
 
         Raises TemplateMissing, TemplateFailed, TemplateTooCostly.
         """
 
         def work() -> str:
             return self._ends.template().render(
-                messages, tools=tools, add_generation_prompt=add_generation_prompt
+                messages,
+                tools=tools,
+                add_generation_prompt=add_generation_prompt,
+                variables=variables,
             )
 
         async with self._render_turns.turn(principal):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from typing import TypeVar
 
@@ -23,6 +23,18 @@ class TimeLimit(SplitError):
             f"the request took longer than the {limit:g} s that this server gives one; "
             "ask for fewer tokens, or send a shorter prompt"
         )
+
+
+async def result_within(waiting: Awaitable[_T], seconds: float) -> _T:
+    """What ``waiting`` gives within ``seconds``; 0: no limit. Raises TimeLimit."""
+    limit = asyncio.timeout(seconds or None)
+    try:
+        async with limit:
+            return await waiting
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise TimeLimit(seconds) from None
 
 
 async def within(items: AsyncGenerator[_T, None], seconds: float) -> AsyncGenerator[_T, None]:

@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from split_server.engine.backend import Runner
 from split_server.engine.budget import PASS_ROWS
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.info import ModelInfo
-from split_server.engine.model.runner import ModelRunner
 from split_server.engine.observer import StepObserver
 from split_server.engine.pending import PendingStep
 from split_server.engine.rounds import Rounds
 from split_server.engine.vitals import Vitals, all_undone
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 from split_wire.errors import ModelStopped, Overloaded, ShuttingDown
 
 _SHORTEST_RETRY, _LONGEST_RETRY = 0.1, 60.0
@@ -32,7 +32,7 @@ class Engine:
 
     def __init__(
         self,
-        runner: ModelRunner,
+        runner: Runner,
         info: ModelInfo,
         max_queue: int = 256,
         clock: Callable[[], float] = time.perf_counter,
@@ -58,7 +58,7 @@ class Engine:
         # A daemon, so that a step that was given up cannot keep the process from ending.
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
 
-    def alone(self, cache: KVCache | None) -> bool:
+    def alone(self, cache: SessionCache | None) -> bool:
         """Whether nobody waits or decodes but the session of ``cache``, which has no step under
         way. Any thread may ask.
         """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from split_server.engine.model.delta import Delta
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 from split_wire.attention import AttentionRequest, AttentionRows
 from split_wire.returned import Rows, returned
 from split_wire.tensor import Tensor, WireDtype
@@ -49,7 +49,7 @@ class StepJob:
     it. ``shared``: what others may have computed of it, None where nothing is kept or found.
     """
 
-    cache: KVCache
+    cache: SessionCache
     start: int
     embeddings: Tensor
     rows: Rows

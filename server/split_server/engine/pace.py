@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 
 # Smoothed mean plus four mean deviations bounds a round trip well (RFC 6298, section 2).
 _MEAN_GAIN, _DEVIATION_GAIN, _DEVIATIONS = 1 / 8, 1 / 4, 4
@@ -48,7 +48,7 @@ class Paces:
     """Times in seconds of the engine's clock."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[KVCache, _Pace] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[SessionCache, _Pace] = WeakKeyDictionary()
         self._awaited: dict[int, _Pace] = {}
         # The session that was served last, and when; and when another one than that was.
         self._latest: tuple[int, float] | None = None
@@ -61,7 +61,7 @@ class Paces:
         """Seconds that the device which answered last usually needs."""
         return self._last_mean
 
-    def served(self, cache: KVCache, now: float) -> None:
+    def served(self, cache: SessionCache, now: float) -> None:
         """A decode step of ``cache`` was answered."""
         pace = self._known.get(cache)
         if pace is None:
@@ -74,7 +74,7 @@ class Paces:
         pace.served_at = now
         self._awaited[id(pace)] = pace
 
-    def arrived(self, cache: KVCache, now: float) -> None:
+    def arrived(self, cache: SessionCache, now: float) -> None:
         """The next decode step of ``cache`` is here."""
         pace = self._known.get(cache)
         if pace is not None and self._awaited.pop(id(pace), None) is not None:
@@ -84,7 +84,7 @@ class Paces:
         """Whether a session that sends one token after the other was served lately."""
         return self._last_decode is not None and now - self._last_decode <= within
 
-    def beside(self, cache: KVCache | None, now: float, within: float) -> bool:
+    def beside(self, cache: SessionCache | None, now: float, within: float) -> bool:
         """Whether another session than that of ``cache`` was served lately. Any thread may ask."""
         latest, other = self._latest, self._other
         if latest is not None and latest[0] != id(cache):

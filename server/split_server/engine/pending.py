@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import torch
 
+from split_server.engine.backend import Runner
 from split_server.engine.job import Abandoned, EngineResult, Outcome, StepJob
 from split_server.engine.model.convert import to_wire
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.tap import AttentionResult, AttentionTap
 from split_wire.attention import AttentionRows
 from split_wire.returned import INTERACTIVE_ROWS
-
-if TYPE_CHECKING:
-    from split_server.engine.model.runner import ModelRunner
 
 
 class PendingStep:
@@ -82,7 +79,7 @@ class PendingStep:
             held = self.job.shared.take_in(self.waited_from)
             self._reused = self._served = held - self.job.start
 
-    def slice(self, rows: int, runner: ModelRunner) -> Slice:
+    def slice(self, rows: int, runner: Runner) -> Slice:
         """The next ``rows`` rows, as a pass takes them."""
         if self._inputs is None:
             self._inputs = runner.load(self.job.embeddings)

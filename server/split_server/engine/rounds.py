@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import torch
 
+from split_server.engine.backend import Runner
 from split_server.engine.budget import RowBudget
 from split_server.engine.leaders import Leaders
 from split_server.engine.model.packed import Slice
-from split_server.engine.model.runner import ModelRunner
 from split_server.engine.observer import StepObserver
 from split_server.engine.pace import Paces
 from split_server.engine.pending import PendingStep
 from split_server.engine.scheduler import Plan, Scheduler
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 
 # A device may keep a pass waiting for this share of the pass that it then takes part in.
 _PATIENCE = 0.5
@@ -29,7 +29,7 @@ class Rounds:
 
     def __init__(
         self,
-        runner: ModelRunner,
+        runner: Runner,
         clock: Callable[[], float],
         stretch: float,
         pass_rows: int,
@@ -50,7 +50,7 @@ class Rounds:
         """Whether steps are ready."""
         return bool(self._scheduler)
 
-    def beside(self, cache: KVCache | None) -> bool:
+    def beside(self, cache: SessionCache | None) -> bool:
         """Whether sessions but that of ``cache`` decode. Any thread may ask."""
         return self._paces.beside(cache, self._clock(), _BESIDE_SECONDS)
 

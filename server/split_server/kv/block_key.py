@@ -2,20 +2,22 @@
 
 The chained digest of the rows (``split_wire.digest``) says what a prefix holds, without a secret;
 it travels in every message. A block is kept under a keyed hash of that digest, so that a digest
-alone opens nothing: the key belongs to one principal, one salt of the device's and one way of
-computing keys and values.
+alone opens nothing: the key belongs to one principal, one salt of the device's, one way of
+computing keys and values, and one tier of what is kept of them.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Protocol
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from split_wire.tiers import TIERS, Tier
 
 # Positions by which blocks are named; a partial block is named by its own end.
 BLOCK = 16
@@ -30,15 +32,34 @@ _SPACE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class BlockNames:
-    """The names that one principal's sessions of one salt give; ``owner`` is that principal."""
+    """The names that one principal's sessions of one salt give; ``owner`` is that principal.
+
+    A block has another name in each tier, which only the same secret leads to.
+    """
 
     owner: str
     _secret: bytes
+    tier: Tier = field(default="exact", kw_only=True)
 
     def name(self, position: int, digest: bytes) -> bytes:
         """Of the block that ends with ``position`` positions, whose chained digest is given."""
         link = position.to_bytes(8, "little") + digest
-        return blake2b(link, key=self._secret, digest_size=NAME_BYTES).digest()
+        exact = blake2b(link, key=self._secret, digest_size=NAME_BYTES).digest()
+        return self._in_tier(self.tier, exact)
+
+    def in_tier(self, tier: Tier) -> BlockNames:
+        """The names of the same blocks in ``tier``."""
+        return self if tier == self.tier else replace(self, tier=tier)
+
+    def in_all_tiers(self, exact: bytes) -> list[bytes]:
+        """All names of the block that is called ``exact`` in the best tier."""
+        return [self._in_tier(tier, exact) for tier in TIERS]
+
+    def _in_tier(self, tier: Tier, exact: bytes) -> bytes:
+        if tier == "exact":
+            return exact
+        key = blake2b(f"kv tier {tier} 1".encode(), key=self._secret, digest_size=NAME_BYTES)
+        return blake2b(exact, key=key.digest(), digest_size=NAME_BYTES).digest()
 
     @property
     def shared(self) -> int:
@@ -51,7 +72,9 @@ class BlockNames:
 
     @property
     def space(self) -> bytes:
-        """16 bytes that all blocks of this principal and salt have in common, and no other ones."""
+        """16 bytes that all blocks of this principal and salt have in common, in every tier, and no
+        other ones.
+        """
         return blake2b(b"space", key=self._secret, digest_size=_SPACE_BYTES).digest()
 
 

@@ -10,12 +10,21 @@ import torch
 from split_server.kv.block_key import BLOCK
 from split_server.kv.cache import KVCache
 from split_server.kv.run import Span
+from split_wire.tiers import Tier
 
 # Sums in another order round differently; these are beyond what slices of a prefill do
 # (docs/kv-reuse.md has the largest that were seen).
 _BOUNDS = {torch.float32: 1e-4, torch.bfloat16: 3e-2, torch.float16: 4e-3}
 # Of a model whose matrices are integers: a difference in the last bit may move a rounded input.
 _ROUNDED_BOUND = 3e-2
+# Whole numbers of 8 bits, and what is computed on them (docs/kv-reuse.md).
+_INT8_BOUND = 1e-1
+
+
+def bounds_for(dtype: torch.dtype, *, rounded: bool = False) -> dict[Tier, float]:
+    """:func:`bound_for` rows of each tier that is kept."""
+    exact = bound_for(dtype, rounded=rounded)
+    return {"exact": exact, "int8": exact + _INT8_BOUND}
 
 
 def bound_for(dtype: torch.dtype, *, rounded: bool = False) -> float:
@@ -42,11 +51,13 @@ def largest_difference(cache: KVCache, spans: Sequence[Span], start: int = 0) ->
 
 def _of_span(cache: KVCache, span: Span, first: int) -> float:
     span.run.wait()
+    if cache.depth != len(span.run.layers):
+        return math.inf
     worst = 0.0
-    part = slice(first - span.run.start, span.end - span.run.start)
-    for layer, kept in zip(cache.layers, span.run.layers, strict=True):
-        for right, known in ((layer.keys, kept[0]), (layer.values, kept[1])):
-            worst = max(worst, _of_rows(right[0, :, first : span.end], known[:, part]))
+    for index in range(cache.depth):
+        known = span.run.rows(index, first, span.end)
+        for right, other in zip(cache.rows(index, first, span.end), known, strict=True):
+            worst = max(worst, _of_rows(right, other))
     return worst
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from split_server.kv.run import Run, new_slab
+from split_server.kv.quantise import Coded, parts_of
+from split_server.kv.run import Run, new_coded_slab, new_slab
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,31 @@ def shortened(run: Run, end: int) -> Run:
     run.wait()
     count = end - run.start
     shapes = [(*layer.shape[:2], count, layer.shape[3]) for layer in run.layers]
+    scales: list[torch.Tensor] = []
     with torch.no_grad():
-        layers = new_slab(shapes, run.layers[0].dtype)
+        if run.scales:
+            layers, scales = new_coded_slab(shapes, run.start)
+        else:
+            layers = new_slab(shapes, run.layers[0].dtype)
         for copy, layer in zip(layers, run.layers, strict=True):
             copy.copy_(layer[:, :, :count])
+        for index, short in enumerate(scales):
+            _shorten_scales(parts_of(layers[index], short), run, index)
     size = len(run.digests) // (run.end - run.start)
     names = {position: name for position, name in run.names.items() if position <= end}
     digests = run.digests[: size * count]
-    left = replace(run, end=end, digests=digests, names=names, layers=layers, copied=None)
+    left = replace(
+        run, end=end, digests=digests, names=names, layers=layers, scales=scales, copied=None
+    )
     left.children = left.readers = 0
     return left
+
+
+def _shorten_scales(short: Coded, run: Run, index: int) -> None:
+    """Those of a block that is cut stay as they are: its codes do."""
+    whole = parts_of(run.layers[index], run.scales[index])
+    short.key_scales.copy_(whole.key_scales[:, : short.key_scales.shape[1]])
+    short.value_scales.copy_(whole.value_scales[:, : short.value_scales.shape[1]])
 
 
 def with_all_behind(runs: Iterable[Run], among: Collection[Run]) -> list[Run]:

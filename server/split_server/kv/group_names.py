@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from split_server.kv.block_key import BlockNames
 
@@ -31,8 +31,16 @@ class GroupNames(BlockNames):
 
     def part(self, end: int) -> BlockNames:
         """The names of a run that ends with ``end`` and lies on one side of ``until``."""
-        return self.group if end <= self.until else BlockNames(self.owner, self._secret)
+        if end <= self.until:
+            return replace(self.group, tier=self.tier)
+        return BlockNames(self.owner, self._secret, tier=self.tier)
 
     def name(self, position: int, digest: bytes) -> bytes:
         """Of the block that ends with ``position`` positions, whose chained digest is given."""
         return self.part(position).name(position, digest)
+
+    def in_all_tiers(self, exact: bytes) -> list[bytes]:
+        """All names of the block that is called ``exact`` in the best tier, whichever side of
+        ``until`` it lies on.
+        """
+        return [*super().in_all_tiers(exact), *self.group.in_all_tiers(exact)[1:]]

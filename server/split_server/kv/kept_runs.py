@@ -48,6 +48,8 @@ class KeptRuns:
         self.bytes = 0
         self.held: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
+        # Bytes of each tier.
+        self.of_tier: Counter[str] = Counter()
         self.evicted: Counter[str] = Counter()
 
     def insert(self, run: Run) -> None:
@@ -57,6 +59,7 @@ class KeptRuns:
         self.bytes += run.size
         self.held[run.owner] += run.size
         self.counts[run.owner] += 1
+        self.of_tier[run.tier] += run.size
         for position, name in run.names.items():
             before = self.by_name.get(name)
             if self.known(name, run):
@@ -98,6 +101,7 @@ class KeptRuns:
         self.bytes -= run.size
         self.held[run.owner] -= run.size
         self.counts[run.owner] -= 1
+        self.of_tier[run.tier] -= run.size
         if not self.counts[run.owner]:
             del self.held[run.owner], self.counts[run.owner]
         self.unname(run)

@@ -13,11 +13,13 @@ import torch
 
 from split_server.kv.block_key import BLOCK
 from split_server.kv.buffers import Shape, new_buffer
+from split_server.kv.quantise import SCALE_DTYPE, expand, parts_of, scale_shape
+from split_wire.tiers import Tier
 
 MOST_POSITIONS = 256
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Run:
     """Positions from ``start`` to ``end`` that follow those of ``parent``, which ends behind
     ``start`` or with it.
@@ -27,8 +29,10 @@ class Run:
     :func:`new_slab` makes them; ``pinned_until``: the pool's time up to which it goes for memory
     that sessions need alone; ``space``: what the names of one principal and salt have in common;
     ``to_disk``: whether it may be written there; ``fetched``: it was read from there and not used
-    since. ``copied``: the copies from a GPU, which may still be under way; on that GPU they come
-    before all that is asked for later.
+    since. ``tier``: of its rows; where they are whole numbers, ``scales`` has theirs for each layer
+    (:mod:`split_server.kv.quantise`), and ``expands_to`` the dtype that they had, else that of
+    ``layers``. ``copied``: the copies from a GPU, which may still be under way; on that GPU they
+    come before all that is asked for later.
     """
 
     owner: str
@@ -46,16 +50,43 @@ class Run:
     space: bytes = b""
     to_disk: bool = True
     fetched: bool = False
+    tier: Tier = "exact"
+    scales: list[torch.Tensor] = field(default_factory=list)
+    expands_to: torch.dtype | None = None
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        tensors = slab_bytes(sum(layer.nbytes for layer in self.layers), self.copied is not None)
+        held = sum(layer.nbytes for layer in (*self.layers, *self.scales))
+        tensors = slab_bytes(held, self.copied is not None)
         self.size = tensors + len(self.digests) + sum(map(len, self.names.values()))
 
     def wait(self) -> None:
         """Return when the host may read ``layers``."""
         if self.copied is not None:
             self.copied.synchronize()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of its rows in a cache."""
+        return self.expands_to or self.layers[0].dtype
+
+    def rows(self, index: int, first: int, last: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values of a layer, [kv_heads, last - first, head_dim] each, of the positions
+        from ``first`` to ``last``, which it has.
+        """
+        part = slice(first - self.start, last - self.start)
+        keys, values = self.layers[index][:, :, part]
+        if self.scales:
+            keys, values = (torch.empty(keys.shape, dtype=self.dtype) for _ in range(2))
+            self.expand(index, first, last, keys, values)
+        return keys, values
+
+    def expand(
+        self, index: int, first: int, last: int, keys: torch.Tensor, values: torch.Tensor
+    ) -> None:
+        """Write :meth:`rows`, which are whole numbers here, into ``keys`` and ``values``."""
+        coded = parts_of(self.layers[index], self.scales[index])
+        expand(coded, self.start, first, last, keys, values)
 
     def pinned(self, now: float) -> bool:
         """Whether it is pinned at the pool's time ``now``."""
@@ -121,6 +152,19 @@ def new_slab(
         whole = new_buffer((sum(sizes),), dtype, torch.device("cpu"))
     parts = torch.split(whole, sizes)
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def new_coded_slab(
+    shapes: Sequence[Shape], start: int, *, pinned: bool = False
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Codes of rows of ``shapes`` [2, kv_heads, n, head_dim] from ``start`` on, and their scales,
+    in one piece of host memory as :func:`new_slab` makes it.
+    """
+    of_scales = [scale_shape(h, width, start, start + n) for _, h, n, width in shapes]
+    packed = [(heads, SCALE_DTYPE.itemsize * count) for heads, count in of_scales]
+    slab = new_slab([*shapes, *packed], torch.int8, pinned=pinned)
+    codes, scales = slab[: len(shapes)], slab[len(shapes) :]
+    return codes, [part.view(SCALE_DTYPE) for part in scales]
 
 
 def whole_slab(layers: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -17,8 +17,10 @@ from contextlib import contextmanager
 
 from split_server.kv.cutting import planned, shortened
 from split_server.kv.kept_runs import KeptRuns, PoolLimits, ancestors, state
+from split_server.kv.lineage import is_worse
 from split_server.kv.pins import PinsFull, pinned_bytes, room_for_pins
 from split_server.kv.run import Run, Span, spans_to
+from split_wire.tiers import TIERS, Tier
 
 # Seconds of a pin that nobody ends.
 FOR_EVER = math.inf
@@ -52,6 +54,10 @@ class RunPool:
         """Bytes of all runs."""
         return self._kept.bytes
 
+    def bytes_of(self, tier: Tier) -> int:
+        """Bytes of the runs of ``tier``."""
+        return self._kept.of_tier[tier]
+
     def count_of(self, principal: str) -> int:
         """How many runs the principal has."""
         return self._kept.counts[principal]
@@ -70,12 +76,13 @@ class RunPool:
         """Whether there is a block of that name."""
         return name in self._kept.by_name
 
-    def hold(self, names: Sequence[bytes]) -> list[Span]:
-        """The spans of the first of ``names`` that is known, from position 0 on, empty where none
-        is; none of them goes before :meth:`let_go`.
+    def hold(self, names: Sequence[bytes], worst: Tier = TIERS[-1]) -> list[Span]:
+        """The spans of the first of ``names`` that is known and no worse than ``worst``, from
+        position 0 on, empty where none is; none of them goes before :meth:`let_go`.
         """
         with self._lock:
-            found = next(filter(None, map(self._kept.by_name.get, names)), None)
+            known = filter(None, map(self._kept.by_name.get, names))
+            found = next((one for one in known if not is_worse(one[0].tier, worst)), None)
             spans = [] if found is None else spans_to(*found)
             for span in spans:
                 span.run.readers += 1
@@ -114,6 +121,9 @@ class RunPool:
         with self._lock:
             parent = run.parent
             if parent is not None and parent not in self._kept.runs:
+                return False
+            # What follows worse rows is no better than they are.
+            if parent is not None and is_worse(parent.tier, run.tier):
                 return False
             if all(self._kept.known(name, run) for name in run.names.values()):
                 return False

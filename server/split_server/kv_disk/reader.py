@@ -9,6 +9,7 @@ from functools import partial
 from typing import BinaryIO, TypeVar
 
 from split_client.owner_file import reason
+from split_server.kv.lineage import is_worse
 from split_server.kv.run import Run
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.counts import Counts
@@ -97,6 +98,8 @@ class Reader:
         with file:
             owner = self._salts.owner_of(header.owner)
             parent = self._pool.find(header.parent) if header.parent else None
+            if parent is not None and is_worse(parent.tier, header.tier):
+                return None
             if owner is None or (header.start and parent is None):
                 return None
             if not self._pool.room_for(owner[0], header.sealed, parent):
@@ -132,6 +135,17 @@ class Reader:
 def _run(
     principal: str, keys: OwnerKeys, file: BinaryIO, header: Header, parent: Run | None
 ) -> Run:
-    digests, layers = opened(file, header, keys.cipher)
-    space, names = header.space, header.names
-    return Run(principal, header.start, header.end, digests, names, layers, parent, space=space)
+    held = opened(file, header, keys.cipher)
+    return Run(
+        principal,
+        header.start,
+        header.end,
+        held.digests,
+        header.names,
+        held.layers,
+        parent,
+        space=header.space,
+        tier=header.tier,
+        scales=held.scales,
+        expands_to=held.dtype if held.scales else None,
+    )

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from split_server.kv.block_key import BLOCK
 from split_server.kv.run import MOST_POSITIONS
 from split_server.kv_disk.errors import BadFile, ForeignFile
+from split_wire.tiers import TIERS, Tier
 
-MAGIC, VERSION = b"GATEKVR\n", 1
-# Magic, version, count of names, start, end, bytes of the seal, id of the key, tag of the owner,
-# what the names have in common, name of the parent's block, nonce; little-endian, RFC 5116's nonce.
-_FIXED = struct.Struct("<8sHHIIQ8s16s16s32s12s")
+MAGIC, VERSION = b"GATEKVR\n", 2
+# As rows have them in a cache.
+DTYPES = ("float32", "bfloat16", "float16")
+# Magic, version, count of names, tier, dtype, whether rows are whole numbers, start, end, bytes of
+# the seal, id of the key, tag of the owner, what the names have in common, name of the parent's
+# block, nonce; little-endian, RFC 5116's nonce.
+_FIXED = struct.Struct("<8sHHBB?xIIQ8s16s16s32s12s")
 _NAMED = struct.Struct("<I32s")
 NONCE_BYTES = 12
 SEAL_BYTES = 16
@@ -31,7 +35,8 @@ class Header:
     """Positions from ``start`` to ``end`` behind the block named ``parent``, empty at the start.
 
     ``names``: 32 bytes for the block that ends with each position; ``sealed``: bytes behind the
-    header; ``key_id``, ``owner``, ``space``: under which key, whose, and of which salt.
+    header; ``key_id``, ``owner``, ``space``: under which key, whose, and of which salt; ``tier`` of
+    the rows, ``dtype`` that they have in a cache, and whether they are ``coded`` as whole numbers.
     """
 
     key_id: bytes
@@ -43,6 +48,9 @@ class Header:
     sealed: int
     nonce: bytes
     names: dict[int, bytes]
+    tier: Tier
+    dtype: str
+    coded: bool
 
     @property
     def file_name(self) -> str:
@@ -55,6 +63,9 @@ class Header:
             MAGIC,
             VERSION,
             len(self.names),
+            TIERS.index(self.tier),
+            DTYPES.index(self.dtype),
+            self.coded,
             self.start,
             self.end,
             self.sealed,
@@ -90,11 +101,14 @@ def parse_header(data: bytes, size: int, name: str, key_id: bytes) -> Header:
     """
     if len(data) < _FIXED.size:
         raise BadFile("short")
-    magic, version, count, start, end, sealed, *tags = _FIXED.unpack_from(data)
+    magic, version, count, tier, dtype, coded, *rest = _FIXED.unpack_from(data)
+    start, end, sealed, *tags = rest
     if magic != MAGIC:
         raise BadFile("damaged")
     if version != VERSION or tags[0] != key_id:
         raise ForeignFile
+    if tier >= len(TIERS) or dtype >= len(DTYPES):
+        raise BadFile("damaged")
     if not 0 < count <= _MOST_NAMES or not 0 < end - start <= MOST_POSITIONS:
         raise BadFile("damaged")
     if size < header_size(count) + sealed or len(data) < header_size(count):
@@ -106,7 +120,8 @@ def parse_header(data: bytes, size: int, name: str, key_id: bytes) -> Header:
     if len(names) != count or end not in names or (start == 0) != (parent == _NO_PARENT):
         raise BadFile("damaged")
     parent = b"" if start == 0 else parent
-    header = Header(key_id, owner, space, parent, start, end, sealed, nonce, names)
+    kind = (TIERS[tier], DTYPES[dtype], coded)
+    header = Header(key_id, owner, space, parent, start, end, sealed, nonce, names, *kind)
     if header.file_name != name:
         raise BadFile("swapped")
     return header

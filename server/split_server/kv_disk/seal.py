@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import torch
 from cryptography.exceptions import InvalidTag
@@ -14,24 +14,40 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import GCM
 
 from split_server.kv.buffers import Shape
-from split_server.kv.run import Run, new_slab
+from split_server.kv.quantise import SCALE_DTYPE, scale_shape
+from split_server.kv.run import Run, new_coded_slab, new_slab
 from split_server.kv_disk.errors import BadFile
-from split_server.kv_disk.run_file import SEAL_BYTES, Header, header_size
+from split_server.kv_disk.run_file import DTYPES, SEAL_BYTES, Header, header_size
 
 # Encrypted at a time: the interpreter is free again after a fraction of a millisecond.
 _CHUNK = 1 << 20
-_DTYPES = {str(kind).removeprefix("torch."): kind for kind in
-           (torch.float32, torch.bfloat16, torch.float16)}  # fmt: skip
-# Dtype and count of layers; then their shapes.
-_KIND = struct.Struct("<16sI")
+_DTYPES = dict(zip(DTYPES, (torch.float32, torch.bfloat16, torch.float16), strict=True))
+# Count of layers; then their shapes.
+_COUNT = struct.Struct("<I")
 _SHAPE = struct.Struct("<4I")
 _MOST_LAYERS = 4096
 _DIGEST_BYTES = 16
 
 
+class Sealed(NamedTuple):
+    """What a file has of its run: ``digests``, ``layers``, and ``scales`` of whole numbers;
+    ``dtype``: of the rows in a cache.
+    """
+
+    digests: bytes
+    layers: list[torch.Tensor]
+    scales: list[torch.Tensor]
+    dtype: torch.dtype
+
+
+def dtype_name(run: Run) -> str:
+    """The dtype of its rows, as a header has it."""
+    return str(run.dtype).removeprefix("torch.")
+
+
 def sealed_size(run: Run) -> int:
     """Bytes of the seal of ``run``."""
-    tensors = sum(layer.nbytes for layer in run.layers)
+    tensors = sum(layer.nbytes for layer in (*run.layers, *run.scales))
     return len(_described(run.layers)) + len(run.digests) + tensors + SEAL_BYTES
 
 
@@ -46,7 +62,7 @@ def sealed_file(run: Run, header: Header, key: bytes) -> bytearray:
     at = len(plain)
     run.wait()
     described, digests = memoryview(_described(run.layers)), memoryview(run.digests)
-    for part in (described, digests, *map(_bytes_of, run.layers)):
+    for part in (described, digests, *map(_bytes_of, (*run.layers, *run.scales))):
         for chunk in _chunks(part):
             at += encryptor.update_into(chunk, view[at:])
     encryptor.finalize()
@@ -54,8 +70,8 @@ def sealed_file(run: Run, header: Header, key: bytes) -> bytearray:
     return file
 
 
-def opened(file: BinaryIO, header: Header, key: bytes) -> tuple[bytes, list[torch.Tensor]]:
-    """Digests and layers of the ``file`` that begins with ``header``.
+def opened(file: BinaryIO, header: Header, key: bytes) -> Sealed:
+    """What the ``file`` that begins with ``header`` holds.
 
     Nothing of it is used unless all of it is what was sealed. Raises BadFile, OSError, MemoryError.
     """
@@ -68,19 +84,21 @@ def opened(file: BinaryIO, header: Header, key: bytes) -> tuple[bytes, list[torc
     decryptor = Cipher(AES(key), GCM(header.nonce, tag)).decryptor()
     decryptor.authenticate_additional_data(plain)
     reader = _Reader(file, decryptor, header.sealed - SEAL_BYTES)
-    dtype, shapes = _kind(reader)
+    shapes, dtype = _shapes(reader), _DTYPES[header.dtype]
     digests = reader.take(_DIGEST_BYTES * (header.end - header.start))
     # Not authentic yet, so no more is believed than that the file has as many bytes.
-    if dtype.itemsize * sum(map(math.prod, shapes)) != reader.left:
+    if _tensor_bytes(shapes, header) != reader.left:
         raise BadFile("damaged")
-    layers = new_slab(shapes, dtype)
-    for layer in layers:
-        reader.fill(_bytes_of(layer))
+    layers, scales = (
+        new_coded_slab(shapes, header.start) if header.coded else (new_slab(shapes, dtype), [])
+    )
+    for part in (*layers, *scales):
+        reader.fill(_bytes_of(part))
     try:
         decryptor.finalize()
     except InvalidTag:
         raise BadFile("damaged") from None
-    return digests, layers
+    return Sealed(digests, layers, scales, dtype)
 
 
 class _Reader:
@@ -108,19 +126,27 @@ class _Reader:
             self.left -= len(part)
 
 
-def _kind(reader: _Reader) -> tuple[torch.dtype, list[Shape]]:
-    name, layers = _KIND.unpack(reader.take(_KIND.size))
-    dtype = _DTYPES.get(name.rstrip(b"\0").decode("ascii", "replace"))
-    if dtype is None or not 0 < layers <= _MOST_LAYERS:
+def _shapes(reader: _Reader) -> list[Shape]:
+    (layers,) = _COUNT.unpack(reader.take(_COUNT.size))
+    if not 0 < layers <= _MOST_LAYERS:
         raise BadFile("damaged")
     shapes = _SHAPE.iter_unpack(reader.take(_SHAPE.size * layers))
-    return dtype, [tuple(shape) for shape in shapes]
+    return [tuple(shape) for shape in shapes]
+
+
+def _tensor_bytes(shapes: Sequence[Shape], header: Header) -> int:
+    if any(count != header.end - header.start for _, _, count, _ in shapes):
+        raise BadFile("damaged")
+    values = sum(map(math.prod, shapes))
+    if not header.coded:
+        return _DTYPES[header.dtype].itemsize * values
+    of_scales = (scale_shape(h, width, header.start, header.end) for _, h, _, width in shapes)
+    return values + SCALE_DTYPE.itemsize * sum(map(math.prod, of_scales))
 
 
 def _described(layers: Sequence[torch.Tensor]) -> bytes:
-    name = str(layers[0].dtype).removeprefix("torch.").encode()
     shapes = b"".join(_SHAPE.pack(*layer.shape) for layer in layers)
-    return _KIND.pack(name, len(layers)) + shapes
+    return _COUNT.pack(len(layers)) + shapes
 
 
 def _bytes_of(layer: torch.Tensor) -> memoryview:

@@ -118,6 +118,25 @@ class DiskTier:
         if self._writing.post(work):
             await asyncio.wrap_future(done)
 
+    async def put(self, run: Run, patience: float) -> bool:
+        """Whether ``run``, which need not be in the pool, is on disk within ``patience`` seconds;
+        what it follows is written before.
+        """
+        done: Future[bool] = Future()
+
+        def work() -> None:
+            try:
+                done.set_result(self._writer.put(run))
+            except BaseException as error:  # noqa: BLE001
+                done.set_exception(error)
+
+        if not run.to_disk or not self._writing.post(work):
+            return False
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(done), patience)
+        except (TimeoutError, MemoryError, OSError):
+            return False
+
     async def bring(self, asked: Sequence[tuple[int, bytes]], least: int = 0) -> None:
         """See :meth:`Fetcher.bring`."""
         await self._fetcher.bring(asked, least)

@@ -21,7 +21,7 @@ from split_server.kv_disk.pause import Pause
 from split_server.kv_disk.reader import Reader
 from split_server.kv_disk.run_file import NONCE_BYTES, Header, file_name
 from split_server.kv_disk.salts import SaltFile
-from split_server.kv_disk.seal import sealed_file, sealed_size
+from split_server.kv_disk.seal import dtype_name, sealed_file, sealed_size
 from split_server.kv_disk.waiting import MOST, Waiting
 
 
@@ -61,6 +61,27 @@ class Writer:
                 self._pause.failed(reason(error))
                 return
             self._pause.passed()
+
+    def put(self, run: Run) -> bool:
+        """Whether ``run``, which need not be in the pool, is on disk now with what it follows.
+
+        Raises OSError, MemoryError.
+        """
+        if not self._pause.over:
+            return False
+        try:
+            if run.parent is not None and self._pool.knows(run.parent.names[run.parent.end]):
+                self._chain(run.parent.names[run.parent.end])
+            header = self._header(run, run.names[run.end])
+            keys = self._salts.keys_of(run.owner)
+            if header is None or keys is None:
+                return False
+            self._index.writes(header)
+            return self._put(header, sealed_file(run, header, keys.cipher))
+        except OSError as error:
+            self._counts.failed["write"] += 1
+            self._pause.failed(reason(error))
+            raise
 
     def shorten(self, entry: Entry, end: int) -> None:
         """Have a file of the positions of ``entry`` up to ``end`` in place of it; whatever happens,
@@ -147,4 +168,7 @@ class Writer:
             sealed=sealed_size(run),
             nonce=secrets.token_bytes(NONCE_BYTES),
             names=run.names,
+            tier=run.tier,
+            dtype=dtype_name(run),
+            coded=bool(run.scales),
         )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from split_server.kv.buffers import BufferPool
-from split_server.kv.cache import KVCache
-from split_server.kv.capacity import capacity_for, capacity_within
+from split_server.kv.cache import BufferCaches
 from split_server.kv.run_pool import RunPool
+from split_server.kv.session_cache import Caches, SessionCache
 from split_server.memory.room import Claim, Holding
 from split_wire.errors import CacheFull
 
@@ -32,6 +32,7 @@ class ByteBudget:
     idle. Idle buffers lie inside the budget: they may fill what the holdings leave of it, up to the
     bound that the pool came with. What is counted are buffers with their spare room, not rows.
     ``runs``: what is kept for later sessions; they have what holdings and idle buffers leave.
+    ``caches``: where caches come from, by default that pool.
     """
 
     def __init__(
@@ -40,10 +41,12 @@ class ByteBudget:
         bytes_per_position: int,
         pool: BufferPool | None = None,
         runs: RunPool | None = None,
+        caches: Caches | None = None,
     ) -> None:
         self._limits = limits
         self._bytes_per_position = bytes_per_position
         self._pool = BufferPool(limits.total // IDLE_SHARE) if pool is None else pool
+        self._caches = BufferCaches(self._pool) if caches is None else caches
         self._max_idle = self._pool.max_idle
         self._runs = runs
         self._held: Counter[Holding] = Counter()
@@ -64,9 +67,9 @@ class ByteBudget:
         """:attr:`in_use`, and the bytes of the buffers that wait for the next holding."""
         return self.in_use + self._pool.idle_bytes
 
-    def new_cache(self) -> KVCache:
-        """An empty cache over the pool."""
-        return KVCache(self._pool)
+    def new_cache(self) -> SessionCache:
+        """An empty cache."""
+        return self._caches.new()
 
     def hold(self, holding: Holding) -> None:
         """Count ``holding``, once more for whoever holds it."""
@@ -95,7 +98,8 @@ class ByteBudget:
         room = max(self._free(claim.holding.principal) + freed, 0)
         if cache_bytes + reply_bytes > room:
             left = max(claim.holding.reserved + room - reply_bytes, 0)
-            fits = capacity_within(left // self._bytes_per_position)
+            free_rows = left // self._bytes_per_position
+            fits = claim.holding.cache.shared + self._caches.capacity_within(free_rows)
             raise CacheFull(claim.positions, cache_bytes + reply_bytes, room, fits)
 
     def fits(self, claim: Claim) -> bool:
@@ -119,7 +123,8 @@ class ByteBudget:
     def _growth(self, claim: Claim) -> tuple[int, int]:
         """Bytes by which cache and reply exceed what is set aside."""
         holding = claim.holding
-        wanted = capacity_for(claim.positions) * self._bytes_per_position
+        own = holding.cache.own(claim.positions)
+        wanted = self._caches.capacity_for(own) * self._bytes_per_position
         reply_bytes = max(0, claim.reply_bytes - holding.reply_bytes)
         return max(wanted - holding.reserved, 0), reply_bytes
 

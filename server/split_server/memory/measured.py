@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from split_server.kv.cache import KVCache
 from split_server.kv.run_pool import RunPool
+from split_server.kv.session_cache import Caches, SessionCache
 from split_server.memory.allocator import give_back_free_blocks
 from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.memory.planner import Forecast, MemoryPlanner
@@ -20,7 +20,8 @@ class MeasuredRoom:
 
     The budget divides memory among principals; other processes, messages and fragments may have
     taken some of it meanwhile. ``runs``: what is kept for later sessions; ``apart``: in other
-    memory than the caches, so that it need not make way for them.
+    memory than the caches, so that it need not make way for them; ``caches``: where those come
+    from, by default the planner's pool.
     """
 
     def __init__(
@@ -30,10 +31,11 @@ class MeasuredRoom:
         runs: RunPool | None = None,
         *,
         apart: bool = False,
+        caches: Caches | None = None,
     ) -> None:
         bytes_per_position = planner.plan.shape.kv_bytes_per_position
         self._yielding = None if apart else runs
-        self.budget = ByteBudget(limits, bytes_per_position, planner.pool, self._yielding)
+        self.budget = ByteBudget(limits, bytes_per_position, planner.pool, self._yielding, caches)
         self.planner = planner
         self.runs = runs
 
@@ -47,7 +49,7 @@ class MeasuredRoom:
         """Bytes set aside for all holdings, and of the buffers that wait for the next one."""
         return self.budget.bytes
 
-    def new_cache(self) -> KVCache:
+    def new_cache(self) -> SessionCache:
         """An empty cache over the planner's pool."""
         return self.budget.new_cache()
 
@@ -126,7 +128,7 @@ class MeasuredRoom:
         return self.planner.forecast(*_step(claim), claim.reply_bytes)
 
 
-def _step(claim: Claim) -> tuple[KVCache, int, int]:
+def _step(claim: Claim) -> tuple[SessionCache, int, int]:
     """The step of ``claim`` as the planner has it: cache, positions, rows."""
     cache = claim.holding.cache
     return cache, claim.positions, max(claim.positions - cache.length, 1)

@@ -62,8 +62,9 @@ class MeasuredPasses:
         """Bytes that the buffers will grow by, and that are held twice on the way."""
         plan = self._planner.plan
         growing = [part for part in slices if part.end > part.cache.capacity]
-        wanted = sum(plan.cache_bytes(part.end) for part in growing)
-        exchange = max((plan.exchange(part.end) for part in growing if part.start), default=0)
+        wanted = sum(plan.cache_bytes(part.cache.own(part.end)) for part in growing)
+        exchanged = (part.cache.own(part.end) for part in growing if part.start)
+        exchange = max(map(plan.exchange, exchanged), default=0)
         return wanted - _held(growing), exchange
 
 

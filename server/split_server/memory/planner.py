@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from weakref import WeakSet
 
 from split_server.kv.buffers import BufferPool
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 from split_server.memory.limit import MemoryLimit, Room
 from split_server.memory.plan import MemoryPlan
 from split_server.memory.record import PredictionRecord
@@ -49,8 +49,8 @@ class MemoryPlanner:
         self.reserve = reserve
         self.record = PredictionRecord()
         self.pool = pool
-        self._caches: WeakSet[KVCache] = WeakSet()
-        self._promises: dict[KVCache, _Promise] = {}
+        self._caches: WeakSet[SessionCache] = WeakSet()
+        self._promises: dict[SessionCache, _Promise] = {}
         self._refused = 0
         self._failed = 0
         self._lock = threading.Lock()
@@ -65,21 +65,23 @@ class MemoryPlanner:
         """Passes in which memory ran out all the same."""
         return self._failed
 
-    def grows(self, cache: KVCache, positions: int) -> bool:
+    def grows(self, cache: SessionCache, positions: int) -> bool:
         """Whether ``positions`` need larger buffers than ``cache`` has."""
         return positions > cache.capacity
 
-    def promise(self, cache: KVCache, positions: int, rows: int) -> None:
+    def promise(self, cache: SessionCache, positions: int, rows: int) -> None:
         """Count the memory that an admitted step has not taken yet, until :meth:`settle`."""
         self._caches.add(cache)
-        target = max(self.plan.cache_bytes(positions), cache.allocated_bytes)
+        target = max(self.plan.cache_bytes(cache.own(positions)), cache.allocated_bytes)
         self._promises[cache] = _Promise(target, self.plan.wire(rows))
 
-    def settle(self, cache: KVCache) -> None:
+    def settle(self, cache: SessionCache) -> None:
         """The step of ``cache`` has ended."""
         self._promises.pop(cache, None)
 
-    def forecast(self, cache: KVCache, positions: int, rows: int, reply_bytes: int = 0) -> Forecast:
+    def forecast(
+        self, cache: SessionCache, positions: int, rows: int, reply_bytes: int = 0
+    ) -> Forecast:
         """The bytes that a step needs and that are free for it: ``cache`` is to hold ``positions``,
         ``rows`` of them new, and a large reply has ``reply_bytes``.
         """
@@ -93,7 +95,7 @@ class MemoryPlanner:
 
     def refusal(
         self,
-        cache: KVCache,
+        cache: SessionCache,
         positions: int,
         rows: int,
         forecast: Forecast,
@@ -108,7 +110,7 @@ class MemoryPlanner:
         free = forecast.free + reclaimable
         return CacheFull(positions, forecast.needed, free, self.fits(cache, free, rows))
 
-    def fits(self, cache: KVCache | None, free: int, most_rows: int) -> int:
+    def fits(self, cache: SessionCache | None, free: int, most_rows: int) -> int:
         """The most positions that ``cache`` (None: a new one) can hold with ``free`` bytes, when
         a step brings at most ``most_rows`` of them.
         """
@@ -152,18 +154,19 @@ class MemoryPlanner:
         """Bytes of the buffers of all sessions."""
         return sum(cache.allocated_bytes for cache in self._caches)
 
-    def _free(self, cache: KVCache) -> int:
+    def _free(self, cache: SessionCache) -> int:
         promised = self._promised(cache)
         room = self.limit.room(self._untouched())
         return room.free + self.pool.idle_bytes - promised - self.reserve
 
-    def _needed(self, cache: KVCache | None, positions: int, rows: int) -> int:
+    def _needed(self, cache: SessionCache | None, positions: int, rows: int) -> int:
         held = 0 if cache is None else cache.allocated_bytes
-        growth = max(self.plan.cache_bytes(positions) - held, 0)
+        own = positions if cache is None else cache.own(positions)
+        growth = max(self.plan.cache_bytes(own) - held, 0)
         longest = max((other.length for other in self._caches), default=0)
         return growth + self.plan.wire(rows) + self.workspace(max(longest, positions))
 
-    def _promised(self, besides: KVCache | None) -> int:
+    def _promised(self, besides: SessionCache | None) -> int:
         return sum(
             max(promise.target - cache.allocated_bytes, 0) + promise.wire
             for cache, promise in self._promises.items()
@@ -173,4 +176,6 @@ class MemoryPlanner:
     def _untouched(self) -> int:
         """Bytes of buffers that are allocated and not written to."""
         row = self.plan.shape.kv_bytes_per_position
-        return sum(max(cache.allocated_bytes - cache.length * row, 0) for cache in self._caches)
+        return sum(
+            max(cache.allocated_bytes - cache.own(cache.length) * row, 0) for cache in self._caches
+        )

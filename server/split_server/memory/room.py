@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 
 
 class Holding(Protocol):
@@ -17,7 +17,7 @@ class Holding(Protocol):
     """
 
     principal: str
-    cache: KVCache
+    cache: SessionCache
     reserved: int
     promised: int
 
@@ -45,7 +45,7 @@ class CacheRoom(Protocol):
     def bytes(self) -> int:
         """Bytes set aside for all holdings, and of the buffers that wait for the next one."""
 
-    def new_cache(self) -> KVCache:
+    def new_cache(self) -> SessionCache:
         """An empty cache whose buffers come from here."""
 
     def hold(self, holding: Holding) -> None:

@@ -120,8 +120,7 @@ def _kept(middle: Mapping[str, TensorSlice], item_bytes: int, quantize: str) -> 
         elif kind == "bias":
             total += _bytes([tensor], 4 if quantize == "int8" else item_bytes)
         else:
-            rows, columns = tensor.shape
-            total += held(layer, rows, columns, item_bytes)
+            total += held(layer, tensor.shape[0], tensor.shape[1], item_bytes)
     return total
 
 

@@ -25,6 +25,7 @@ from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
 from split_server.sessions.audit import OUTCOMES
 from split_server.sessions.reuse import Reuse
+from split_wire.tiers import TIERS
 
 
 def step_families(meter: StepMeter) -> Iterator[Metric]:
@@ -127,11 +128,41 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     for reason in REMOVALS:
         evicted.add_metric([f"disk_{reason}"], counts.removed[reason])
     yield from (positions, evicted, audits)
+    yield from _exactness(reuse)
     yield _gauge(
         "split_kv_pinned_bytes", "Bytes of kept runs that are pinned.", reuse.pool.pinned_by()
     )
+    yield from _shared(reuse)
     yield from _tiers(reuse)
     yield from _disk_families(counts)
+
+
+def _shared(reuse: Reuse) -> Iterator[Metric]:
+    """Of beginnings that sessions hold in common."""
+    sharing = reuse.sharing
+    yield _gauge(
+        "split_kv_segment_bytes",
+        "Bytes of beginnings that several sessions hold in common.",
+        0 if sharing is None else sharing.bytes,
+    )
+    yield _gauge(
+        "split_kv_segment_sessions",
+        "Sessions that hold their beginning in common with others.",
+        0 if sharing is None else sharing.sessions,
+    )
+
+
+def _exactness(reuse: Reuse) -> Iterator[Metric]:
+    """By how exact what is kept is, wherever that is."""
+    told = "Positions that were kept and taken into a cache, by how exact they are."
+    positions = _counter("split_kv_tier_positions", told, "tier")
+    held = GaugeMetricFamily(
+        "split_kv_tier_bytes", "Bytes kept in memory, by how exact they are.", labels=["tier"]
+    )
+    for tier in TIERS:
+        positions.add_metric([tier], reuse.taken_tiers[tier])
+        held.add_metric([tier], reuse.pool.bytes_of(tier))
+    yield from (positions, held)
 
 
 def _tiers(reuse: Reuse) -> Iterator[Metric]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 from split_server.metrics.histogram import SECONDS, Histogram
 from split_wire.messages import DEFAULT_MAX_ROWS
 from split_wire.returned import INTERACTIVE_ROWS
@@ -37,13 +37,13 @@ class Turns:
 
     def __init__(self, max_rows: int = DEFAULT_MAX_ROWS) -> None:
         self._max_rows = max_rows
-        self._known: WeakKeyDictionary[KVCache, _Turn] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[SessionCache, _Turn] = WeakKeyDictionary()
         self.first_token = Histogram(SECONDS)
         self.per_token = Histogram(SECONDS)
 
     def answered(
         self,
-        cache: KVCache,
+        cache: SessionCache,
         start: int,
         rows: int,
         begun: float,
@@ -71,7 +71,7 @@ class Turns:
         if not turn.unfinished:
             self.first_token.observe(ended - turn.begun)
 
-    def failed(self, cache: KVCache) -> None:
+    def failed(self, cache: SessionCache) -> None:
         """A step was not answered; what comes next is a turn of its own."""
         self._known.pop(cache, None)
 

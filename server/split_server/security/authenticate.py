@@ -18,14 +18,16 @@ from split_wire.errors import Unauthorized
 # Where a connection is told that a request on it was let in.
 ADMITTED_EXTENSION = "split.admitted"
 _EVERYWHERE = PublicPaths()
+# Of Anthropic's API, whose clients have a header of their own.
+_KEYED = "/v1/messages"
 
 
 class Authenticate:
     """Pure ASGI: lets a request in with its principal, or answers 401.
 
-    The token is that of the Authorization header, or of a WebSocket's subprotocols; a request with
-    more than one is refused. Where none is asked for they are ignored: client libraries always
-    send one.
+    The token is that of the Authorization header, of a WebSocket's subprotocols, or of X-Api-Key
+    where clients of Anthropic's API send it; a request with more than one is refused. Where none is
+    asked for they are ignored: client libraries always send one.
     """
 
     def __init__(
@@ -53,6 +55,8 @@ class Authenticate:
         given = Headers(scope=scope).getlist("authorization")
         if scope["type"] == "websocket":
             given += [f"Bearer {token}" for token in take_tokens(scope)]
+        else:
+            given += [key for key in _api_keys(scope) if key not in given]
         if self._policy.tokens is None:
             set_principal(scope, self._policy.everyone)
             return True
@@ -69,3 +73,11 @@ class Authenticate:
         token = bearer_token(authorization)
         principal = None if token is None else self._policy.device(token)
         return None if principal is None else Credential(principal)
+
+
+def _api_keys(scope: Scope) -> list[str]:
+    """The tokens of X-Api-Key as an Authorization header would have them."""
+    path: str = scope["path"]
+    if path != _KEYED and not path.startswith(_KEYED + "/"):
+        return []
+    return [f"Bearer {key}" for key in Headers(scope=scope).getlist("x-api-key")]

@@ -19,8 +19,33 @@ from split_wire.errors import ForbiddenOrigin
 
 _FOREIGN_SITES = ("cross-site", "same-site")
 _SCHEMES = {"ws": "http", "wss": "https"}
-_METHODS = ("GET", "HEAD", "POST")
-_REQUEST_HEADERS = ("Authorization", "Content-Type", "If-None-Match", "If-Range", "Range")
+_METHODS = ("GET", "HEAD", "POST", "DELETE")
+# The client libraries of OpenAI and Anthropic say what they are in headers of their own.
+_LIBRARY_HEADERS = (
+    "Anthropic-Beta",
+    "Anthropic-Dangerous-Direct-Browser-Access",
+    "Anthropic-Version",
+    "X-Api-Key",
+    "X-Stainless-Arch",
+    "X-Stainless-Async",
+    "X-Stainless-Helper",
+    "X-Stainless-Helper-Method",
+    "X-Stainless-Lang",
+    "X-Stainless-OS",
+    "X-Stainless-Package-Version",
+    "X-Stainless-Retry-Count",
+    "X-Stainless-Runtime",
+    "X-Stainless-Runtime-Version",
+    "X-Stainless-Timeout",
+)
+_REQUEST_HEADERS = (
+    "Authorization",
+    "Content-Type",
+    "If-None-Match",
+    "If-Range",
+    "Range",
+    *_LIBRARY_HEADERS,
+)
 _ANSWER_HEADERS = (
     "Accept-Ranges",
     "Content-Range",

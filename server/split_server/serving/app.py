@@ -17,25 +17,24 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
-from split_server.compat.parts import Compat
 from split_server.http.adapter_host import mounted_host
 from split_server.http.adapters import adapter_routes
 from split_server.http.cache import cache_routes
 from split_server.http.health import health_routes
-from split_server.http.kobold.routes import kobold_routes
 from split_server.http.memory import memory_routes
 from split_server.http.metrics import metrics_routes
-from split_server.http.openai.routes import openai_routes
 from split_server.http.original.routes import original_routes
 from split_server.http.pairing import pairing_routes
 from split_server.http.split.post import Forward
 from split_server.http.split.stream import Stream
 from split_server.http.split.weights import Weights
+from split_server.http.text_apis import TextApis
 from split_server.http.web.page import WebApp
 from split_server.http.wire.access_log import AccessLog
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.errors import ErrorBoundary, on_http_exception
 from split_server.http.wire.quota import Quota
+from split_server.http.wire.side_door import Marked, SideDoor
 from split_server.http.wire.sockets import Sockets
 from split_server.metrics.exposition import Metrics, Sources
 from split_server.pairing.pairing import Pairing
@@ -84,7 +83,8 @@ def build_app(
 
 
 class SplitApp:
-    """``asgi`` is what an ASGI server runs; ``drain`` is awaited before connections are closed.
+    """``asgi`` is what an ASGI server runs, ``ollama`` the same behind a listener of Ollama's API
+    alone; ``drain`` is awaited before connections are closed.
 
     ``policy``: who may come in; ``pairing``: of devices, None without; ``upkeep``: what else runs
     while the application does.
@@ -101,12 +101,6 @@ class SplitApp:
         self.parts = parts
         self._policy, self._pairing = policy, pairing
         self._leases = Leases()
-        self._upkeep = (
-            every(_SWEEP_SECONDS, self._sweep),
-            *([] if parts.warm is None else [every(_WARM_SECONDS, parts.warm.keep)]),
-            *access_upkeep(policy, pairing, self._leases, *_forgetting(parts)),
-            *upkeep,
-        )
         self._grace = config.shutdown_grace
         self._drained = False
         self._files = ThreadPoolExecutor(_FILE_THREADS, "files")
@@ -124,15 +118,24 @@ class SplitApp:
             Quota(queued, "bytes of unfinished messages"),
         )
         self._metrics = self._measured(parts)
+        bodies = Bodies(self._message_bytes)
+        self._texts = self._text_apis(parts, bodies)
+        self._upkeep = (
+            every(_SWEEP_SECONDS, self._sweep),
+            *([] if parts.warm is None else [every(_WARM_SECONDS, parts.warm.keep)]),
+            *access_upkeep(policy, pairing, self._leases, *self._forgetting(parts)),
+            *upkeep,
+        )
         self._web = WebApp(parts.web)
         self.asgi = Starlette(
-            routes=self._routes(parts),
+            routes=self._routes(parts, bodies),
             middleware=self._guards(config),
             exception_handlers={HTTPException: on_http_exception},
             lifespan=self._lifespan,
         )
         # A redirect would repeat the Host header of the request.
         self.asgi.router.redirect_slashes = False
+        self.ollama = Marked(self.asgi)
 
     def _measured(self, parts: Parts) -> Metrics:
         generator = None if parts.compat is None else parts.compat.generator
@@ -141,8 +144,14 @@ class SplitApp:
         parts.steps.observe(metrics.steps)
         return metrics
 
-    def _routes(self, parts: Parts) -> list[BaseRoute]:
-        bodies = Bodies(self._message_bytes)
+    def _text_apis(self, parts: Parts, bodies: Bodies) -> TextApis | None:
+        """The APIs that existing tools speak."""
+        if parts.compat is None:
+            return None
+        metrics = self._metrics
+        return TextApis(parts.compat, bodies, self._sockets, lambda: metrics.steps.rows)
+
+    def _routes(self, parts: Parts, bodies: Bodies) -> list[BaseRoute]:
         forward = Forward(parts.framed, parts.original, bodies, parts.original.max_request_bytes)
         stream = Stream(parts.framed, parts.original, self._sockets)
         weights = Weights(parts.catalog, parts.manifest, self._files)
@@ -158,15 +167,8 @@ class SplitApp:
             *weights.routes(),
             *adapter_routes(parts.adapters, parts.left_out),
             *([] if parts.adapter_host is None else mounted_host(parts.adapter_host, bodies)),
-            *([] if parts.compat is None else self._compatible(parts.compat, bodies)),
+            *([] if self._texts is None else self._texts.routes),
             *self._web.routes(),
-        ]
-
-    def _compatible(self, compat: Compat, bodies: Bodies) -> list[BaseRoute]:
-        """The APIs that existing tools speak."""
-        return [
-            *openai_routes(compat, bodies, lambda: self._metrics.steps.rows),
-            *kobold_routes(compat, bodies, self._sockets),
         ]
 
     def _guards(self, config: ServerConfig) -> list[Middleware]:
@@ -179,6 +181,7 @@ class SplitApp:
             Middleware(Authenticate, policy=self._policy, public=self._web.public),
             Middleware(LeaseGuard, leases=self._leases),
             Middleware(ErrorBoundary),
+            Middleware(SideDoor, routes=[] if self._texts is None else self._texts.ollama),
         ]
 
     @asynccontextmanager
@@ -202,11 +205,24 @@ class SplitApp:
             self._pairing_thread.close()
             self.parts.framed.close()
             self.parts.original.close()
+            if self._texts is not None:
+                self._texts.close()
             if self.parts.compat is not None:
                 self.parts.compat.close()
 
+    def _forgetting(self, parts: Parts) -> list[Forget]:
+        """All that holds sessions or texts of principals."""
+        host, texts = parts.adapter_host, self._texts
+        return [
+            parts.steps.forget,
+            *([] if host is None else [host.sessions.forget]),
+            *([] if texts is None else [texts.responses.forget]),
+        ]
+
     async def _sweep(self) -> None:
         self.parts.steps.sweep()
+        if self._texts is not None:
+            self._texts.responses.sweep()
         if self.parts.adapter_host is not None:
             self.parts.adapter_host.sessions.sweep()
 
@@ -229,9 +245,3 @@ class SplitApp:
         with suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 await self._sockets.drain()
-
-
-def _forgetting(parts: Parts) -> list[Forget]:
-    """All that holds sessions of principals."""
-    host = parts.adapter_host
-    return [parts.steps.forget, *([] if host is None else [host.sessions.forget])]

@@ -84,18 +84,7 @@ def make_compat(
     ends = local.ends
     manifest = ends.manifest
     words = Words(ends.tokenizer.to_json(), manifest.vocab_size, manifest.eos_token_ids)
-    return Compat(model.checkpoint, local, generator, texts, Grammars(words), _kernels(model))
-
-
-def _kernels(model: ServedModel) -> dict[str, str]:
-    """With what is computed, as it was chosen at the start."""
-    backbone = model.backbone
-    config = getattr(backbone.module, "config", None)
-    # No kernel of torch caps scores.
-    capped = getattr(config, "attn_logit_softcapping", None) is not None
-    rows = "torch matmul" if capped else "torch sdpa"
-    attention = f"triton, {rows}" if backbone.device.type == "cuda" else rows
-    return {"attention": attention, "linears": backbone.linears}
+    return Compat(model.checkpoint, local, generator, texts, Grammars(words), model.middle.kernels)
 
 
 def make_warm(path: Path, compat: Compat | None, steps: StepAdmission) -> PublicPrompts:

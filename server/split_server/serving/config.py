@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig
+from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig, listen_address
 from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
 
@@ -27,6 +27,12 @@ class ModelConfig:
 class ComputeConfig(ModelConfig):
     """Device, dtype and memory for the model; shared by ``serve`` and ``plan``."""
 
+    engine: str = option(
+        "auto",
+        help="what computes the layers: torch, or llama.cpp for a GGUF file as it is (the extra "
+        "'llama'); auto is torch",
+        choices=("auto", "torch", "llama"),
+    )
     dtype: str = option(
         "auto",
         help="compute dtype; auto keeps the checkpoint's",
@@ -65,6 +71,14 @@ class ServerConfig(ComputeConfig, ListenConfig):
     )
     port: int = option(
         8095, help="port; 0 picks a free one", minimum=0, maximum=65535, group=NETWORK, short="-p"
+    )
+    ollama_listen: str | None = option(
+        None,
+        help="address and port on which only Ollama's API is served as well, such as "
+        "127.0.0.1:11434, where its clients look for it",
+        metavar="ADDRESS:PORT",
+        parse=listen_address,
+        group=NETWORK,
     )
     lan: bool = option(
         False,
@@ -167,6 +181,13 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "compute them only once; off keeps nothing",
         choices=("exact", "off"),
     )
+    kv_pool_dtype: str = option(
+        "model",
+        help="what is kept may be held as; int8: of those that ask for it as whole numbers of 8 "
+        "bits, half the bytes of bfloat16 and a quarter of float32, and no longer exact; everybody "
+        "else's stays in the model's dtype",
+        choices=("model", "int8"),
+    )
     kv_pool_bytes: int = option(
         0,
         help="bytes of what is kept for later sessions; 0 takes up to half of the caches' bytes, "
@@ -186,6 +207,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         minimum=1,
         maximum=1e7,
         group=_LIMITS,
+    )
+    kv_share: str = option(
+        "off",
+        help="auto: sessions of one token that begin with the same long prompt hold it once and "
+        "read it together, from as many of them on as measures as a gain at the start",
+        choices=("off", "auto"),
     )
     kv_groups: tuple[str, ...] = option(
         (),

@@ -29,6 +29,7 @@ class Doorway:
     """``tls``: None is plain HTTP. ``certificate``: of the local authority, kept up to date.
 
     ``pairing``: None where no token is asked for, or tokens would travel in the clear.
+    ``beside``: the doorway of a second listener, of the same tokens.
     """
 
     host: str
@@ -36,6 +37,7 @@ class Doorway:
     tls: ssl.SSLContext | None = None
     certificate: LanCertificate | None = None
     pairing: Pairing | None = None
+    beside: Doorway | None = None
 
     @property
     def scheme(self) -> str:
@@ -52,9 +54,11 @@ def open_doorway(
     config: ListenConfig,
     *,
     lan: bool = False,
+    beside: str | None = None,
     addresses: Callable[[], Sequence[str]] = interface_addresses,
 ) -> Doorway:
-    """The doorway of ``config``; ``lan`` takes every address in place of loopback.
+    """The doorway of ``config``; ``lan`` takes every address in place of loopback. ``beside``: the
+    address of a second listener. Tokens are asked for at both if they are at one of them.
 
     Raises the errors of ``split_server.errors``.
     """
@@ -62,19 +66,32 @@ def open_doorway(
         raise ConflictingAccess("--tls off contradicts --lan; leave one out")
     host = _host(config, lan=lan)
     secure = wants_tls(config, lan=lan)
+    beside_secure = beside is not None and _wants_tls(config, beside)
     policy = access_policy(
-        host, token=config.token, token_file=config.token_file, auth=config.auth, guarded=secure
+        beside if beside is not None and is_loopback(host) else host,
+        token=config.token,
+        token_file=config.token_file,
+        auth=config.auth,
+        guarded=secure or beside_secure,
     )
-    if not secure:
-        return Doorway(host, policy)
+    if not (secure or beside_secure):
+        return Doorway(host, policy, beside=_beside(beside, policy))
     state = StateFolder(config.state)
     certificate = None if config.tls_cert else _local(config, state, addresses)
     tls = _given(config) if certificate is None else certificate.context
-    if policy.tokens is None:
-        return Doorway(host, policy, tls, certificate)
     authority = None if certificate is None else certificate.authority
-    pairing = Pairing(state, authority, balancers=config.balancer)
-    return Doorway(host, replace(policy, device=pairing.principal), tls, certificate, pairing)
+    pairing = None
+    if secure and policy.tokens is not None:
+        pairing = Pairing(state, authority, balancers=config.balancer)
+        policy = replace(policy, device=pairing.principal)
+    second = _beside(beside, policy, tls if beside_secure else None)
+    return Doorway(host, policy, tls if secure else None, certificate, pairing, second)
+
+
+def _beside(
+    host: str | None, policy: AccessPolicy, tls: ssl.SSLContext | None = None
+) -> Doorway | None:
+    return None if host is None else Doorway(host, policy, tls)
 
 
 def _host(config: ListenConfig, *, lan: bool) -> str:
@@ -89,8 +106,14 @@ def wants_tls(config: ListenConfig, *, lan: bool = False) -> bool:
         if config.tls_cert is not None:
             raise ConflictingAccess("--tls off contradicts --tls-cert; leave one out")
         return False
-    given = config.tls == "on" or config.tls_cert is not None
-    return given or not is_loopback(_host(config, lan=lan))
+    return _wants_tls(config, _host(config, lan=lan))
+
+
+def _wants_tls(config: ListenConfig, host: str) -> bool:
+    """Whether what listens on ``host`` speaks TLS."""
+    if config.tls == "off":
+        return False
+    return config.tls == "on" or config.tls_cert is not None or not is_loopback(host)
 
 
 def _given(config: ListenConfig) -> ssl.SSLContext:

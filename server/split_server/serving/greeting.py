@@ -24,15 +24,19 @@ _CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 Say = Callable[[Iterable[str]], object]
 
 
-def greeting(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
-    """The token that was made, warnings, and last ``listening on URL`` for each socket."""
+def greeting(
+    doorway: Doorway, sockets: Sequence[socket.socket], beside: Sequence[socket.socket] = ()
+) -> list[str]:
+    """The token that was made, warnings, where a second listener is, and last ``listening on URL``
+    for each socket.
+    """
     policy = doorway.policy
     lines = []
     if policy.made is not None:
         lines.append(f"token: {policy.made}")
     if policy.open_to_network:
         lines.append("warning: --no-auth lets everyone who can reach this address in")
-    if doorway.exposed:
+    if doorway.exposed or (doorway.beside is not None and doorway.beside.exposed):
         lines.append(
             "warning: without TLS everybody on the way can read and change what travels, tokens "
             "included, and phones' browsers withhold storage and more; --tls auto turns it on"
@@ -40,7 +44,12 @@ def greeting(doorway: Doorway, sockets: Sequence[socket.socket]) -> list[str]:
     if doorway.certificate is not None:
         fingerprint = grouped(doorway.certificate.authority.fingerprint)
         lines.append(f"certificate authority {fingerprint}")
-        lines += [_not_covered(address) for address in _addresses(sockets) if not _covered(address)]
+        secure = [*(sockets if doorway.tls else ())]
+        secure += [] if doorway.beside is None or doorway.beside.tls is None else beside
+        lines += [_not_covered(address) for address in _addresses(secure) if not _covered(address)]
+    if doorway.beside is not None:
+        urls = listening_urls(doorway.beside, beside)
+        lines += [f"Ollama's API alone on {url}" for url in urls]
     for opened in sockets:
         host, port = opened.getsockname()[:2]
         if ipaddress.ip_address(host).is_unspecified:

@@ -34,6 +34,14 @@ def _ip_address(text: str) -> str:
         raise ValueError(f"{text!r} is not an IP address; write it like 127.0.0.1") from None
 
 
+def listen_address(text: str) -> str:
+    """``text`` if it is an address and a port. Raises ValueError."""
+    authority = parse_authority(text.strip())
+    if authority is None or authority.port is None:
+        raise ValueError(f"{text!r} is no address and port; write it like 127.0.0.1:11434")
+    return text.strip()
+
+
 @settings("server", slots=False)
 class ListenConfig:
     """A base of the settings of each server."""

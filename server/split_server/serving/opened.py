@@ -13,10 +13,11 @@ from split_server.adapters.adapter_file import AdapterFile
 from split_server.adapters.errors import AdapterUnusable
 from split_server.adapters.served import served_adapters
 from split_server.checkpoint.catalog import Catalog, build_catalog
-from split_server.checkpoint.folder import Checkpoint, open_checkpoint
+from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.manifest import Manifest, build_manifest
 from split_server.http.web.files import WebFiles, open_web_files
 from split_server.serving.config import ServerConfig
+from split_server.serving.engines.checkpoint import open_for
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def open_all(config: ServerConfig) -> Opened:
     Raises the errors of ``split_server.errors``.
     """
     web = open_web_files(config.web_root)
-    checkpoint = open_checkpoint(config.model)
+    checkpoint = open_for(config)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)
     hidden_size, left_out = manifest.document["hidden_size"], list[AdapterUnusable]()

@@ -18,7 +18,7 @@ def make_original(
     config: ServerConfig, model: ServedModel, steps: StepAdmission
 ) -> OriginalProtocol:
     """The original protocol over sessions of its own. Raises the errors of its adapters' set-up."""
-    hidden_size = model.backbone.info.hidden_size
+    hidden_size = model.middle.info.hidden_size
     epsilon, clip = config.adapter_noise_epsilon, config.adapter_noise_clip
     noise = InputNoise.for_epsilon(epsilon, clip, hidden_size) if epsilon else None
     return OriginalProtocol(

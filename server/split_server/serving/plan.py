@@ -8,6 +8,8 @@ import torch
 
 from split_server.checkpoint.folder import Checkpoint
 from split_server.checkpoint.texts import TOKENIZER
+from split_server.compat.responses.kept import KEPT_BYTES
+from split_server.compat.scoring.blocks import SCORE_BYTES
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import resolve_device, resolve_dtype
@@ -45,7 +47,8 @@ def plan_memory(
     limit = memory_limit_of(device, config.memory_limit, beside)
     shape = shape_of(checkpoint.config, item, device.type)
     plan = MemoryPlan(shape, padded(pass_rows(device) + 1))
-    reserve = RESERVE + TEXT_BYTES if texts else RESERVE
+    texts_bytes = TEXT_BYTES + KEPT_BYTES + SCORE_BYTES
+    reserve = RESERVE + texts_bytes if texts else RESERVE
     planner = MemoryPlanner(plan, limit, BufferPool(0), reserve)
     return planner, weights_need(checkpoint, item, config.quantize)
 

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from split_server.http.wire.server import listening, run_until_signal
+from split_server.engine.model.openmp import prepare_openmp
+from split_server.http.wire.server import Beside, listening, run_until_signal
 from split_server.pairing.beacon import leave
 from split_server.pairing.codes import LIFETIME
 from split_server.pairing.commands import AddressNotVouched, invitation
 from split_server.pairing.state import StateFolder
+from split_server.security.access import ConflictingAccess
+from split_server.security.authority import Authority, parse_authority
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import Doorway, door_limits, open_doorway
 from split_server.serving.garbage_collection import leave_out_what_is_loaded
@@ -53,13 +57,19 @@ def serve(config: ServerConfig, say: Say) -> int:
     Raises ServerError.
     """
     configure_logs(config.log_format, config.log_level)
-    doorway = open_doorway(config, lan=config.lan)
+    address = ollama_address(config)
+    doorway = open_doorway(config, lan=config.lan, beside=None if address is None else address.host)
     # A port in use and a wrong folder are told before torch is imported and a model loaded, which
     # takes seconds.
-    with listening(doorway.host, config.port) as sockets, present() as presence:
+    with (
+        listening(doorway.host, config.port) as sockets,
+        _listening_beside(address) as others,
+        present() as presence,
+    ):
         if config.address_file is not None:
             leave_addresses(config.address_file, [])
         with heeding_interrupts():
+            prepare_openmp()
             opened = open_all(config)
             from split_server.serving.app import build_app
 
@@ -74,13 +84,44 @@ def serve(config: ServerConfig, say: Say) -> int:
             if config.address_file is not None:
                 leave_addresses(config.address_file, listening_urls(doorway, sockets))
             say([*_missing(config, app), *_mounted(app), PRIVACY])
-            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets)])
+            say([*contained(config.allow_host, doorway), *greeting(doorway, sockets, others)])
             say(invited(config, doorway, sockets))
 
         run_until_signal(
-            app, sockets, config.shutdown_grace, doorway.tls, announce, door_limits(config)
+            app,
+            sockets,
+            config.shutdown_grace,
+            doorway.tls,
+            announce,
+            door_limits(config),
+            beside_of(doorway, app, others),
         )
     return 0
+
+
+def ollama_address(config: ServerConfig) -> Authority | None:
+    """Where Ollama's API alone is served, None where it is not. Raises ConflictingAccess."""
+    if config.ollama_listen is None:
+        return None
+    if not config.compat:
+        raise ConflictingAccess("--ollama-listen serves a text API; leave --no-compat out")
+    return parse_authority(config.ollama_listen)
+
+
+def beside_of(doorway: Doorway, app: SplitApp, sockets: Sequence[socket.socket]) -> Beside | None:
+    """The second listener, None where there is none."""
+    if doorway.beside is None:
+        return None
+    return Beside(sockets, app.ollama, doorway.beside.tls)
+
+
+@contextmanager
+def _listening_beside(address: Authority | None) -> Iterator[list[socket.socket]]:
+    if address is None:
+        yield []
+        return
+    with listening(address.host, address.port or 0, "--ollama-listen") as sockets:
+        yield sockets
 
 
 def _about(config: ServerConfig, app: SplitApp, urls: list[str]) -> About:

@@ -10,11 +10,10 @@ import transformers
 from split_server.adapter_host.errors import HostUnusable
 from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.limits import HostLimits
-from split_server.engine.budget import pass_rows
 from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
-from split_server.kv.comparing import bound_for
+from split_server.kv.comparing import bounds_for
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -30,10 +29,10 @@ from split_server.serving.model import ServedModel, load_model
 from split_server.serving.opened import Opened, open_all
 from split_server.serving.original import make_original
 from split_server.serving.parts import Parts
-from split_server.serving.plan import open_room
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
+from split_server.sessions.keeping.sharing import Sharing
 from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
@@ -59,7 +58,7 @@ def load_parts(config: ServerConfig, opened: Opened | None = None) -> Parts:
     model = load_model(config, opened)
     local = open_local_ends(model) if config.compat else None
     # What is left once the model, its first passes and its ends have taken theirs.
-    room = open_room(config, model.planner)
+    room = model.middle.open_room()
     steps = _steps(config, model, room)
     compat = None if local is None else make_compat(config, model, local, steps)
     disk = None if steps.reuse is None else steps.reuse.disk
@@ -86,10 +85,10 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         ttl=config.session_ttl,
         active=_ACTIVE_SECONDS,
     )
-    device = model.backbone.device
-    rows = pass_rows(device)
+    middle, device = model.middle, model.middle.device
+    rows = middle.pass_rows
     return StepAdmission(
-        Engine(model.runner, model.backbone.info, stretch=config.decode_stretch, pass_rows=rows),
+        Engine(middle.runner, middle.info, stretch=config.decode_stretch, pass_rows=rows),
         SessionStore(limits, room),
         model.manifest.digest,
         config.max_queued_steps,
@@ -107,28 +106,42 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         if config.kv_disk is not None:
             _log.warning("nothing is written to %s: nothing is kept in memory", config.kv_disk)
         return None
-    backbone = model.backbone
+    middle = model.middle
     # Whatever decides which keys and values a row gives.
     identity = (
         model.manifest.digest,
-        str(backbone.dtype),
-        backbone.matrices.quantized,
-        backbone.device.type,
+        str(middle.dtype),
+        middle.quantized,
+        middle.device.type,
         f"layout {_KV_LAYOUT}",
         torch.__version__,
         transformers.__version__,
     )
-    bound = bound_for(backbone.dtype, rounded=backbone.matrices.quantized != "none")
+    bounds = bounds_for(middle.dtype, rounded=middle.quantized != "none")
     disk = _disk(config, room.runs)
     return Reuse(
         room.runs,
         Namespaces("\n".join(identity), None if disk is None else disk.salts),
         frozenset({ANONYMOUS}),
-        backbone.device,
+        middle.device,
         public=config.kv_warm is not None,
-        audit=Audit(room.runs, config.kv_audit, bound) if config.kv_audit else None,
+        audit=Audit(room.runs, config.kv_audit, bounds) if config.kv_audit else None,
         disk=disk,
+        sharing=_sharing(config, model, room),
+        tiers=("exact", "int8") if config.kv_pool_dtype == "int8" else ("exact",),
     )
+
+
+def _sharing(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Sharing | None:
+    """What has sessions hold common beginnings once; None where each has its own."""
+    if config.kv_share == "off":
+        return None
+    least = model.middle.least_sharing()
+    if least is None:
+        _log.warning("--kv-share auto: sharing measures as no gain here, each session has its own")
+        return None
+    _log.info("sessions share what they begin with from %d of them on", least)
+    return Sharing(room, least)
 
 
 def _disk(config: ServerConfig, runs: RunPool) -> DiskTier | None:

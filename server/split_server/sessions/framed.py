@@ -111,7 +111,7 @@ class FramedSessions:
         def prepare(session: Session) -> None:
             self._frame(session)
             if message.cache != "off":
-                self._steps.recall.keep(session, message.cache_salt, share)
+                self._steps.recall.keep(session, message.cache_salt, share, message.cache)
 
         session = await self._steps.opening.opened(principal, dtype, prepare)
         try:
@@ -146,6 +146,7 @@ class FramedSessions:
             cached=cached,
             prefix=session.chain.at(cached) if cached else b"",
             interactive_rows=INTERACTIVE_ROWS,
+            tiers=session.inexact,
         )
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
@@ -169,6 +170,7 @@ class FramedSessions:
                 message.probe.known,
                 cached,
                 session.chain.at(cached),
+                session.inexact.within(len(session.chain), cached),
             )
 
     def _close(self, principal: str, session_id: str) -> None:

@@ -13,6 +13,7 @@ from split_wire.codec import encode_message
 from split_wire.errors import UnknownSession
 from split_wire.messages import Result, Step
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
+from split_wire.tiers import Inexact
 
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
 _LARGE_FRAME = 256 * 1024
@@ -131,7 +132,7 @@ def _book(
 ) -> None:
     """Book the outcome of a step, whoever still waits for it."""
     try:
-        frame = _reply(run, outcome)
+        frame = _reply(run, outcome, session.inexact)
     # The outcome belongs to those who wait for the reply.
     except Exception as error:  # noqa: BLE001
         _give_up(session, state, run)
@@ -147,8 +148,10 @@ def _give_up(session: Session, state: SessionState, run: Run) -> None:
     state.fail(run, min(session.cache.length, state.cached))
 
 
-def _reply(run: Run, outcome: Outcome) -> bytes:
-    """The frame that answers a step; raises what the step raised."""
+def _reply(run: Run, outcome: Outcome, tiers: Inexact) -> bytes:
+    """The frame that answers a step, with what its session holds that is not exact; raises what the
+    step raised.
+    """
     if isinstance(outcome, Exception):
         raise outcome
     step = run.step
@@ -163,5 +166,6 @@ def _reply(run: Run, outcome: Outcome) -> bytes:
             prefix=run.prefix,
             attention=outcome.attention,
             reused=outcome.reused,
+            tiers=tiers,
         )
     )

@@ -16,6 +16,7 @@ from split_wire.attention import AttentionRequest
 from split_wire.errors import StartBeyondCache
 from split_wire.probe import Probe
 from split_wire.tensor import Tensor
+from split_wire.tiers import Tier
 
 # Seconds for which a request waits for a session, or for memory: its client has nothing yet that
 # it could ask for again, and nobody else waits because of it.
@@ -72,10 +73,12 @@ class InProcessSessions:
         salt: str | None = None,
         reuse: SessionReuse = "exact",
         to_disk: bool = True,
+        takes: Tier = "exact",
         share: tuple[str | None, int] = (None, 0),
     ) -> Session:
         """A new session with an empty cache, once there is a place; what it computes is kept for
-        those of the same ``salt``, if ``to_disk`` on disk as well. ``share``: a group of principals
+        those of the same ``salt``, if ``to_disk`` on disk as well, in no worse tier than it
+        ``takes``. ``share``: a group of principals
         and how many positions its members find, too.
 
         Raises UnknownCacheGroup, TooManySessions, ShuttingDown.
@@ -85,7 +88,7 @@ class InProcessSessions:
         def prepare(session: Session) -> None:
             session.audited, session.to_disk = reuse == "exact", to_disk
             if reuse != "off":
-                self._steps.recall.keep(session, salt, shared)
+                self._steps.recall.keep(session, salt, shared, takes)
 
         return await self._steps.opening.opened(
             principal, self.info.dtype, prepare, patience=_PATIENCE

@@ -79,11 +79,14 @@ class MakingWay:
         return max(resting, key=lambda session: held[session.principal])
 
     def for_memory(self, session: Session, others: list[Session]) -> list[Session]:
-        """Those of ``others`` that make way for ``session``, first those that rest, then those in
-        use since the shortest time: whoever is in use the longest comes to its end.
+        """Those of ``others`` that make way for ``session``, first those that rest and may be kept
+        in less memory, then the rest of these, then those in use since the shortest time: whoever
+        is in use the longest comes to its end.
         """
         idle = [other for other in others if other.running == 0]
         resting = [other for other in idle if not self.active(other)]
+        # Of what may be kept in less memory first.
+        resting.sort(key=lambda other: other.keeps == "exact")
         later = [other for other in idle if self.active(other) and other.since > session.since]
         return resting + sorted(later, key=lambda other: -other.since)
 

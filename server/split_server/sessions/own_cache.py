@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from split_server.sessions.reuse import Reuse
 from split_wire.errors import SplitError
+from split_wire.tiers import Tier
 
 
 class SaltNeeded(SplitError):
@@ -27,11 +29,12 @@ class OwnCache:
         """The principal's own, in bytes and seconds; none are told to one that is many people."""
         reuse = self._reuse
         if reuse is None:
-            return _document("off", 0, 0, 0, 0, 0, None)
+            return _document("off", (), 0, 0, 0, 0, 0, None)
         pool, limits = reuse.pool, reuse.pool.limits
         shared = reuse.is_shared(principal)
         return _document(
             "off" if reuse.stopped(principal) else "exact",
+            reuse.tiers,
             0 if shared else pool.count_of(principal),
             0 if shared else pool.held_by(principal),
             min(limits.per_principal, limits.total),
@@ -55,6 +58,7 @@ class OwnCache:
 
 def _document(
     reuse: str,
+    tiers: Sequence[Tier],
     runs: int,
     held: int,
     limit: int,
@@ -64,6 +68,7 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "reuse": reuse,
+        "tiers": [*tiers],
         "runs": runs,
         "bytes": held,
         "limit_bytes": limit,

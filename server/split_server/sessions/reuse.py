@@ -25,10 +25,13 @@ from split_server.sessions.keeping.copies import Copies
 from split_server.sessions.keeping.forgetting import Forgetting
 from split_server.sessions.keeping.naming import Naming
 from split_server.sessions.keeping.publishing import Publishing
+from split_server.sessions.keeping.setting_aside import SettingAside
+from split_server.sessions.keeping.sharing import Sharing
 from split_server.sessions.keeping.taking_in import TakingIn
 from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.probe import Probe
+from split_wire.tiers import Tier
 
 _HOST = torch.device("cpu")
 
@@ -47,7 +50,9 @@ class Reuse:
     """``pool`` keeps the runs, ``namespaces`` names them; ``strangers``: principals that many
     people may be, for whom nothing is kept without a salt; ``device``: of the sessions' caches;
     ``public``: what ``PUBLIC`` publishes is found by everybody; ``audit``: what is kept is compared
-    with what is computed again; ``disk``: what outlives the process, None without.
+    with what is computed again; ``disk``: what outlives the process, None without; ``tiers``: in
+    which sessions may have theirs kept; ``sharing``: common beginnings that sessions hold once,
+    None where each has its own.
     """
 
     def __init__(
@@ -60,8 +65,11 @@ class Reuse:
         public: bool = False,
         audit: Audit | None = None,
         disk: DiskTier | None = None,
+        sharing: Sharing | None = None,
+        tiers: tuple[Tier, ...] = ("exact",),
     ) -> None:
         self.pool = pool
+        self.sharing = sharing
         self.audit = audit
         self.disk = disk
         # Told of what is dropped on request.
@@ -70,11 +78,17 @@ class Reuse:
             audit.also_removed = disk.remove
         # One, so that copies never take more than one processor from the model.
         self._threads = threads = Threads("kv", 1)
-        self._naming = naming = Naming(namespaces, strangers, public=public, audit=audit)
+        self.tiers = tiers
+        self._naming = naming = Naming(
+            namespaces, strangers, public=public, audit=audit, tiers=tiers
+        )
         copies = Copies(pool, naming, disk)
         self._forgetting = Forgetting(pool, disk, copies, threads)
         self._publishing = Publishing(copies, naming, self._forgetting, disk, threads)
-        self._taking_in = TakingIn(pool, naming, self._publishing, threads, device, audit, disk)
+        self._setting_aside = SettingAside(copies, naming, disk, threads)
+        self._taking_in = TakingIn(
+            pool, naming, self._publishing, threads, device, audit, disk, sharing
+        )
 
     @property
     def taken(self) -> Counter[str]:
@@ -82,6 +96,11 @@ class Reuse:
         read from disk before, whichever way they were found.
         """
         return self._taking_in.taken
+
+    @property
+    def taken_tiers(self) -> Counter[Tier]:
+        """The same positions by the tiers that they came from."""
+        return self._taking_in.of_tier
 
     @property
     def parking(self) -> set[asyncio.Task[None]]:
@@ -96,11 +115,18 @@ class Reuse:
         """Names of a session of ``principal`` that nobody else publishes or finds."""
         return self._naming.apart(principal)
 
-    def name(self, session: Session, salt: str | None, share: Share | None = None) -> None:
+    def name(
+        self,
+        session: Session,
+        salt: str | None,
+        share: Share | None = None,
+        takes: Tier = "exact",
+    ) -> None:
         """What ``session`` computes is kept for sessions of its principal and ``salt``, what it
-        ``share``-s for those of the group; it finds that and what is public.
+        ``share``-s for those of the group; it finds that and what is public, in no worse tier than
+        it ``takes``.
         """
-        self._naming.name(session, salt, share)
+        self._naming.name(session, salt, share, takes)
 
     def pinnable(self, principal: str) -> int:
         """Bytes that ``principal`` may have pinned at a time."""
@@ -163,6 +189,15 @@ class Reuse:
         where there is nothing to publish, and ``done`` is never called. On the event loop.
         """
         return self._publishing.park(session, done)
+
+    def set_aside(self, session: Session, done: Callable[[], None]) -> bool:
+        """Keep what a session holds that makes way for others' memory, in less of it or on disk,
+        then call ``done``; False where there is nothing of that, and ``done`` is never called. On
+        the event loop.
+        """
+        if not self._setting_aside.pays(session):
+            return False
+        return self._publishing.begin(self._setting_aside.set_aside(session, done))
 
     def give_up(self, names: BlockNames) -> None:
         """Have nothing kept under ``names``, which are one session's alone. On the event loop."""

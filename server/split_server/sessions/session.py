@@ -8,11 +8,13 @@ from typing import TypeAlias
 
 from split_server.kv.block_key import BlockNames
 from split_server.kv.cache import KVCache
+from split_server.kv.session_cache import SessionCache
 from split_server.sessions.erasure import Erasure
 from split_server.sessions.traces import Traces
 from split_wire.digest import PrefixChain
 from split_wire.session import SessionState
 from split_wire.tensor import WireDtype
+from split_wire.tiers import Inexact, Tier, worse
 
 Digests: TypeAlias = list[bytes]
 
@@ -30,7 +32,7 @@ class Framing:
     reply: asyncio.Future[bytes] | None = None
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Session:
     """``chain``: digests of every prefix of the rows in ``cache``; both hold the same positions
     while no step runs.
@@ -41,21 +43,22 @@ class Session:
     does not go on at once; ``claiming``: a step under its client's own name waits for memory;
     ``framing``: of a session whose steps come in frames; ``names``: under which its keys and values
     are kept for later sessions, None where they are not; ``finds``: under which it looks for what
-    is kept; ``apart``: its names where no other session has them; ``audited``: a share of what it
-    finds is computed all the same; ``to_disk``: what it computes may be kept there; ``published``:
-    positions that are kept; ``guessed_at``: where rows begin that its latest step may have
-    guessed, None where it has none: what a device takes back of them was never part of a text;
-    ``traces``: what else is kept of it; ``erased_as``: the names under
-    which nothing of it shall stay once its step has ended; ``withheld``: the text that it holds was
-    forgotten, so nothing of it is kept any more; ``undecided``: what was forgotten while its step
-    ran, which may end with that text.
+    is kept; ``takes``: the worst tier of that which it takes, and ``keeps``: the one in which it
+    has its own kept as long as it stands on no worse one; ``apart``: its names where no other
+    session has them; ``audited``: a share of what it finds is computed all the same; ``to_disk``:
+    what it computes may be kept there; ``published``: positions that are kept; ``guessed_at``:
+    where rows begin that its latest step may have guessed, None where it has none: what a device
+    takes back of them was never part of a text; ``traces``: what else is kept of it; ``erased_as``:
+    the names under which nothing of it shall stay once its step has ended; ``withheld``: the text
+    that it holds was forgotten, so nothing of it is kept any more; ``undecided``: what was
+    forgotten while its step ran, which may end with that text.
     """
 
     principal: str
     key: str
     chain: PrefixChain
     dtype: WireDtype
-    cache: KVCache = field(default_factory=KVCache)
+    cache: SessionCache = field(default_factory=KVCache)
     reserved: int = 0
     promised: int = 0
     running: int = 0
@@ -66,6 +69,8 @@ class Session:
     framing: Framing | None = None
     names: BlockNames | None = None
     finds: tuple[BlockNames, ...] = ()
+    takes: Tier = "exact"
+    keeps: Tier = "exact"
     apart: BlockNames | None = None
     audited: bool = True
     to_disk: bool = True
@@ -75,6 +80,16 @@ class Session:
     erased_as: BlockNames | None = None
     withheld: bool = False
     undecided: list[Erasure] = field(default_factory=list)
+
+    @property
+    def tier(self) -> Tier:
+        """In which what it holds is kept."""
+        return worse(self.keeps, self.cache.lineage.tier)
+
+    @property
+    def inexact(self) -> Inexact:
+        """Of the positions that it holds."""
+        return self.cache.lineage.inexact(self.cache.length)
 
     @property
     def reply_bytes(self) -> int:

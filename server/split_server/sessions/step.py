@@ -73,12 +73,13 @@ class StepAdmission:
         self._adapters = dict(adapters)
         self._stopping = False
         self.opening = Opening(store, manifest, open_within, self.require_serving)
-        self._entrance = Entrance(store, engine.info, max_queued, open_within)
+        self._sharing = None if reuse is None else reuse.sharing
+        self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
         self.recall = Recall(reuse, store, self._entrance)
         self._posting = Posting(engine, self.tasks, reuse)
         store.freed, store.settled = self._freed, self._entrance.settled
         if reuse is not None:
-            store.park = reuse.park
+            store.park, store.set_aside = reuse.park, reuse.set_aside
             store.given_up = reuse.give_up
 
     @property
@@ -155,6 +156,8 @@ class StepAdmission:
         return self._adapters[name]
 
     def _freed(self) -> None:
+        if self._sharing is not None:
+            self._sharing.tidy()
         self.opening.freed()
         self._entrance.freed()
 

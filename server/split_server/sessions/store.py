@@ -11,7 +11,7 @@ import itertools
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from split_server.kv.block_key import BlockNames
 from split_server.memory.room import CacheRoom, Claim
@@ -52,6 +52,8 @@ class SessionStore:
         self.settled: Callable[[], None] = lambda: None
         # Keeps what a session holds that has ended, and calls back; False where it does not.
         self.park: Callable[[Session, Callable[[], None]], bool] = lambda _, __: False
+        # The same of an idle one whose memory somebody else needs, in less memory or on disk.
+        self.set_aside: Callable[[Session, Callable[[], None]], bool] = lambda _, __: False
         # Told under which names a session was kept that a client named and nobody goes on with.
         self.given_up: Callable[[BlockNames], None] = lambda _: None
 
@@ -178,9 +180,33 @@ class SessionStore:
             raise full.later(self._way.retry_after(others)) from None
         for other in yielding:
             if self._room.fits(claim):
+                return
+            if self._parking and self._refusal(claim, self._parking) is None:
                 break
-            # What is copied first would be free too late.
-            self.lose(other, kept=False)
+            if not self._set_aside(other):
+                self.lose(other, kept=False)
+        if self._parking and not self._room.fits(claim):
+            refusal = self._refusal(claim, ())
+            if refusal is not None:
+                # Their memory is free in a moment.
+                raise refusal.later(SHORTEST_RETRY)
+
+    def _refusal(self, claim: Claim, others: Collection[Session]) -> CacheFull | None:
+        """What refuses ``claim`` even with ``others`` gone, None where nothing does."""
+        try:
+            self._room.check(claim, [*others], told=False)
+        except CacheFull as full:
+            return full
+        return None
+
+    def _set_aside(self, session: Session) -> bool:
+        """Give up an idle session that is kept elsewhere first; False: it is not, and stays."""
+        if _is_named(session.key) or not self.set_aside(session, lambda: self._parked(session)):
+            return False
+        del self._sessions[session.principal, session.key]
+        self._parking.add(session)
+        self.freed()
+        return True
 
     def settle(self, session: Session) -> None:
         """A step has ended: count what the cache really holds.

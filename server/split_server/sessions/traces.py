@@ -19,8 +19,8 @@ _MOST_CUT_OFF = 4096
 class Traces:
     """``grain``: positions by which its device named what it restored, 1 once a step has named all
     that the session holds; ``wanted``: positions that it asked for last, every ``stride``-th by its
-    name. Names lie one after the other: an object for each would take twice as
-    many bytes.
+    name. Names are those of the exact tier and lie one after the other: an object for each would
+    take twice as many bytes.
     """
 
     cut_off: bytearray = field(default_factory=bytearray)
@@ -52,6 +52,9 @@ class Traces:
 
 
 def every_name(names: BlockNames, digests: bytes) -> Iterator[bytes]:
-    """Of blocks, whole and partial, that end with any of the positions from 1 on."""
+    """Of blocks, whole and partial, that end with any of the positions from 1 on, in the exact
+    tier.
+    """
+    exact = names.in_tier("exact")
     for position, at in enumerate(range(0, len(digests), DIGEST_BYTES), 1):
-        yield names.name(position, digests[at : at + DIGEST_BYTES])
+        yield exact.name(position, digests[at : at + DIGEST_BYTES])

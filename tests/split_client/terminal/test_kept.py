@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from split_client.api import DiskCache, Forgotten, Purged, ServerCache
@@ -69,3 +71,10 @@ def test_what_became_of_all_chats_is_told() -> None:
     )
     assert purged_line(Purged(0, 0)) == "the server keeps nothing of your chats any more"
     assert "does not offer" in purged_line(None)
+
+
+def test_a_chat_that_takes_int8_is_told_whether_it_is_kept_so() -> None:
+    both = replace(KEPT, tiers=("exact", "int8"))
+    assert "whole numbers of 8 bits" in " ".join(kept_lines(both, "int8"))
+    assert "keeps what is exact alone" in " ".join(kept_lines(KEPT, "int8"))
+    assert "8 bits" not in " ".join(kept_lines(both))

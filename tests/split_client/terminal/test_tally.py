@@ -3,6 +3,7 @@ from __future__ import annotations
 from split_client.chat.reply import ReplyStats
 from split_client.generation.loop import TokenTiming
 from split_client.terminal.tally import Tally
+from split_wire.tiers import Inexact
 
 
 def stats(
@@ -62,3 +63,17 @@ def test_drafts_and_forced_tokens_are_added_up() -> None:
         "last reply: 1 token in 12 round trips, 60 rows sent, 5 of 45 drafted right, 2 forced"
     )
     assert tally.lines()[3].endswith("120 rows sent, 35 of 90 drafted right, 4 forced")
+
+
+def test_what_of_a_prompt_is_not_exact_is_told_by_tier() -> None:
+    tally = Tally()
+    told = stats(1158, 6, 1152, 2_400_000)
+    told.prompt_tiers = Inexact(1100, 52)
+    tally.take(told)
+    assert tally.lines()[0] == (
+        "last prompt: 1,158 tokens, 6 sent, 0 in the session, 1,152 restored "
+        "(≈1,100 int8, ≈52 approximate), which saved 2.4 MB"
+    )
+    tally.take(stats(1200, 1200, 0))
+    assert "(≈" not in tally.lines()[0]
+    assert "(≈1,100 int8, ≈52 approximate)" in tally.lines()[2]

@@ -109,3 +109,11 @@ def test_all_that_is_kept_of_a_user_is_deleted(salt: str | None, sent: bytes) ->
 def test_a_server_that_cannot_delete_is_told_apart() -> None:
     with telling(405, {}) as (endpoint, _):
         assert purge_server_cache(endpoint, None, None) is None
+
+
+def test_the_tiers_that_a_server_keeps_are_told_exact_where_it_does_not_say() -> None:
+    for told, tiers in ((["exact", "int8"], ("exact", "int8")), (None, ("exact",))):
+        with telling(200, KEPT | {"tiers": told}) as (endpoint, _):
+            kept = fetch_server_cache(endpoint, None)
+        assert kept is not None
+        assert kept.tiers == tiers

@@ -39,14 +39,14 @@ _STEPS = 400
 _GOOD = 0.02
 
 
-def taught_checkpoint(path: Path) -> Path:
+def taught_checkpoint(path: Path, template: str = TEMPLATE) -> Path:
     """Asked QUESTION with TOOL, the model calls it; told RESULT, it says ANSWER."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tiny_checkpoint("qwen2", path, max_position_embeddings=2048, initializer_range=0.05)
     tokenizer = AutoTokenizer.from_pretrained(path)
-    tokenizer.chat_template = TEMPLATE
+    tokenizer.chat_template = template
     tokenizer.save_pretrained(path)
     model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).train()
     lessons = _lessons(tokenizer)

@@ -147,6 +147,7 @@ def test_where_nothing_is_kept_it_says_so(tiny_path: Path) -> None:
     with running_server(tiny_path, kv_reuse="off") as running, running.client() as client:
         assert client.get(_PATH).json() == {
             "reuse": "off",
+            "tiers": [],
             "runs": 0,
             "bytes": 0,
             "limit_bytes": 0,

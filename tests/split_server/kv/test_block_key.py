@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from split_server.kv.block_key import Namespaces
+from split_wire.tiers import TIERS
 
 DIGEST = bytes(range(16))
 
@@ -38,3 +39,20 @@ def test_a_principal_that_was_forgotten_comes_back_as_another_one() -> None:
     spaces.forget(lambda name: name == "ann")
     assert spaces.of("ann").name(16, DIGEST) != before["ann"]
     assert spaces.of("bob").name(16, DIGEST) == before["bob"]
+
+
+def test_a_block_has_another_name_in_each_tier_and_lies_in_the_same_space() -> None:
+    names = Namespaces("model").of("ann", "s")
+    found = {tier: names.in_tier(tier) for tier in TIERS}
+    named = [found[tier].name(16, DIGEST) for tier in TIERS]
+    assert len(set(named)) == 3
+    assert named[0] == names.name(16, DIGEST)
+    assert names.in_all_tiers(named[0]) == named
+    assert {each.space for each in found.values()} == {names.space}
+    assert found["int8"].in_tier("exact") == names
+
+
+def test_the_name_in_a_tier_depends_on_the_secret_and_not_on_the_exact_name_alone() -> None:
+    ann, bob = (Namespaces("model").of(who) for who in ("ann", "bob"))
+    exact = ann.name(16, DIGEST)
+    assert ann.in_all_tiers(exact)[1:] != bob.in_all_tiers(exact)[1:]

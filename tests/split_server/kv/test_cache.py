@@ -111,3 +111,66 @@ def test_releasing_a_cache_that_never_held_anything_is_harmless() -> None:
     cache = KVCache(BufferPool(1 << 20))
     cache.release()
     assert cache.length == 0
+
+
+def on_a_base(positions: int, shared: int) -> tuple[KVCache, KVCache]:
+    """A cache of so many positions of which the first lie in another one, and that one."""
+    base, cache = cache_of(shared), cache_of(positions)
+    cache.share(base, shared)
+    return cache, base
+
+
+def held(cache: KVCache, start: int, end: int) -> list[list[float]]:
+    return [cache.rows(layer, start, end).keys.flatten().tolist() for layer in range(2)]
+
+
+def test_what_several_caches_share_takes_no_space_in_them() -> None:
+    alone = cache_of(100).allocated_bytes
+    cache, base = on_a_base(100, 90)
+    assert cache.length == 100
+    assert cache.allocated_bytes < alone / 2
+    assert [*base.users] == [cache]
+    assert held(cache, 88, 92) == [[88, 89, 90, 91]] * 2
+
+
+def test_rows_behind_what_is_shared_are_appended_and_truncated_as_ever() -> None:
+    cache, _ = on_a_base(6, 4)
+    row = torch.full((1, 1, 1, 1), 50.0)
+    for layer in range(2):
+        keys, values = cache.append(layer, row, -row)
+        assert keys.flatten().tolist() == [0, 1, 2, 3, 4, 5, 50]
+        assert values.flatten().tolist()[-1] == -50
+    cache.grown_to(7)
+    cache.truncate(5)
+    assert held(cache, 0, 5) == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_truncating_into_what_is_shared_leaves_it_to_the_others() -> None:
+    cache, base = on_a_base(6, 4)
+    other = cache_of(5)
+    other.share(base, 4)
+    cache.truncate(2)
+    row = torch.full((1, 1, 1, 1), 70.0)
+    for layer in range(2):
+        cache.append(layer, row, row)
+    cache.grown_to(3)
+    assert held(cache, 0, 3) == [[0, 1, 70]] * 2
+    assert held(other, 0, 5) == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_a_cache_that_stops_sharing_holds_the_same_rows() -> None:
+    cache, base = on_a_base(6, 4)
+    cache.unshare()
+    assert not base.users
+    assert cache.shared == 0
+    for layer in cache.layers:
+        assert layer.keys.flatten().tolist() == [0, 1, 2, 3, 4, 5]
+        assert layer.values.flatten().tolist() == [0, -1, -2, -3, -4, -5]
+
+
+def test_a_released_cache_uses_nothing_of_another_any_more() -> None:
+    for end in (lambda cache: cache.release(), lambda cache: cache.truncate(0)):
+        cache, base = on_a_base(6, 4)
+        end(cache)
+        assert not base.users
+        assert cache.length == cache.shared == 0

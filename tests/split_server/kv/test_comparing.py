@@ -26,7 +26,7 @@ def cache() -> KVCache:
 
 
 def span(cache: KVCache) -> Span:
-    layers, _ = copied(cache, 0, LENGTH)
+    layers, *_ = copied(cache, 0, LENGTH)
     return Span(Run("ann", 0, LENGTH, b"", {}, layers, None), 0, LENGTH)
 
 

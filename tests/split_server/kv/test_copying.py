@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from split_server.kv.cache import KVCache
-from split_server.kv.copying import adopt, copied
+from split_server.kv.copying import adopt, copied, copied_bytes
 from split_server.kv.run import Run, spans_to
+from split_wire.tiers import Inexact, Tier
 
 HEADS, WIDTH, LAYERS = 2, 3, 3
 
@@ -23,13 +26,19 @@ def filled(length: int, dtype: torch.dtype = torch.float32) -> KVCache:
     return cache
 
 
-def kept(cache: KVCache, *cuts: int) -> Run:
+def kept(cache: KVCache, *cuts: int, tier: Tier = "exact") -> Run:
     """The last of the runs that end with each of ``cuts``."""
     parent, start = None, 0
     for end in cuts:
-        layers, done = copied(cache, start, end)
-        assert done is None
-        parent = Run("ann", start, end, bytes(16 * (end - start)), {}, layers, parent)
+        made = copied(cache, start, end, quantised=tier != "exact")
+        assert made.done is None
+        parent = Run("ann", start, end, bytes(16 * (end - start)), {}, made.layers, parent)
+        if tier != "exact":
+            parent = replace(
+                parent, tier=tier, scales=[*made.scales], expands_to=cache.layers[0].keys.dtype
+            )
+        tensors = parent.size - 16 * (end - start)
+        assert tensors == copied_bytes(cache, start, end, quantised=tier != "exact")
         start = end
     assert parent is not None
     return parent
@@ -76,5 +85,42 @@ def test_a_copy_that_fails_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(MemoryError):
         adopt(other, 32, spans_to(kept(cache, 64), 64), 64)
     assert [layer.get_seq_length() for layer in other.layers] == [32] * LAYERS
+    for layer, rows in zip(other.layers, before, strict=True):
+        assert torch.equal(layer.keys, rows[:, :, :32])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_whole_numbers_are_taken_in_near_the_rows_and_marked(dtype: torch.dtype) -> None:
+    cache, other = filled(300, dtype), KVCache()
+    exact, coded = kept(cache, 90), kept(cache, 100, 256, 300, tier="int8")
+    adopt(other, 0, spans_to(exact, 90), 90)
+    assert other.lineage.tier == "exact"
+    behind = [span for span in spans_to(coded, 290) if span.end > 90]
+    adopt(other, 90, behind, 320)
+    assert other.length == 290
+    assert other.lineage.inexact(290) == Inexact(200)
+    for mine, theirs in zip(other.layers, cache.layers, strict=True):
+        assert mine.keys.dtype == dtype
+        assert torch.equal(mine.keys[:, :, :90], theirs.keys[:, :, :90])
+        for one, right in ((mine.keys, theirs.keys), (mine.values, theirs.values)):
+            torch.testing.assert_close(one, right[:, :, :290], rtol=1e-2, atol=2e-2)
+    other.truncate(90)
+    assert other.lineage.tier == "exact"
+
+
+def test_whole_numbers_that_cannot_be_taken_in_leave_what_was_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cache, other = filled(64), filled(40)
+    before = [layer.keys.clone() for layer in other.layers]
+
+    def failing(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(other.layers[1], "reserve", failing)
+    with pytest.raises(MemoryError):
+        adopt(other, 32, spans_to(kept(cache, 64, tier="int8"), 64), 64)
+    assert [layer.get_seq_length() for layer in other.layers] == [32] * LAYERS
+    assert other.lineage.tier == "exact"
     for layer, rows in zip(other.layers, before, strict=True):
         assert torch.equal(layer.keys, rows[:, :, :32])

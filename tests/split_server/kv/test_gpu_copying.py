@@ -23,7 +23,7 @@ def filled(positions: int, layers: int = 3) -> KVCache:
 
 
 def run_of(cache: KVCache, start: int, end: int, parent: Run | None = None) -> Run:
-    layers, done = copied(cache, start, end)
+    layers, done, _ = copied(cache, start, end)
     return Run("me", start, end, bytes(16 * (end - start)), {}, layers, parent, copied=done)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from split_server.kv.block_key import GROUPS, PUBLIC, Namespaces
 from split_server.kv.group_names import GroupNames
+from split_wire.tiers import TIERS
 
 DIGEST = bytes(16)
 SPACES = Namespaces("model")
@@ -39,3 +40,15 @@ def test_another_group_other_members_or_another_model_have_other_names() -> None
     }
     found |= {SPACES.of(owner, "us").name(16, DIGEST) for owner in (GROUPS, PUBLIC, "ann")}
     assert len(found) == 15
+
+
+def test_members_name_what_they_share_alike_in_every_tier() -> None:
+    for tier in TIERS:
+        ann, bob = names("ann").in_tier(tier), names("bob", "salt").in_tier(tier)
+        assert ann.name(32, DIGEST) == bob.name(32, DIGEST)
+        assert ann.name(48, DIGEST) == SPACES.of("ann").in_tier(tier).name(48, DIGEST)
+        assert ann.part(32).tier == ann.part(48).tier == tier
+    both = names("ann")
+    for position in (32, 48):
+        found = {both.in_tier(tier).name(position, DIGEST) for tier in TIERS}
+        assert found < {*both.in_all_tiers(both.name(position, DIGEST))}

@@ -101,7 +101,7 @@ def test_files_of_another_version_or_key_are_left(place: Place) -> None:
     place.put("chat", 256)
     (path,) = place.files()
     whole = path.read_bytes()
-    for changed in (whole[:8] + b"\2\0" + whole[10:], whole[:28] + bytes(8) + whole[36:]):
+    for changed in (whole[:8] + b"\1\0" + whole[10:], whole[:32] + bytes(8) + whole[40:]):
         path.write_bytes(changed)
         place.start()
         assert place.found("chat", 256) == 0

@@ -197,3 +197,54 @@ def test_members_of_a_group_find_each_others_files_and_delete_their_own(place: P
     place.tier.forget(lambda owner: owner == "bob")
     place.settle()
     assert (len(place.files()), found("alice", 48)) == (0, False)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_whole_numbers_come_back_bit_for_bit_in_their_own_tier_alone(
+    place: Place, dtype: torch.dtype
+) -> None:
+    exact, names = place.names.of("alice"), place.names.of("alice").in_tier("int8")
+    made = runs(names, "t", 300, dtype)
+    for run in made:
+        assert place.pool.add(run)
+        place.tier.published(1, run)
+    asyncio.run(place.tier.flush())
+    place.start()
+    ends = [300, *range(288, 0, -16)]
+    asyncio.run(place.tier.bring([(at, exact.name(at, digest("t", at))) for at in ends]))
+    assert len(place.pool) == 0
+    asked = [(at, names.name(at, digest("t", at))) for at in ends]
+    asyncio.run(place.tier.bring(asked))
+    with place.pool.longest([name for _, name in asked]) as spans:
+        assert [(span.run.tier, span.run.dtype) for span in spans] == [("int8", dtype)] * 2
+        for span, right in zip(spans, made, strict=True):
+            mine, theirs = [*span.run.layers, *span.run.scales], [*right.layers, *right.scales]
+            assert all(map(torch.equal, mine, theirs))
+            assert span.run.size == right.size
+
+
+def test_the_tier_of_a_file_is_sealed_with_it(place: Place) -> None:
+    place.put("chat", 256)
+    (path,) = place.files()
+    whole = path.read_bytes()
+    for at, value in ((12, 1), (13, 1), (14, 1), (12, 9), (13, 9)):
+        path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+        place.start()
+        assert place.found("chat", 256) == 0
+        # It is not what was sealed, and it is gone.
+        assert not path.exists()
+
+
+def test_a_run_on_disk_that_is_better_than_what_it_follows_is_a_miss(place: Place) -> None:
+    exact = place.names.of("alice")
+    made = runs(exact, "chat", 512)
+    for run in made:
+        assert place.pool.add(run)
+        place.tier.published(1, run)
+    asyncio.run(place.tier.flush())
+    place.start()
+    # The same block in memory, of a worse tier, as a fault elsewhere might leave it.
+    worse = runs(exact, "chat", 256)
+    worse[0].tier = "int8"
+    assert place.pool.add(worse[0])
+    assert place.found("chat", 512) == 256

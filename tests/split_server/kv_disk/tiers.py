@@ -12,7 +12,8 @@ import torch
 
 from split_server.kv.block_key import BlockNames, Namespaces
 from split_server.kv.kept_runs import PoolLimits
-from split_server.kv.run import Run, Span, block_ends, new_slab, pieces
+from split_server.kv.quantise import parts_of, quantise
+from split_server.kv.run import Run, Span, block_ends, new_coded_slab, new_slab, pieces
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -45,19 +46,41 @@ def values(text: str, layer: int, start: int, end: int) -> torch.Tensor:
 
 
 def runs(
-    names: BlockNames, text: str, end: int, dtype: torch.dtype = torch.float32, **fields: Any
+    names: BlockNames,
+    text: str,
+    end: int,
+    dtype: torch.dtype = torch.float32,
+    **fields: Any,
 ) -> list[Run]:
-    """The runs of ``text`` up to ``end``."""
+    """The runs of ``text`` up to ``end``, of whole numbers where ``names`` are of that tier."""
     made: list[Run] = []
     for first, last in pieces(0, end):
-        layers = new_slab([(2, HEADS, last - first, WIDTH)] * LAYERS, dtype)
+        shapes = [(2, HEADS, last - first, WIDTH)] * LAYERS
+        layers = new_slab(shapes, dtype)
         for number, layer in enumerate(layers):
             layer.copy_(values(text, number, first, last))
+        kind: dict[str, Any] = {"tier": names.tier}
+        if names.tier == "int8":
+            codes, scales = new_coded_slab(shapes, first)
+            for layer, *coded in zip(layers, codes, scales, strict=True):
+                quantise(layer[0], layer[1], first, parts_of(*coded))
+            layers, kind = codes, {**kind, "scales": scales, "expands_to": dtype}
         digests = b"".join(digest(text, at) for at in range(first + 1, last + 1))
         named = {at: names.name(at, digest(text, at)) for at in block_ends(first, last)}
         parent, space = (made[-1] if made else None), names.space
         made.append(
-            Run(names.owner, first, last, digests, named, layers, parent, space=space, **fields)
+            Run(
+                names.owner,
+                first,
+                last,
+                digests,
+                named,
+                layers,
+                parent,
+                space=space,
+                **kind,
+                **fields,
+            )
         )
     return made
 

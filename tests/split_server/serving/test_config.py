@@ -75,3 +75,11 @@ def test_groups_are_named_with_their_members() -> None:
     assert _config(SPLIT_SERVER_KV_GROUPS=",".join(groups)).kv_groups == groups
     with pytest.raises(BadValue, match="--kv-groups: 'us=ann,bob' is not a group; write it like"):
         _config("--kv-groups", "us=ann,bob")
+
+
+def test_a_second_listener_has_an_address_and_a_port() -> None:
+    assert _config().ollama_listen is None
+    assert _config("--ollama-listen", "[::1]:11434").ollama_listen == "[::1]:11434"
+    for wrong in ("11434", "127.0.0.1", "127.0.0.1:99999", "http://127.0.0.1:1"):
+        with pytest.raises(BadValue, match=r"127\.0\.0\.1:11434"):
+            _config("--ollama-listen", wrong)

@@ -20,12 +20,18 @@ from split_server.serving.doorway import EVERY_ADDRESS, Doorway, door_limits, op
 from split_server.serving.greeting import contained, device_urls, greeting
 
 
-def _doorway(tmp_path: Path, **settings: Any) -> Doorway:
+def _doorway(tmp_path: Path, beside: str | None = None, **settings: Any) -> Doorway:
     return open_doorway(
         ServerConfig(state=tmp_path, **settings),
         lan=bool(settings.get("lan")),
+        beside=beside,
         addresses=lambda: ["192.168.1.7"],
     )
+
+
+def _second(doorway: Doorway) -> Doorway:
+    assert doorway.beside is not None
+    return doorway.beside
 
 
 def test_loopback_is_plain_and_open_to_this_machine(tmp_path: Path) -> None:
@@ -141,3 +147,50 @@ def test_a_balancer_is_an_ip_address() -> None:
     limits = door_limits(config)
     assert (limits.per_address, limits.strangers_per_address) == (32, 32)
     assert tuple(limits.balancers) == ("127.0.0.1",)
+
+
+def test_a_second_listener_on_loopback_is_plain_and_has_the_tokens_of_the_first(
+    tmp_path: Path,
+) -> None:
+    alone = _doorway(tmp_path, beside="127.0.0.1")
+    assert (alone.scheme, _second(alone).scheme, alone.policy.tokens) == ("http", "http", None)
+    doorway = _doorway(tmp_path, beside="127.0.0.1", lan=True)
+    assert (doorway.scheme, _second(doorway).scheme) == ("https", "http")
+    assert _second(doorway).policy is doorway.policy
+    assert doorway.policy.tokens is not None
+
+
+def test_a_second_listener_beyond_loopback_has_tls_and_both_ask_for_a_token(
+    tmp_path: Path,
+) -> None:
+    doorway = _doorway(tmp_path, beside="192.168.1.7")
+    second = _second(doorway)
+    assert (doorway.scheme, second.scheme) == ("http", "https")
+    assert doorway.policy.made
+    assert second.policy is doorway.policy
+    # Kept up to date for as long as it is used; devices pair over the first alone.
+    assert doorway.certificate is not None
+    assert doorway.pairing is None
+    with (
+        socket.create_server(("127.0.0.1", 0)) as first,
+        socket.create_server(("127.0.0.1", 0)) as other,
+    ):
+        lines = greeting(doorway, [first], [other])
+        port = other.getsockname()[1]
+    assert f"Ollama's API alone on https://127.0.0.1:{port}" in lines
+    assert lines[-1].startswith("listening on http://127.0.0.1:")
+
+
+def test_a_second_listener_that_lets_everybody_in_is_told_of(tmp_path: Path) -> None:
+    doorway = _doorway(tmp_path, beside="192.168.1.7", auth=False, tls="off")
+    assert doorway.policy.open_to_network
+    assert _second(doorway).exposed
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        text = "\n".join(greeting(doorway, [opened], [opened]))
+    assert "--no-auth lets everyone" in text
+    assert "without TLS everybody on the way can read" in text
+
+
+def test_tls_for_both_is_asked_for_in_words(tmp_path: Path) -> None:
+    doorway = _doorway(tmp_path, beside="127.0.0.1", tls="on")
+    assert (doorway.scheme, _second(doorway).scheme) == ("https", "https")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from split_server.checkpoint.folder import open_checkpoint
+from split_server.compat.responses.kept import KEPT_BYTES
+from split_server.compat.scoring.blocks import SCORE_BYTES
 from split_server.compat.text_process import TEXT_BYTES, process_bytes
 from split_server.memory import limit
 from split_server.memory.limit import Room
@@ -26,7 +28,7 @@ def test_what_texts_take_is_no_room_for_caches(
     with_texts, _ = plan_memory(config, checkpoint)
     without, _ = plan_memory(config, checkpoint, texts=False)
     assert (without.reserve, without.room().free) == (RESERVE, FREE)
-    assert with_texts.reserve == RESERVE + TEXT_BYTES
+    assert with_texts.reserve == RESERVE + TEXT_BYTES + KEPT_BYTES + SCORE_BYTES
     assert with_texts.room().free == FREE - process_bytes(tiny_path / "tokenizer.json")
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from split_server.security.access import ConflictingAccess
 from split_server.serving.config import ServerConfig
 from split_server.serving.doorway import open_doorway
-from split_server.serving.process import invited
+from split_server.serving.process import invited, ollama_address
 
 _IMPORTED = "import sys, split_server.serving.process; print('torch' in sys.modules)"
 
@@ -85,3 +86,23 @@ def test_lan_without_a_network_says_so_and_serves_this_machine(
 ) -> None:
     text, _ = _invited(monkeypatch, [], state=tmp_path)
     assert "join a network" in text
+
+
+def test_a_listener_of_a_text_api_needs_the_text_apis() -> None:
+    assert ollama_address(ServerConfig()) is None
+    address = ollama_address(ServerConfig(ollama_listen="[::1]:11434"))
+    assert address is not None
+    assert (address.host, address.port) == ("::1", 11434)
+    with pytest.raises(ConflictingAccess, match="--no-compat"):
+        ollama_address(ServerConfig(ollama_listen="127.0.0.1:11434", compat=False))
+
+
+def test_a_port_in_use_is_told_with_the_setting_that_names_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        arguments = ("serve", "--port", "0", "--model", "./missing", "--ollama-listen", place)
+        done = subprocess.run(
+            [sys.executable, "-c", _REFUSED, *arguments], capture_output=True, text=True
+        )
+    assert "[cannot_listen]" in done.stderr
+    assert "choose another --ollama-listen" in done.stderr

@@ -23,7 +23,8 @@ COUNT = 6
 
 def audited(share: float = 1.0, bound: float = 1e-4, **options: Any) -> Reuse:
     pool = RunPool(PoolLimits())
-    audit = Audit(pool, share, bound, draw=lambda: 0.5)
+    bounds = {"exact": bound, "int8": 0.1}
+    audit = Audit(pool, share, bounds, draw=lambda: 0.5)
     return Reuse(pool, Namespaces("of the test"), audit=audit, **options)
 
 

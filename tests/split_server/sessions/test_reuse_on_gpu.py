@@ -42,7 +42,7 @@ async def keeping(
 
     backbone = load_backbone(read_checkpoint(path, path.name), dtype, "cuda")
     pool = RunPool(PoolLimits())
-    audit = Audit(pool, share, 1e-4) if share else None
+    audit = Audit(pool, share, {"exact": 1e-4, "int8": 0.1}) if share else None
     reuse = Reuse(pool, Namespaces("of the test"), device=backbone.device, audit=audit)
     runner = ModelRunner(backbone, forward=GpuForward(backbone))
     async with serving(path, backbone=backbone, runner=runner, reuse=reuse) as service:

@@ -151,7 +151,7 @@ export class EngineClient {
 
   /**
    * A message is being written to a chat without noise: its session is opened meanwhile.
-   * @param {string} chat @param {'exact' | 'off'} [cache] @returns {Promise<void>}
+   * @param {string} chat @param {'exact' | 'int8' | 'off'} [cache] @returns {Promise<void>}
    */
   expect(chat, cache) {
     return this._call('expect', { chat, cache });

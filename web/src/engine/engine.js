@@ -204,7 +204,7 @@ export class Engine {
 
   /**
    * A message is being written to this chat, which has no noise: its session is opened meanwhile, unless it had one.
-   * @param {{chat: string, cache?: 'exact' | 'off'}} which
+   * @param {{chat: string, cache?: 'exact' | 'int8' | 'off'}} which
    */
   async expect({ chat, cache }) {
     const { model } = this._slot;

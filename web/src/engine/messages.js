@@ -46,7 +46,7 @@
  * @property {string} [expected] what the reply may be, but for differences: the guesses go by it first
  * @property {'chat' | 'server'} [draftMemory] what the guesses go by besides the chat itself; chat: its other replies;
  *   server: also those of other chats with this server that were made so
- * @property {'exact' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended
+ * @property {'exact' | 'int8' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended
  * @property {import('../../types/gatelink.d.ts').Form | null} [form] what the reply has to be; null: it is free
  * @property {NoiseWish | null} [noise] null: rows are sent as they are
  */
@@ -71,6 +71,7 @@
  * @property {number} promptTokens
  * @property {number} promptSent tokens of the prompt that travelled; the others were cached
  * @property {number} promptRestored of those that were cached, the ones that the server had kept of other sessions
+ * @property {number} [promptApproximate] of those that were cached, the ones that are not exact, where there are some
  * @property {string} seed decimal
  * @property {string | null} adapter
  * @property {number} roundTrips steps that the reply took

@@ -33,7 +33,7 @@ export class Asked {
 /**
  * Asks for a session.
  * @param {string} manifest digest @param {DType | null} dtype null: the server's own
- * @param {{cacheSalt: string | null, cache: 'exact' | 'off'}} keeping
+ * @param {{cacheSalt: string | null, cache: import('./steps/tiers.js').Cache}} keeping
  * @param {PrefixChain | null} chain of rows that it may begin with
  */
 export function openFrame(manifest, dtype, keeping, chain) {

@@ -17,6 +17,7 @@ import { RESTORE } from './probe.js';
 import { stepFrame } from './steps/frame.js';
 import { ROWS, returned } from './steps/returned.js';
 import { checkReturned, checkedRows } from './steps/check.js';
+import { inexactWithin } from './steps/tiers.js';
 import { Tensor } from './tensor.js';
 import { MOST_UNDER_WAY, UnderWay } from './steps/under_way.js';
 
@@ -34,7 +35,7 @@ export class ClientProtocol {
    * @param {number} hiddenSize
    * @param {string} manifest digest of the manifest whose ends the device holds
    * @param {DType | null} [dtype] asked of the server; null: its own
-   * @param {{cacheSalt?: string | null, cache?: 'exact' | 'off'}} [keeping] goes with every `open`
+   * @param {{cacheSalt?: string | null, cache?: import('./steps/tiers.js').Cache}} [keeping] goes with every `open`
    */
   constructor(hiddenSize, manifest, dtype = null, { cacheSalt = null, cache = 'exact' } = {}) {
     this._hiddenSize = hiddenSize;
@@ -277,7 +278,8 @@ export class ClientProtocol {
     const steps = this._underWay.settle(sent);
     this._nextStep += steps;
     const { cached, computeUs, queueUs } = message;
-    return { type: 'completed', hidden, cached, computeUs, queueUs, attention, steps };
+    const inexact = inexactWithin(message.tiers, cached, cached);
+    return { type: 'completed', hidden, cached, computeUs, queueUs, attention, steps, ...(inexact && { inexact }) };
   }
 
   /** @param {Failure} message @returns {Event} */

@@ -31,6 +31,15 @@ export class MalformedMessage extends WireError {
   }
 }
 
+/** What a device asks for of the cache, and there is none of that kind. */
+export class UnknownCache extends WireError {
+  /** @param {string} asked */
+  constructor(asked) {
+    const what = `'cache' may be 'exact', 'int8' or 'off', and not '${asked.slice(0, 40)}'`;
+    super('unknown_cache', `${what}; leave it out for exact`);
+  }
+}
+
 export class UnknownMessage extends WireError {
   /** @param {string} kind */
   constructor(kind) {

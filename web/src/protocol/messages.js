@@ -25,7 +25,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {Probe | null} probe the prefixes that the session may begin with, in `dtype`
  * @property {string | null} cacheSalt what is kept of this device's sessions is found only by those that send
  *   the same
- * @property {'exact' | 'off'} cache off: nothing is kept or found
+ * @property {import('./steps/tiers.js').Cache} cache the worst tier that is kept and found; off: none
  * @property {string | null} cacheGroup a group of principals that share the first `shareUntil` positions
  * @property {number} shareUntil
  */
@@ -44,6 +44,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} cached positions of the probe that are held already
  * @property {Uint8Array} prefix their chained digest
  * @property {number} interactiveRows with so many rows a step still is interactive
+ * @property {import('./steps/tiers.js').Tiers} tiers which of the positions held are not exact
  */
 /**
  * @typedef {object} Restore have a session hold as much of `probe` as the server has
@@ -61,6 +62,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {number} known
  * @property {number} cached positions that the session holds
  * @property {Uint8Array} prefix their chained digest
+ * @property {import('./steps/tiers.js').Tiers} tiers which of those positions are not exact
  */
 /**
  * @typedef {object} Step keep `start` cached positions, append `embeddings` [n, H]
@@ -86,6 +88,7 @@ export const CONTENT_TYPE = 'application/vnd.gatelink.split.v1';
  * @property {Uint8Array} prefix chained digest of the positions held; empty: the server does not say
  * @property {AttentionRows | null} attention
  * @property {number} reused rows that were sent in vain: the server had computed them before
+ * @property {import('./steps/tiers.js').Tiers} tiers which of the positions held are not exact
  */
 /** keep false: the server deletes what it keeps of it. @typedef {{type: 'close', session: string, keep: boolean}} Close */
 /** @typedef {{type: 'closed', session: string}} Closed */
@@ -149,8 +152,9 @@ export function headerOf(message, fields) {
   return header;
 }
 
-/** An empty list and empty bytes are noted as ''. @param {unknown} value @param {unknown} missing */
+/** What is empty is noted as ''. @param {unknown} value @param {unknown} missing */
 function isDefault(value, missing) {
   if (Array.isArray(value) || value instanceof Uint8Array) return missing === '' && value.length === 0;
+  if (typeof value === 'object' && value !== null) return missing === '' && Object.keys(value).length === 0;
   return value === missing;
 }

@@ -14,6 +14,7 @@ import { VERSION } from './messages.js';
 import { probeField } from './probe.js';
 import { INTERACTIVE_ROWS, rowsAsked } from './steps/returned.js';
 import { wireDtype } from './tensor.js';
+import { cacheAsked, tiersField } from './steps/tiers.js';
 
 /** @typedef {import('./frame.js').Frame} Frame */
 /** @typedef {import('./messages.js').ClientMessage} ClientMessage */
@@ -93,8 +94,6 @@ function parseOpen(fields) {
   const version = versionOf(fields);
   const manifest = fields.optionalText('manifest');
   const dtype = fields.optionalText('dtype');
-  const cache = fields.optionalText('cache') ?? 'exact';
-  if (cache !== 'exact' && cache !== 'off') throw new MalformedMessage("'cache' must be 'exact' or 'off'");
   return {
     type: 'open',
     manifest,
@@ -103,7 +102,7 @@ function parseOpen(fields) {
     capabilities: fields.texts('capabilities'),
     probe: probeField(fields),
     cacheSalt: fields.optionalText('cache_salt'),
-    cache,
+    cache: cacheAsked(fields.optionalText('cache')),
     cacheGroup: fields.optionalText('cache_group'),
     shareUntil: fields.optionalCount('share_until'),
   };
@@ -126,6 +125,7 @@ function parseRestored(fields) {
     known: fields.count('known'),
     cached: fields.count('cached'),
     prefix: fields.digest('prefix', DIGEST_BYTES),
+    tiers: tiersField(fields.raw('tiers')),
   };
 }
 
@@ -146,6 +146,7 @@ function parseOpened(fields) {
     cached: fields.optionalCount('cached'),
     prefix: fields.optionalDigest('prefix', DIGEST_BYTES),
     interactiveRows: interactiveOf(fields),
+    tiers: tiersField(fields.raw('tiers')),
   };
 }
 
@@ -186,6 +187,7 @@ function parseResult(fields, frame) {
     prefix: fields.optionalDigest('prefix', DIGEST_BYTES),
     attention: rowsField(fields.raw('attention'), frame.tensors),
     reused: fields.optionalCount('reused'),
+    tiers: tiersField(fields.raw('tiers')),
   };
 }
 

@@ -34,9 +34,10 @@ import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
 /**
  * `hidden`: the final-norm states of the rows asked for, float32 [rows * H]. Times in microseconds;
  * `exchangeUs` is the whole wait for the server, compute and queue included. `attention`: what the last
- * row attends to, float32 [layers, positions], where it was asked for.
+ * row attends to, float32 [layers, positions], where it was asked for; `inexact`: how many of the last positions stand
+ * on rows that are not exact, where there are some.
  * @typedef {{hidden: Float32Array, computeUs: number, queueUs: number, exchangeUs: number,
- *   attention?: Float32Array | null}} StepOutput
+ *   attention?: Float32Array | null, inexact?: number}} StepOutput
  */
 
 /** @param {Backend} backend whose session is open */

@@ -107,8 +107,8 @@ export class Prefill {
     const event = await this._asking.answer(flight);
     if (event.type === 'deferred') return;
     if (event.type !== 'completed') throw this._asking.untrue('the answer to a step is not its result');
-    const { hidden, computeUs, queueUs, attention } = event;
-    const output = { hidden, computeUs, queueUs, exchangeUs: this._exchangeUs(), attention };
+    const { hidden, computeUs, queueUs, attention, inexact = 0 } = event;
+    const output = { hidden, computeUs, queueUs, exchangeUs: this._exchangeUs(), attention, ...(inexact && { inexact }) };
     for (let early = 1; early < event.steps; early++) this._answered(plans, { ...NOTHING });
     const plan = plans[this._next];
     if (plan && this._alone) this._window.told(plan.stop - plan.start, output);

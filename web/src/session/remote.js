@@ -34,7 +34,7 @@ export class RemoteBackend {
    * @param {DType | null} [options.dtype] null: the server's own
    * @param {DType | null} [options.usualDtype] what the server is likely to choose
    * @param {string | null} [options.cacheSalt] see docs/protocol.md, `open`
-   * @param {'exact' | 'off'} [options.cache]
+   * @param {'exact' | 'int8' | 'off'} [options.cache]
    * @param {number} [options.maxContext] positions that the model was made for
    * @param {number} [options.busyPatience] seconds to wait for a server that is full, and five times as long
    *   for one whose sessions are all in use

@@ -49,7 +49,10 @@ export class Sequence {
      * @type {string | null}
      */
     this.adapter = null;
-    /** What this sequence cost so far. */
+    /**
+     * What this sequence cost so far; `exact`: how many of the first positions are exact, where not all of them are.
+     * @type {{steps: number, rowsSent: number, rowsReused: number, rowsRestored: number, resends: number, exact?: number}}
+     */
     this.counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
     /** Where caches ended that were given up. */
     this.trail = new Trail();
@@ -235,6 +238,8 @@ export class Sequence {
       this._belief.answered();
       this.counters.steps += 1;
       this.counters.rowsSent += stop - start;
+      if (output.inexact) this.counters.exact = stop - output.inexact;
+      else delete this.counters.exact;
     };
     const options = { adapter: this.adapter, signal, answered };
     try {

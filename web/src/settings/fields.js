@@ -66,7 +66,7 @@ export const CHECKS = {
   noise: orNull(isNoise),
   transport: oneOf('auto', 'websocket', 'http'),
   enter: oneOf('auto', 'sends', 'breaks'),
-  server_cache: oneOf('exact', 'off'),
+  server_cache: oneOf('exact', 'int8', 'off'),
   drafts: oneOf('auto', 'off'),
   draft_memory: oneOf('chat', 'server'),
 };

@@ -26,7 +26,7 @@ export interface Settings {
   /** What Enter does in the message field; auto: it sends, and from a touch keyboard begins a new line. */
   enter: 'auto' | 'sends' | 'breaks';
   /** Whether the server keeps what it computed of a chat once its session has ended. */
-  server_cache: 'exact' | 'off';
+  server_cache: 'exact' | 'int8' | 'off';
   /** Whether the server is sent guesses at what follows, where that saves time. */
   drafts: 'auto' | 'off';
   /** What guesses go by besides the chat itself: its own replies, or those of all chats with this server. */

@@ -125,7 +125,7 @@ export class Peer {
       type: 'opened', session, manifest: this.manifest, dtype: message.dtype ?? this.dtype,
       maxRows: this.maxRows, maxContext: this.maxContext, version: 1, capabilities: this._announced(),
       layers: this.layers, heads: this.layers, cached, prefix: held.chain.at(cached),
-      interactiveRows: this.interactiveRows,
+      interactiveRows: this.interactiveRows, tiers: {},
     });
   }
 
@@ -149,7 +149,8 @@ export class Peer {
     if (!Buffer.from(held.chain.at(start)).equals(prefix)) return fail('prefix_mismatch', {});
     const cached = this._found(held, probe, start);
     const { known } = probe;
-    return encodeServerMessage({ type: 'restored', session, start, known, cached, prefix: held.chain.at(cached) });
+    const there = held.chain.at(cached);
+    return encodeServerMessage({ type: 'restored', session, start, known, cached, prefix: there, tiers: {} });
   }
 
   /** Takes in the longest of what was asked for. @param {Held} held @param {any} probe @param {number} start */
@@ -193,7 +194,7 @@ export class Peer {
     held.reply = encodeServerMessage({
       type: 'result', session: step.session, step: step.step, cached: held.rows.length, hidden,
       computeUs: 2000, queueUs: 500, prefix: digests[digests.length - 1], attention,
-      reused: 0,
+      reused: 0, tiers: {},
     });
     return held.reply;
   }

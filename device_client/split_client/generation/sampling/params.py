@@ -18,7 +18,8 @@ class SamplingParams:
 
     ``temperature`` 0 is greedy; ``top_k`` 0, ``top_p`` 1 and ``min_p`` 0 are off. Penalties and
     ``logit_bias`` also apply to greedy choices. ``seed`` None asks for a random one. ``banned``
-    token ids, any number of them, are never chosen.
+    token ids, any number of them, are never chosen. ``repetition_range``: the last tokens that the
+    repetition penalty looks at, 0 for all.
     """
 
     temperature: float = 0.0
@@ -31,6 +32,7 @@ class SamplingParams:
     seed: int | None = None
     logit_bias: Mapping[int, float] = field(default_factory=dict, hash=False)
     banned: frozenset[int] = frozenset()
+    repetition_range: int = 0
 
     def __post_init__(self) -> None:
         self._real("temperature", 0.0 <= _number(self.temperature) <= 100.0, "in 0..100, 0: greedy")
@@ -42,6 +44,7 @@ class SamplingParams:
         )
         for name in ("presence_penalty", "frequency_penalty"):
             self._real(name, abs(_number(getattr(self, name))) <= 2.0, "in -2..2")
+        self._whole("repetition_range", "a whole number, 0: all", at_most=2**31 - 1)
         if self.seed is not None:
             self._whole("seed", "a whole number in 0..2^64-1, or none", at_most=_SEEDS - 1)
         self._check_bias()

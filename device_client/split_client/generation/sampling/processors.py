@@ -1,7 +1,8 @@
 """Logit bias and penalties: changes of the logits of a few tokens, before any filter.
 
 In this order, in float64: bias is added; the repetition penalty (Keskar et al. 2019; the form of
-Hugging Face) divides positive and multiplies negative logits of every token of prompt or reply;
+Hugging Face) divides positive and multiplies negative logits of every token of prompt or reply, or
+of the last so many of both;
 presence and frequency penalties (OpenAI) are subtracted for tokens of the reply, the first once,
 the second for each time that the token occurred there; forbidden tokens get -inf.
 """
@@ -18,8 +19,8 @@ from split_client.generation.sampling.params import SamplingParams
 class Affected(NamedTuple):
     """Tokens whose logits change: ``ids`` rising [n]; the others are [n] and say why.
 
-    ``seen``: occurs in prompt or reply. ``counts``: times in the reply. ``bias``: to be added.
-    ``forbidden``: may not be chosen; None: all may.
+    ``seen``: occurs in what the repetition penalty looks at. ``counts``: times in the reply.
+    ``bias``: to be added. ``forbidden``: may not be chosen; None: all may.
     """
 
     ids: NDArray[np.int64]
@@ -45,6 +46,7 @@ def affected_tokens(
     repeating = params.repetition_penalty != 1.0
     reply = _ids(generated if counting or repeating else ())
     context = np.concatenate([_ids(prompt), reply]) if repeating else _ids(())
+    context = context[-params.repetition_range :] if params.repetition_range else context
     bias_ids = _ids(tuple(params.logit_bias))
     touched = [context, reply, bias_ids]
     ids = np.unique(np.concatenate(touched if forbidden is None else [*touched, forbidden]))

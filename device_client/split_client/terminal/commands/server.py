@@ -84,7 +84,7 @@ class Server:
         if self.client.server_cache == "off":
             return [NOT_KEPT]
         try:
-            return kept_lines(self.client.server_keeps())
+            return kept_lines(self.client.server_keeps(), self.client.server_cache)
         # The rest of the panel is as true without the answer.
         except (ClientError, SplitError) as error:
             return [*kept_lines(None), one_line(f"It was asked just now: {error}", 300)]

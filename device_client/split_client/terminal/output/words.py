@@ -73,6 +73,15 @@ def fewer_drafts_line(wanted: Drafts, most: int) -> str | None:
     return f"drafts have {most} tokens at most, not {wanted}: this server's steps hold no more"
 
 
+def _prompt_words(stats: ReplyStats) -> list[str]:
+    """What of a prompt was there: with a sign before it where that is not what computing gives."""
+    inexact, restored = stats.prompt_tiers.total, stats.prompt_restored
+    of = f"of {stats.prompt_tokens:,} prompt tokens"
+    if restored:
+        return [f"{'≈' if inexact else ''}{restored:,} {of} restored"]
+    return [f"≈{inexact:,} {of} held"] if inexact else []
+
+
 def status_line(reply: Reply, max_tokens: int) -> str:
     """The costs of a reply of at most ``max_tokens``, on one line."""
     stats = reply.stats
@@ -80,8 +89,7 @@ def status_line(reply: Reply, max_tokens: int) -> str:
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
     parts.append(counted(stats.tokens, "token") + ahead_words(stats))
-    if stats.prompt_restored:
-        parts.append(f"{stats.prompt_restored:,} of {stats.prompt_tokens:,} prompt tokens restored")
+    parts += _prompt_words(stats)
     parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
     if reply.finish_reason == "length":
         parts.append(cut_line(max_tokens))

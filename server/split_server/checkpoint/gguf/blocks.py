@@ -19,6 +19,12 @@ from split_server.errors import MalformedCheckpoint
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 _NIBBLES = np.array([[0], [4]], np.uint8)
+_PAIRS = np.array([[0], [2], [4], [6]], np.uint8)
+_TWOS = np.arange(0, 16, 2, dtype=np.uint16)
+# The steps of "non-linear" types (ggml-common.h, kvalues_iq4nl).
+_UNEVEN = np.array(
+    [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,44 @@ def _q6_k(blocks: Bytes) -> Floats:
     return (scales[:, :, None] * (bits.astype(np.float32) - 32)).reshape(-1, 256)
 
 
+def _q2_k(blocks: Bytes) -> Floats:
+    steps = (blocks[:, 16:80].reshape(-1, 2, 1, 32) >> _PAIRS) & np.uint8(3)
+    scales = _half(blocks, 80) * (blocks[:, :16] & 15).astype(np.float32)
+    least = _half(blocks, 82) * (blocks[:, :16] >> 4).astype(np.float32)
+    values = steps.reshape(-1, 16, 16).astype(np.float32)
+    return (scales[:, :, None] * values - least[:, :, None]).reshape(-1, 256)
+
+
+def _q3_k(blocks: Bytes) -> Floats:
+    low = (blocks[:, 32:96].reshape(-1, 2, 1, 32) >> _PAIRS) & np.uint8(3)
+    places = np.arange(8, dtype=np.uint8)[:, None]
+    # A bit that is not set takes 4 away.
+    high = 1 ^ ((blocks[:, None, :32] >> places) & 1)
+    steps = low.reshape(-1, 16, 16).astype(np.int8) - 4 * high.reshape(-1, 16, 16).astype(np.int8)
+    scale = _low_bits(blocks[:, 96:104]) | (_two_bits(blocks[:, 104:108]) << np.uint8(4))
+    scales = _half(blocks, 108) * (scale.astype(np.int8) - 32).astype(np.float32)
+    return (scales[:, :, None] * steps.astype(np.float32)).reshape(-1, 256)
+
+
+def _two_bits(packed: Bytes) -> Bytes:
+    """Pairs of bits of a run of bytes: the lowest of all of them, then the next."""
+    return ((packed[:, None, :] >> _PAIRS) & np.uint8(3)).reshape(len(packed), -1)
+
+
+def _iq4_nl(blocks: Bytes) -> Floats:
+    return _half(blocks, 0) * _UNEVEN[_low_bits(blocks[:, 2:])]
+
+
+def _iq4_xs(blocks: Bytes) -> Floats:
+    low = ((blocks[:, 4:8, None] >> _NIBBLES[:, 0]) & np.uint8(15)).reshape(-1, 8)
+    high = np.ascontiguousarray(blocks[:, 2:4]).view(np.uint16) >> _TWOS
+    scale = low | ((high & 3).astype(np.uint8) << np.uint8(4))
+    scales = _half(blocks, 0) * (scale.astype(np.int8) - 32).astype(np.float32)
+    runs = (blocks[:, 8:].reshape(-1, 8, 1, 16) >> _NIBBLES) & np.uint8(15)
+    values: Floats = scales[:, :, None] * _UNEVEN[runs.reshape(-1, 8, 32)]
+    return values.reshape(-1, 256)
+
+
 Q8_0 = 8
 # By ggml's number of the type.
 BLOCKS = {
@@ -131,8 +175,12 @@ BLOCKS = {
     6: Block("Q5_0", 32, 22, _q5_0),
     7: Block("Q5_1", 32, 24, _q5_1),
     Q8_0: Block("Q8_0", 32, 34, _q8_0),
+    10: Block("Q2_K", 256, 84, _q2_k),
+    11: Block("Q3_K", 256, 110, _q3_k),
     12: Block("Q4_K", 256, 144, _q4_k),
     13: Block("Q5_K", 256, 176, _q5_k),
     14: Block("Q6_K", 256, 210, _q6_k),
+    20: Block("IQ4_NL", 32, 18, _iq4_nl),
+    23: Block("IQ4_XS", 256, 136, _iq4_xs),
     30: Block("BF16", 1, 2, _bfloat16),
 }

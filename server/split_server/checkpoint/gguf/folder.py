@@ -6,15 +6,19 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from split_server.checkpoint.families import EMBEDDING
+from split_server.checkpoint.gguf.blocks import BLOCKS
+from split_server.checkpoint.gguf.bounds import largest_key_or_value
 from split_server.checkpoint.gguf.config import generation_config, model_config
-from split_server.checkpoint.gguf.index import Index, read_index
+from split_server.checkpoint.gguf.index import Index, Place, read_index
+from split_server.checkpoint.gguf.middle import MIDDLE_FILE, TABLES, middle_size, write_middle
 from split_server.checkpoint.gguf.names import NAMES, renamed
 from split_server.checkpoint.gguf.packed import packed_size, write_packed
+from split_server.checkpoint.gguf.shapes import check_shapes
 from split_server.checkpoint.gguf.source import Source
 from split_server.checkpoint.gguf.tokenizer import tokenizer_document
 from split_server.checkpoint.gguf.values import Metadata
@@ -23,6 +27,8 @@ from split_server.checkpoint.gguf.weights import weights_size, write_weights
 from split_server.errors import MalformedCheckpoint, NoSpaceForCheckpoint
 
 _TABLE = "token_embd.weight"
+# What is known of a middle that is a GGUF.
+SPLIT_FILE = "split.json"
 # Of the texts beside the weights.
 _SPARE_BYTES = 64 << 20
 
@@ -35,25 +41,92 @@ def write_folder(source: Source, target: Path, digest: str, dtype: str) -> None:
     """
     index = read_index(source)
     texts, config, new_names = _described(source, index, digest, dtype)
-    target.parent.mkdir(parents=True, exist_ok=True)
     size = weights_size(index.tensors, dtype) + packed_size(index.tensors, new_names, dtype)
+
+    def fill(made: Path) -> None:
+        _write_texts(made, texts)
+        _write_tensors(made, source, index.tensors, new_names, config, dtype)
+
+    _write(source, target, size, fill)
+
+
+def write_split_folder(source: Source, target: Path, digest: str, dtype: str) -> None:
+    """:func:`write_folder` with the ends alone as safetensors; the middle is a GGUF beside them.
+
+    ``dtype``: of the ends, ``auto`` for float32 where the file has that and bfloat16 elsewhere.
+    Raises what that raises.
+    """
+    index = read_index(source)
+    dtype = _dtype_of_ends(index) if dtype == "auto" else dtype
+    texts, config, new_names = _described(source, index, digest, dtype)
+    check_shapes(index.tensors, config)
+    config["max_position_embeddings"] = longest_context(config)
+    texts["config.json"] = json.dumps(config)
+    ends = {name: index.tensors[name] for name in TABLES if name in index.tensors}
+    size = weights_size(ends, dtype) + packed_size(ends, new_names, dtype) + middle_size(index)
+
+    def fill(made: Path) -> None:
+        bound = largest_key_or_value(source, index, config)
+        _write_texts(made, {**texts, SPLIT_FILE: json.dumps({"largest_key_or_value": bound})})
+        _write_tensors(made, source, ends, new_names, config, dtype)
+        with (made / MIDDLE_FILE).open("wb") as file:
+            write_middle(file, source, index, config)
+            file.flush()
+            os.fsync(file.fileno())
+
+    _write(source, target, size, fill)
+
+
+def longest_context(config: Mapping[str, Any]) -> int:
+    """Positions up to which llama.cpp gives what the model is, and can be cut back exactly.
+
+    It leaves out the windows of some families; of others it gives the cells of positions that have
+    left one to the next session (llama_kv_cache::find_slot).
+    """
+    longest: int = config["max_position_embeddings"]
+    window = config.get("sliding_window")
+    return longest if window is None else max(min(longest, int(window) - 1), 1)
+
+
+def _write(source: Source, target: Path, size: int, fill: Callable[[Path], None]) -> None:
+    """Make ``target`` by ``fill``, which takes ``size`` bytes of disk, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     _check_space(target.parent, size, source.name)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        for name, text in texts.items():
-            (made / name).write_text(text, "utf-8")
-        names = NAMES[config["model_type"]]
-        with (made / "model.safetensors").open("wb") as file:
-            write_weights(file, source, index.tensors, new_names, names, config, dtype)
-            file.flush()
-            os.fsync(file.fileno())
-        write_packed(made, source, index.tensors, new_names)
+        fill(made)
         source.check_unchanged()
         made.chmod(0o755)
         made.rename(target)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
+
+
+def _write_texts(made: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        (made / name).write_text(text, "utf-8")
+
+
+def _write_tensors(
+    made: Path,
+    source: Source,
+    places: Mapping[str, Place],
+    new_names: Mapping[str, str],
+    config: Mapping[str, Any],
+    dtype: str,
+) -> None:
+    names = NAMES[config["model_type"]]
+    with (made / "model.safetensors").open("wb") as file:
+        write_weights(file, source, places, new_names, names, config, dtype)
+        file.flush()
+        os.fsync(file.fileno())
+    write_packed(made, source, places, new_names)
+
+
+def _dtype_of_ends(index: Index) -> str:
+    table = index.tensors.get(_TABLE)
+    return "float32" if table is not None and BLOCKS[table.kind].name == "F32" else "bfloat16"
 
 
 def _described(

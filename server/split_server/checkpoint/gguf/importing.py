@@ -24,25 +24,28 @@ _CODES: dict[str, type[ServerError]] = {
 }
 
 
-def imported_folder(file: Path, folder: Path | None = None, dtype: str = "bfloat16") -> Path:
+def imported_folder(
+    file: Path, folder: Path | None = None, dtype: str = "bfloat16", *, split: bool = False
+) -> Path:
     """The folder made of the GGUF ``file``: ``folder``, which must not exist, or (None) the one in
-    the cache, which is made now if it is not there. ``dtype``: ``bfloat16`` or ``float32``.
+    the cache, which is made now if it is not there. ``dtype``: ``bfloat16`` or ``float32``;
+    ``split``: the middle stays a GGUF, and the ends may be ``auto``, as in the file.
 
     Raises CheckpointNotFound, MalformedCheckpoint, UnsupportedFamily, NoSpaceForCheckpoint.
     """
     if folder is None:
         cache = platformdirs.user_cache_path("gatelink", appauthor=False) / "gguf"
-        return _made(file, f"{cache}/", dtype)
+        return _made(file, f"{cache}/", dtype, split=split)
     if folder.exists():
         raise CheckpointNotFound(f"{folder} exists; name a folder that does not")
-    return _made(file, str(folder), dtype)
+    return _made(file, str(folder), dtype, split=split)
 
 
-def _made(file: Path, folder: str, dtype: str) -> Path:
+def _made(file: Path, folder: str, dtype: str, *, split: bool) -> Path:
     # What strangers wrote is read by a process that has limits of its own.
     command = [sys.executable, "-P", "-m", "split_server.checkpoint.gguf.worker"]
     done = subprocess.run(  # noqa: S603 - our own interpreter and module
-        [*command, str(file), folder, dtype],
+        [*command, str(file), folder, dtype, "split" if split else "whole"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,8 +1,9 @@
 """The process that makes a folder of a GGUF, within limits of processor time and memory.
 
-``python -m split_server.checkpoint.gguf.worker FILE FOLDER DTYPE``: one JSON object on standard
-output, with the ``folder``, or with the ``code`` and ``message`` of an error. ``FOLDER`` ends in a
-slash when the folder is to be made inside it, named after the file's SHA-256.
+``python -m split_server.checkpoint.gguf.worker FILE FOLDER DTYPE FORM``: one JSON object on
+standard output, with the ``folder``, or the ``code`` and ``message`` of an error. ``FOLDER`` ends
+in a slash when the folder is to be made inside it, named after the file's SHA-256; ``FORM``:
+``whole``, or ``split`` for one whose middle stays a GGUF.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 from split_files import take_lock
-from split_server.checkpoint.gguf.folder import write_folder
+from split_server.checkpoint.gguf.folder import write_folder, write_split_folder
 from split_server.checkpoint.gguf.source import Source
 from split_server.errors import CheckpointNotFound, MalformedCheckpoint, ServerError
 
@@ -23,9 +24,9 @@ _SECONDS, _BYTES_PER_SECOND = 60, 4 << 20
 
 
 def main() -> None:
-    file, folder, dtype = sys.argv[1:]
+    file, folder, dtype, form = sys.argv[1:]
     try:
-        answer = {"folder": str(_made(Path(file), folder, dtype))}
+        answer = {"folder": str(_made(Path(file), folder, dtype, form))}
     except ServerError as error:
         answer = {"code": error.code, "message": str(error)}
     except MemoryError:
@@ -36,11 +37,12 @@ def main() -> None:
     sys.stdout.write(json.dumps(answer))
 
 
-def _made(file: Path, folder: str, dtype: str) -> Path:
+def _made(file: Path, folder: str, dtype: str, form: str) -> Path:
     with Source(file) as source:
         _limit(source.size)
         digest = source.digest()
-        target = Path(folder) / f"{digest}-{dtype}" if folder.endswith("/") else Path(folder)
+        name = f"{digest}-{dtype}" if form == "whole" else f"{digest}-{dtype}-{form}"
+        target = Path(folder) / name if folder.endswith("/") else Path(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         # Two servers that start at once make one folder.
         with take_lock(target.with_name(f"{target.name}.lock")):
@@ -48,7 +50,8 @@ def _made(file: Path, folder: str, dtype: str) -> Path:
             for left in target.parent.glob(f".{target.name}-*"):
                 shutil.rmtree(left, ignore_errors=True)
             if not target.exists():
-                write_folder(source, target, digest, dtype)
+                write = write_folder if form == "whole" else write_split_folder
+                write(source, target, digest, dtype)
     return target
 
 

@@ -69,7 +69,8 @@ class Drafting:
         """For one reply; None where each of its tokens needs a pass of its own."""
         if request.attention is not None or request.max_tokens == 1:
             return None
-        memo = self._memo(principal, request.keeping.salt)
+        keeping = request.keeping
+        memo = None if keeping.cache == "off" else self._memo(principal, keeping.salt)
         sources: list[DraftSource] = [Suffix()] if memo is None else [Suffix(), memo]
         drafter = BesideDrafter(sources, passes, memo)
         drafter.expect(request.expected)

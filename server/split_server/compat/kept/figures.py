@@ -19,6 +19,7 @@ def cache_figures(reuse: Reuse | None, computed: int) -> dict[str, Any]:
     disk = None if reuse is None or reuse.disk is None else reuse.disk.index.total
     return {
         "reuse": "off" if reuse is None else "exact",
+        "tiers": {} if reuse is None else {tier: reuse.taken_tiers[tier] for tier in reuse.tiers},
         "positions": {"computed": computed, **taken},
         "hit_share": round(found / max(1, found + computed), 4),
         "bytes": {"memory": 0 if reuse is None else reuse.pool.held_bytes, "disk": disk},

@@ -23,17 +23,21 @@ from split_server.sessions.keeping.worth import WORTH_LOOKING
 from split_server.threads import Threads
 from split_wire.errors import HiddenOverflow, NonFinite, SplitError
 from split_wire.tensor import WireDtype
+from split_wire.tiers import Tier
 
 # Fewer tokens are computed as fast as they are looked for, so that nothing would be reused.
 LEAST_TOKENS = WORTH_LOOKING + BLOCK
 # Largest norm of a difference over that of the state: what slices of a prefill do is well below.
 _BOUNDS: dict[WireDtype, float] = {"f32": 1e-3, "f16": 2e-2, "bf16": 1e-1}
+# What whole numbers of 8 bits do besides (docs/kv-reuse.md).
+_INT8_BOUND = 1e-1
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way to a reply with what is kept, against computing: ``warm`` sends all rows, ``parked``
-    asks for what an ended session held, ``disk`` sends all rows where memory has nothing of them.
+    asks for what an ended session held, ``disk`` sends all rows where memory has nothing of them,
+    ``int8`` sends all where they were kept as whole numbers. ``bound``: of the difference;
     ``failure``: why there is nothing to compare, a code.
     """
 
@@ -42,6 +46,7 @@ class Way:
     reused: int
     difference: float
     tokens_equal: bool
+    bound: float
     failure: str | None = None
 
 
@@ -88,17 +93,40 @@ class Verification:
             warm = await self._tried(lambda: run.again(ids, cold.tokens[:count]))
             parked = await self._tried(lambda: run.asking(longer, cold.tokens[count:]))
             ways = [
-                _way("warm", len(ids), cold, 0, warm),
-                _way("parked", len(longer), cold, count, parked),
+                self._way("warm", len(ids), cold, 0, warm),
+                self._way("parked", len(longer), cold, count, parked),
             ]
             if await run.on_disk_alone():
                 read = await self._tried(lambda: run.again(ids, cold.tokens[:count]))
-                ways.append(_way("disk", len(ids), cold, 0, read))
+                ways.append(self._way("disk", len(ids), cold, 0, read))
+            if "int8" in self._tiers:
+                await self._threads.run(lambda: run.again(ids, cold.tokens[:count], "int8"))
+                await self._sessions.parked()
+                near = await self._tried(lambda: run.again(ids, cold.tokens[:count], "int8"))
+                ways.append(self._way("int8", len(ids), cold, 0, near))
             return ways
         finally:
             run.cancelled.set()
             await self._sessions.parked()
             await run.forget()
+
+    @property
+    def _tiers(self) -> tuple[Tier, ...]:
+        """In which something is kept here."""
+        reuse = self._sessions.reuse
+        return () if reuse is None else reuse.tiers
+
+    def _way(
+        self, name: str, positions: int, cold: Continued, at: int, found: Continued | SplitError
+    ) -> Way:
+        """``found`` has the states of ``cold`` from number ``at`` on."""
+        bound = _BOUNDS[self._sessions.info.dtype] + (_INT8_BOUND if name == "int8" else 0.0)
+        if isinstance(found, SplitError):
+            return Way(name, positions, 0, math.inf, False, bound, found.code)
+        end = at + len(found.tokens)
+        difference = _difference(cold.states[at:end], found.states)
+        equal = cold.tokens[at:end] == found.tokens
+        return Way(name, positions, found.reused, difference, equal, bound)
 
     async def _tried(self, work: Callable[[], Continued]) -> Continued | SplitError:
         """What ``work`` returns; states that cannot be told are a finding."""
@@ -113,7 +141,8 @@ class _Run:
 
     def __init__(self, ends: DeviceEnds, sessions: InProcessSessions, principal: str) -> None:
         self._ends, self._sessions, self._principal = ends, sessions, principal
-        self._salt = f"verify {secrets.token_hex(16)}"
+        own = f"verify {secrets.token_hex(16)}"
+        self._salts = {"exact": own, "int8": f"{own} int8"}
         self._loop = asyncio.get_running_loop()
         self.cancelled = threading.Event()
 
@@ -121,9 +150,12 @@ class _Run:
         """On a session that keeps and finds nothing."""
         return self._continued(self._backend(EngineBackend, "off"), ids, count)
 
-    def again(self, ids: list[int], tokens: Sequence[int]) -> Continued:
-        """All rows sent; what is known of them is taken in."""
-        return self._continued(self._backend(EngineBackend), ids, len(tokens), tokens)
+    def again(
+        self, ids: list[int], tokens: Sequence[int], tier: Literal["exact", "int8"] = "exact"
+    ) -> Continued:
+        """All rows sent; what is known of them in ``tier`` is taken in."""
+        backend = self._backend(EngineBackend, tier=tier)
+        return self._continued(backend, ids, len(tokens), tokens)
 
     def asking(self, ids: list[int], tokens: Sequence[int]) -> Continued:
         """What is held is asked for first."""
@@ -132,7 +164,7 @@ class _Run:
     async def on_disk_alone(self) -> bool:
         """Have what is kept on disk and no more in memory; False where there is no disk."""
         reuse = self._sessions.reuse
-        names = None if reuse is None else reuse.names_of(self._principal, self._salt)
+        names = None if reuse is None else reuse.names_of(self._principal, self._salts["exact"])
         if reuse is None or reuse.disk is None or names is None:
             return False
         await self._sessions.parked()
@@ -143,13 +175,18 @@ class _Run:
     async def forget(self) -> None:
         """Delete what was kept, in memory and on disk. On the event loop."""
         if self._sessions.reuse is not None:
-            await self._sessions.reuse.purge(self._principal, self._salt)
+            for salt in self._salts.values():
+                await self._sessions.reuse.purge(self._principal, salt)
 
     def _backend(
-        self, kind: type[EngineBackend], reuse: Literal["unaudited", "off"] = "unaudited"
+        self,
+        kind: type[EngineBackend],
+        reuse: Literal["unaudited", "off"] = "unaudited",
+        tier: Literal["exact", "int8"] = "exact",
     ) -> EngineBackend:
         sessions, loop, principal = self._sessions, self._loop, self._principal
-        kept = Keeping(self._salt)
+        # What is exact is no way to what is not: each tier is under a salt of its own.
+        kept = Keeping(self._salts[tier], cache=tier)
         return kind(sessions, loop, principal, self.cancelled, reuse, kept)
 
     def _continued(
@@ -159,15 +196,6 @@ class _Run:
             return continued(self._ends, backend, ids, count, given)
         finally:
             backend.close()
-
-
-def _way(name: str, positions: int, cold: Continued, at: int, found: Continued | SplitError) -> Way:
-    """``found`` has the states of ``cold`` from number ``at`` on."""
-    if isinstance(found, SplitError):
-        return Way(name, positions, 0, math.inf, tokens_equal=False, failure=found.code)
-    end = at + len(found.tokens)
-    difference = _difference(cold.states[at:end], found.states)
-    return Way(name, positions, found.reused, difference, cold.tokens[at:end] == found.tokens)
 
 
 def _difference(right: NDArray[np.float32], other: NDArray[np.float32]) -> float:
@@ -184,10 +212,10 @@ def _problems(way: Way, dtype: WireDtype) -> Iterator[str]:
         return
     if not way.reused:
         yield "nothing was reused"
-    if way.difference > _BOUNDS[dtype]:
-        yield f"a state differs by {way.difference:.2g}, beyond the bound of {_BOUNDS[dtype]:g}"
+    if way.difference > way.bound:
+        yield f"a state differs by {way.difference:.2g}, beyond the bound of {way.bound:g}"
     # Elsewhere another slicing may decide between two tokens that are as likely.
-    if dtype == "f32" and not way.tokens_equal:
+    if dtype == "f32" and way.way != "int8" and not way.tokens_equal:
         yield "other tokens"
 
 

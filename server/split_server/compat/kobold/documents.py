@@ -23,6 +23,7 @@ class Documents:
         self.request = request
         self._decoder = decoder
         self._echo = {} if request.name is None else {"request_id": request.name}
+        self._classic = isinstance(request.prompt, str) and request.attention is None
 
     def token(self, item: Token) -> bytes:
         """A token of ``/api/v1/generate/stream``, with its attention in base64."""
@@ -41,10 +42,16 @@ class Documents:
         streams have it.
         """
         facts = self.facts(item.event)
-        classic = isinstance(self.request.prompt, str) and self.request.attention is None
-        token = facts["text"] if classic else facts
+        token = facts["text"] if self._classic else facts
         document = {"type": "token", **facts, **self._of(item.sample), "token": token}
         return self._with_attention(document, item.event)
+
+    def sse_event(self, event: bytes) -> bytes:
+        """An event that is no token, for a stream of server-sent events.
+
+        Kobold's own clients add the ``token`` of every event to the text, so that each has one.
+        """
+        return event[:-1] + b', "token": ""}' if self._classic else event
 
     def ended(self, ends: Sequence[Ended]) -> bytes:
         """The last event, once all samples have ended: ``done`` comes once.
@@ -146,11 +153,13 @@ def _sample(sample: Collected) -> bytes:
 
 
 def _end(end: Ended) -> dict[str, Any]:
-    return {
+    """``approximate_tokens`` is there only where something of the prompt is not exact."""
+    document = {
         "finish_reason": end.reason,
         "total_tokens": end.tokens,
         "generation_time_ms": _milliseconds(end),
     }
+    return document | ({"approximate_tokens": end.approximate} if end.approximate else {})
 
 
 def _milliseconds(end: Ended) -> int:

@@ -5,6 +5,7 @@
     KoboldError
     ├── InvalidRequest      INVALID_REQUEST     not a JSON object, or nothing to continue
     ├── InvalidParameter    INVALID_PARAMETER   a field of another type or out of its range
+    ├── UnsupportedField    INVALID_PARAMETER   a field that would change the reply, and is not here
     ├── InvalidToken        INVALID_TOKEN       a token id outside the vocabulary
     ├── Busy                BUSY                the socket generates already
     ├── TextTooLong         TEXT_TOO_LONG       a text that is too long to be tokenized
@@ -71,6 +72,15 @@ class InvalidParameter(KoboldError):
 
     def __init__(self, name: str, allowed: str) -> None:
         super().__init__(f"{name!r} must be {allowed}", parameter=name)
+
+
+class UnsupportedField(KoboldError):
+    """A field of Kobold's servers that would change the reply, and is not here."""
+
+    code = "INVALID_PARAMETER"
+
+    def __init__(self, name: str, advice: str) -> None:
+        super().__init__(f"{name!r} is not supported here: {advice}", parameter=name)
 
 
 class InvalidToken(KoboldError):

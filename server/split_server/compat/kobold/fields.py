@@ -41,7 +41,7 @@ def json_object(data: bytes, limit: int, max_context: int) -> dict[str, Any]:
 
 
 class Fields:
-    """Fields of one request. Null counts as left out, unknown ones are never looked at.
+    """Fields of one request. Null counts as left out.
 
     Each method takes the spellings of one field; the first that is given counts. All raise
     InvalidParameter.
@@ -49,9 +49,15 @@ class Fields:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
+        self._read: set[str] = set()
+
+    def unread(self) -> dict[str, Any]:
+        """What is given under names that nobody asked for."""
+        return {name: value for name, value in self._values.items() if name not in self._read}
 
     def name(self, *names: str) -> str | None:
         """The spelling that is given."""
+        self._read.update(names)
         return next((name for name in names if self._values.get(name) is not None), None)
 
     def value(self, *names: str) -> Any:

@@ -10,14 +10,16 @@ from split_client.generation.sampling.logprobs import MAX_TOP_LOGPROBS
 from split_client.generation.sampling.params import SamplingParams
 from split_client.grammar.form import Form, grammar_form
 from split_client.grammar.keywords import MOST_BYTES
+from split_server.compat.accepted.kobold import KOBOLD
 from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED, Keeping
 from split_server.compat.kobold.attention import AttentionOptions, attention_options
-from split_server.compat.kobold.errors import InvalidRequest
+from split_server.compat.kobold.errors import InvalidRequest, UnsupportedField
 from split_server.compat.kobold.fields import Fields
 from split_server.compat.kobold.sampling import sampling_params
 from split_server.compat.request import GenerationRequest
 from split_server.engine.model.info import ModelInfo
+from split_wire.tiers import CACHES
 
 DEFAULT_MAX_TOKENS = 200
 MAX_SAMPLES = 8
@@ -87,14 +89,15 @@ class KoboldRequest:
 def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Defaults) -> KoboldRequest:
     """Parse the fields of a generation.
 
-    Raises InvalidRequest, InvalidParameter, InvalidToken, InvalidSamplingParameter.
+    Raises InvalidRequest, InvalidParameter, UnsupportedField, InvalidToken,
+    InvalidSamplingParameter.
     """
     fields, vocab = Fields(values), info.vocab_size
     wanted = fields.flag("return_attention", "output_attentions")
     attention = defaults.attention if wanted is None else wanted
     length = fields.whole(1, _LARGEST_COUNT, "max_new_tokens", "max_length")
     bos = fields.flag("add_bos_token")
-    return KoboldRequest(
+    request = KoboldRequest(
         prompt=_prompt(fields, vocab),
         special=bos is not False,
         params=sampling_params(fields, defaults.sampling, vocab, frozenset(info.eos_token_ids)),
@@ -104,12 +107,22 @@ def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Default
         stops=fields.texts(_MAX_STOPS, _MAX_STOP_LENGTH, "stop_sequence", "stop"),
         attention=attention_options(fields) if attention else None,
         logprobs=_logprobs(fields, defaults.logprobs),
-        samples=fields.whole(1, MAX_SAMPLES, "num_samples") or 1,
+        samples=fields.whole(1, MAX_SAMPLES, "num_samples", "n") or 1,
         name=fields.text(MAX_NAME, "request_id"),
         key=fields.text(MAX_NAME, "genkey"),
         keeping=_keeping(fields),
         form=_form(fields),
     )
+    _refuse_unread(fields)
+    return request
+
+
+def _refuse_unread(fields: Fields) -> None:
+    """What Kobold's servers know, this one does not, and would change the reply."""
+    known = {name: value for name, value in fields.unread().items() if name in KOBOLD.neutral}
+    name = KOBOLD.refused(known)
+    if name is not None:
+        raise UnsupportedField(name, KOBOLD.advice(name))
 
 
 def _keeping(fields: Fields) -> Keeping:
@@ -117,6 +130,7 @@ def _keeping(fields: Fields) -> Keeping:
         fields.text(MAX_SALT, "cache_salt"),
         group=fields.text(MAX_GROUP, "cache_group"),
         until=fields.whole(0, MAX_SHARED, "share_until") or 0,
+        cache=fields.choice(CACHES, "cache") or "exact",
     )
 
 

@@ -36,12 +36,15 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of one sample: ``tokens`` were sent in ``seconds``; ``reason`` as clients know it."""
+    """The end of one sample: ``tokens`` were sent in ``seconds``; ``reason`` as clients know it;
+    ``approximate``: tokens of the prompt that were there, and not exact.
+    """
 
     sample: int
     reason: str
     tokens: int
     seconds: float
+    approximate: int = 0
 
 
 Item: TypeAlias = Token | Ended
@@ -74,15 +77,17 @@ async def _reply(
     sample: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> AsyncGenerator[Item, None]:
-    began, tokens = clock(), 0
+    began, tokens, approximate = clock(), 0, 0
     ends = _ends(generator, request)
     settling = Settling(generator.ends.tokenizer, request.stops)
     async with generator.generate(principal, request) as events:
         async for event in _whole(events, ends, settling):
             if isinstance(event, Finished):
-                yield Ended(sample, _REASONS[event.reason], tokens, clock() - began)
+                seconds = clock() - began
+                yield Ended(sample, _REASONS[event.reason], tokens, seconds, approximate)
             else:
                 tokens += 1
+                approximate = approximate or event.spared.inexact.total
                 yield Token(sample, event)
 
 

@@ -36,6 +36,10 @@ def sampling_params(
     }
     if fields.flag("do_sample") is False:
         named["temperature"] = 0.0
+    # -1 is all of them, as 0 is.
+    reach = fields.whole(-1, 2**31 - 1, "rep_pen_range")
+    if reach is not None:
+        named["repetition_range"] = max(reach, 0)
     banned = frozenset(fields.tokens(vocab_size, vocab_size, "banned_tokens"))
     if fields.flag("ban_eos_token", "use_default_badwordsids"):
         banned |= eos

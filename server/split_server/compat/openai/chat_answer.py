@@ -16,10 +16,14 @@ _PART = "\ufffd"
 
 
 class ChatAnswer:
-    """``scored``: whether logprobs were asked for; ``include_usage``: as a stream's last chunk."""
+    """``scored``: whether logprobs were asked for; ``include_usage``: as a stream's last chunk;
+    ``older``: a call is told as one of a function.
+    """
 
-    def __init__(self, head: AnswerHead, scored: bool, include_usage: bool) -> None:
-        self._head = head
+    def __init__(
+        self, head: AnswerHead, scored: bool, include_usage: bool, older: bool = False
+    ) -> None:
+        self._head, self._older = head, older
         self._scored = scored
         self._include_usage = include_usage
         self._calls: dict[int, int] = {}
@@ -40,10 +44,10 @@ class ChatAnswer:
             chunks.append(self._chunk(index, {"content": delta.text}, Delta(tokens=delta.tokens)))
         for call in delta.calls:
             number = self._calls[index] = self._calls.get(index, -1) + 1
-            called = {"index": number} | _call(call)
-            chunks.append(self._chunk(index, {"tool_calls": [called]}, Delta()))
+            told = self._calls_of([call], {"index": number})
+            chunks.append(self._chunk(index, told, Delta()))
         if delta.finish:
-            chunks.append(self._chunk(index, {}, Delta(finish=delta.finish)))
+            chunks.append(self._chunk(index, {}, Delta(finish=self._reason(delta.finish))))
         return chunks
 
     def closing(self, usage: Usage) -> list[dict[str, Any]]:
@@ -70,13 +74,25 @@ class ChatAnswer:
             "refusal": None,
         }
         if reply.calls:
-            message["tool_calls"] = [_call(call) for call in reply.calls]
+            message |= self._calls_of(reply.calls)
         return {
             "index": index,
             "message": message,
             "logprobs": _logprobs(reply.tokens) if self._scored else None,
-            "finish_reason": reply.finish,
+            "finish_reason": self._reason(reply.finish),
         }
+
+    def _calls_of(
+        self, calls: Sequence[ToolCall], more: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The field that tells ``calls``; each has ``more``. Of functions there is one."""
+        told = [_call(call) for call in calls]
+        if self._older:
+            return {"function_call": told[0]["function"]}
+        return {"tool_calls": [(more or {}) | call for call in told]}
+
+    def _reason(self, finish: str) -> str:
+        return "function_call" if self._older and finish == "tool_calls" else finish
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
@@ -93,7 +109,7 @@ def _logprobs(tokens: Sequence[ScoredToken]) -> dict[str, Any]:
     return {"content": content, "refusal": None}
 
 
-def _scored(text: str, logprob: float) -> dict[str, Any]:
+def _scored(text: str, logprob: float | None) -> dict[str, Any]:
     """Bytes are those of the text; a token that is a part of a character has none."""
     encoded = None if _PART in text else list(text.encode())
     return {"token": text, "logprob": logprob, "bytes": encoded}

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from split_server.compat.accepted.openai import CHAT
+from split_server.compat.openai.calling.older import with_tools
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.messages import parse_messages, text_of
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
+from split_server.compat.openai.prompts.writing import USUAL_WRITING, Writing, parse_writing
 from split_server.compat.openai.response_format import AskedForm, parse_form
 from split_server.compat.openai.tools import Tools, parse_tools
 
@@ -21,7 +24,8 @@ _MAX_KIND = 64
 class ChatRequest:
     """``logprobs``: how many of the most likely tokens are told beside the chosen one, None for
     neither. ``form``: what the grammar enforces; ``prediction``: a text that the reply is
-    expected to be, empty where there is none.
+    expected to be, empty where there is none. ``writing``: how the template writes the chat;
+    ``older``: a call is told as one of a function.
     """
 
     options: Options
@@ -30,18 +34,32 @@ class ChatRequest:
     form: AskedForm | None
     logprobs: int | None
     prediction: str = ""
+    writing: Writing = USUAL_WRITING
+    older: bool = False
 
 
 def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
     """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter."""
     _refuse_sound(fields)
+    fields, older = with_tools(fields)
     options = parse_options(fields, served, DEFAULT_TOKENS)
     messages = parse_messages(fields)
     tools = parse_tools(fields)
     form = parse_form(fields)
     if tools is not None and tools.forced:
         form = AskedForm.of_schema(tools.call_schema(), "tools")
-    return ChatRequest(options, messages, tools, form, _logprobs(fields), _prediction(fields))
+    asked = ChatRequest(
+        options,
+        messages,
+        tools,
+        form,
+        _logprobs(fields),
+        _prediction(fields),
+        parse_writing(fields, messages),
+        older,
+    )
+    check_unread(fields, CHAT)
+    return asked
 
 
 def _logprobs(fields: Fields) -> int | None:
@@ -55,8 +73,12 @@ def _logprobs(fields: Fields) -> int | None:
 
 def _refuse_sound(fields: Fields) -> None:
     kinds = fields.items("modalities", 8)
-    if "audio" in fields or (kinds is not None and kinds != ["text"]):
-        raise UnsupportedParameter("modalities", "this model writes text")
+    for name, wanted in (
+        ("audio", "audio" in fields),
+        ("modalities", kinds not in (None, ["text"])),
+    ):
+        if wanted:
+            raise UnsupportedParameter(name, "this model writes text")
 
 
 def _prediction(fields: Fields) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from split_server.compat.openai.answer_head import AnswerHead
@@ -14,38 +15,57 @@ _KIND = "text_completion"
 
 
 class CompletionAnswer:
-    """``prefixes``: what the text of each choice begins with, its prompt where that is echoed."""
+    """``prefixes``: what the text of each choice begins with, its prompt where that is echoed;
+    ``prompts``: the tokens of these, where they are told too.
+    """
 
     def __init__(
-        self, head: AnswerHead, scored: bool, include_usage: bool, prefixes: Sequence[str]
+        self,
+        head: AnswerHead,
+        scored: bool,
+        include_usage: bool,
+        prefixes: Sequence[str],
+        prompts: Sequence[Sequence[ScoredToken]] = (),
     ) -> None:
         self._head = head
         self._scored = scored
         self._include_usage = include_usage
         self._prefixes = tuple(prefixes)
+        self._prompts = tuple(prompts) or ((),) * len(prefixes)
 
     def whole(self, replies: Sequence[Reply], usage: Usage) -> dict[str, Any]:
         """The answer that is not streamed."""
         choices = [
-            self._choice(index, self._prefixes[index] + reply.text, reply.tokens, reply.finish)
+            self._choice(
+                index,
+                self._prefixes[index] + reply.text,
+                [*self._prompts[index], *self._behind(index, reply.tokens)],
+                reply.finish,
+            )
             for index, reply in enumerate(replies)
         ]
         return self._head.document(_KIND, choices) | {"usage": usage.document()}
 
     def opening(self, index: int) -> list[dict[str, Any]]:
         """The first chunks of a choice of a stream."""
-        prefix = self._prefixes[index]
-        return [self._chunk(index, Delta(prefix))] if prefix else []
+        opening = Delta(self._prefixes[index], tokens=tuple(self._prompts[index]))
+        return [self._chunk(index, opening)] if opening else []
 
     def chunks(self, index: int, delta: Delta) -> list[dict[str, Any]]:
         """The chunks that ``delta`` adds to a choice."""
-        return [self._chunk(index, delta)] if delta else []
+        told = replace(delta, tokens=self._behind(index, delta.tokens))
+        return [self._chunk(index, told)] if delta else []
 
     def closing(self, usage: Usage) -> list[dict[str, Any]]:
         """The last chunks of a stream."""
         if not self._include_usage:
             return []
         return [self._head.document(_KIND, []) | {"usage": usage.document()}]
+
+    def _behind(self, index: int, tokens: Sequence[ScoredToken]) -> tuple[ScoredToken, ...]:
+        """The reply's ``tokens``, where they stand in the whole text."""
+        before = len(self._prefixes[index])
+        return tuple(replace(token, offset=before + token.offset) for token in tokens)
 
     def _chunk(self, index: int, delta: Delta) -> dict[str, Any]:
         choice = self._choice(index, delta.text, delta.tokens, delta.finish)
@@ -72,8 +92,10 @@ def _logprobs(tokens: Sequence[ScoredToken]) -> dict[str, Any]:
     }
 
 
-def _top(token: ScoredToken) -> dict[str, float]:
+def _top(token: ScoredToken) -> dict[str, float] | None:
     """By text, the chosen token's included; of several tokens of one text, the likeliest counts."""
+    if token.logprob is None:
+        return None
     top = {token.text: token.logprob}
     for text, logprob in token.top:
         top[text] = max(logprob, top.get(text, logprob))

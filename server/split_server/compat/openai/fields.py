@@ -10,10 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from split_server.compat.accepted.values import Accepted
 from split_server.compat.json_body import parsed_json
-from split_server.compat.openai.errors import InvalidBody, InvalidParameter
+from split_server.compat.openai.errors import InvalidBody, InvalidParameter, UnsupportedParameter
 
 _MAX_DEPTH = 64
+# Of what a message shows of the name of a field.
+_LONGEST_NAME = 64
 # Commas and brackets, those within texts included: a body of megabytes must not become a hundred
 # of small objects.
 _MAX_MARKS = 1_000_000
@@ -40,18 +43,36 @@ def clean(text: str) -> str:
 
 
 class Fields:
-    """``values`` found at ``at`` of the body; every getter raises InvalidParameter."""
+    """``values`` found at ``at`` of the body; every getter raises InvalidParameter.
+
+    Whoever parses a request asks at the end which fields nobody asked for: :meth:`unread`.
+    """
 
     def __init__(self, values: Mapping[str, Any], at: str = "") -> None:
         self._values = values
         self._at = at
+        self._read: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
-        return self._values.get(name) is not None
+        return self.raw(name) is not None
+
+    def replaced(self, values: Mapping[str, Any]) -> Fields:
+        """With other values of some fields, which count as the ones that were sent."""
+        made = Fields({**self._values, **values}, self._at)
+        made._read = self._read
+        return made
+
+    def unread(self) -> dict[str, Any]:
+        """What is given under names that nobody asked for."""
+        return {
+            name: value
+            for name, value in self._values.items()
+            if value is not None and name not in self._read
+        }
 
     def names(self) -> frozenset[str]:
         """Of the fields that are given."""
-        return frozenset(name for name in self._values if name in self)
+        return frozenset(name for name, value in self._values.items() if value is not None)
 
     def path(self, name: str) -> str:
         """The path of ``name`` in messages, such as ``messages[0].role``."""
@@ -59,11 +80,12 @@ class Fields:
 
     def raw(self, name: str) -> Any:
         """The value as it is, None when it was not given."""
+        self._read.add(name)
         return self._values.get(name)
 
     def flag(self, name: str, default: bool = False) -> bool:
         """A boolean."""
-        value = self._values.get(name)
+        value = self.raw(name)
         if value is None:
             return default
         if not isinstance(value, bool):
@@ -72,7 +94,7 @@ class Fields:
 
     def whole(self, name: str, low: int, high: int) -> int | None:
         """A whole number in ``low..high``."""
-        value = self._values.get(name)
+        value = self.raw(name)
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
@@ -81,24 +103,24 @@ class Fields:
 
     def number(self, name: str) -> float | None:
         """A finite number."""
-        value = self._values.get(name)
+        value = self.raw(name)
         return None if value is None else as_number(value, self.path(name))
 
     def text(self, name: str, longest: int | None = None) -> str | None:
         """A string of at most ``longest`` characters."""
-        value = self._values.get(name)
+        value = self.raw(name)
         return None if value is None else as_text(value, self.path(name), longest)
 
     def choice(self, name: str, allowed: Sequence[str]) -> str | None:
         """One of the strings ``allowed``."""
-        value = self._values.get(name)
+        value = self.raw(name)
         if value is not None and value not in allowed:
             raise InvalidParameter(self.path(name), "one of " + ", ".join(allowed))
         return None if value is None else str(value)
 
     def items(self, name: str, at_most: int) -> list[Any] | None:
         """A list of at most ``at_most`` values."""
-        value = self._values.get(name)
+        value = self.raw(name)
         if value is None:
             return None
         if not isinstance(value, list) or len(value) > at_most:
@@ -107,7 +129,7 @@ class Fields:
 
     def inner(self, name: str) -> Fields | None:
         """An object."""
-        value = self._values.get(name)
+        value = self.raw(name)
         return None if value is None else as_fields(value, self.path(name))
 
     def inners(self, name: str, at_most: int) -> list[Fields] | None:
@@ -120,7 +142,7 @@ class Fields:
 
     def document(self, name: str, longest: int) -> dict[str, Any] | None:
         """An object of any content, at most ``longest`` characters of JSON."""
-        value = self._values.get(name)
+        value = self.raw(name)
         if value is None:
             return None
         if not isinstance(value, dict) or not _is_shallow(value):
@@ -130,6 +152,16 @@ class Fields:
             raise InvalidParameter(self.path(name), f"at most {longest} characters long")
         cleaned: dict[str, Any] = json.loads(clean(text))
         return cleaned
+
+
+def check_unread(fields: Fields, accepted: Accepted) -> None:
+    """Refuse what nobody reads and what would change the reply: the last thing that is done with
+    ``fields``. Raises UnsupportedParameter.
+    """
+    name = accepted.refused(fields.unread())
+    if name is not None:
+        path = fields.path(name[:_LONGEST_NAME])
+        raise UnsupportedParameter(path, accepted.advice(name))
 
 
 def as_fields(value: Any, path: str) -> Fields:

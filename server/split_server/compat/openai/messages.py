@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from split_server.compat.openai.calling.older import message_with_tools
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, as_fields, as_text
 
@@ -28,7 +29,7 @@ def parse_messages(fields: Fields) -> tuple[dict[str, Any], ...]:
     messages = fields.inners("messages", MAX_MESSAGES)
     if not messages:
         raise InvalidParameter("messages", f"a list of 1..{MAX_MESSAGES} messages")
-    return tuple(_message(message) for message in messages)
+    return tuple(_message(message_with_tools(message)) for message in messages)
 
 
 def _message(fields: Fields) -> dict[str, Any]:

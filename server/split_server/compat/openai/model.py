@@ -16,7 +16,7 @@ _MAX_NAME = 512
 @dataclass(frozen=True, slots=True)
 class ServedModel:
     """``created``: Unix time at which serving began; ``fingerprint`` changes with the weights;
-    ``defaults``: how the model's makers sample from it.
+    ``defaults``: how the model's makers sample from it; ``hidden_size``: numbers of a hidden state.
     """
 
     name: str
@@ -25,6 +25,7 @@ class ServedModel:
     vocab_size: int
     max_context: int
     defaults: SamplingParams
+    hidden_size: int = 0
 
     def check_name(self, name: str) -> None:
         """Accept the name, its last part and the alias. Raises ModelNotFound."""
@@ -32,12 +33,12 @@ class ServedModel:
             raise ModelNotFound(name, self.name)
 
     def check_model(self, fields: Fields) -> None:
-        """Check the field ``model``; a request without one means this model.
+        """Check the field ``model``; a request without one, or with an empty one, means this model.
 
         Raises InvalidParameter, ModelNotFound.
         """
         name = fields.text("model", _MAX_NAME)
-        if name is not None:
+        if name:
             self.check_name(name)
 
     def document(self) -> dict[str, Any]:
@@ -48,6 +49,8 @@ class ServedModel:
             "created": self.created,
             "owned_by": ALIAS,
             "context_length": self.max_context,
+            # vLLM's name for it.
+            "max_model_len": self.max_context,
         }
 
     def listing(self) -> dict[str, Any]:

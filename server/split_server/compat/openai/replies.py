@@ -20,12 +20,16 @@ _FINISH: dict[FinishReason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """An addition: text, calls, the tokens they came from if these were asked for, the end."""
+    """An addition: text, calls, the tokens they came from if these were asked for, the end.
+
+    ``end``: the event at the end, for APIs that tell more of it.
+    """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     tokens: tuple[ScoredToken, ...] = ()
     finish: str | None = None
+    end: Finished | None = None
 
     def __bool__(self) -> bool:
         return bool(self.text or self.calls or self.tokens or self.finish)
@@ -50,7 +54,7 @@ class ReplyReader:
             pieces = [*self._reader.push(event.text), *self._reader.finish()]
             text, calls = self._split(pieces)
             reason = "tool_calls" if self._called else _FINISH[event.reason]
-            return Delta(text, calls, (), reason)
+            return Delta(text, calls, (), reason, event)
         text, calls = self._split(self._reader.push(event.text))
         return Delta(text, calls, self._scored(event))
 
@@ -73,6 +77,7 @@ class Reply:
         self.calls: list[ToolCall] = []
         self.tokens: list[ScoredToken] = []
         self.finish = "stop"
+        self.end: Finished | None = None
 
     def add(self, delta: Delta) -> None:
         """Add what is new."""
@@ -80,6 +85,7 @@ class Reply:
         self.calls += delta.calls
         self.tokens += delta.tokens
         self.finish = delta.finish or self.finish
+        self.end = delta.end or self.end
 
     @property
     def text(self) -> str:

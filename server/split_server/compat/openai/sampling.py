@@ -15,6 +15,13 @@ MAX_TEMPERATURE = 2
 _SEEDS = 1 << 64
 _NAMED = ("temperature", "top_p", "min_p", "repetition_penalty")
 _PENALTIES = ("presence_penalty", "frequency_penalty")
+# What llama.cpp and Kobold call the repetition penalty.
+_REPETITION = ("repeat_penalty", "rep_pen")
+_RANGES = ("repetition_penalty_range", "rep_pen_range", "repeat_last_n", "penalty_last_n")
+# There 0 switches the penalty off.
+_NO_RANGE = ("repeat_last_n", "penalty_last_n")
+# As several clients write "any".
+_RANDOM = -1
 _MAX_TOP_K = 2**31 - 1
 # OpenAI: a bias of -100 bans a token.
 _BAN = -100.0
@@ -30,6 +37,10 @@ def parse_sampling(fields: Fields, vocab_size: int, defaults: SamplingParams) ->
     """
     base = SamplingParams() if "temperature" in fields else defaults
     given: dict[str, Any] = {name: fields.number(name) for name in (*_NAMED, *_PENALTIES)}
+    for name in _REPETITION:
+        other = fields.number(name)
+        if given["repetition_penalty"] is None:
+            given["repetition_penalty"] = other
     if (given["temperature"] or 0) > MAX_TEMPERATURE:
         raise InvalidParameter("temperature", f"a number in 0..{MAX_TEMPERATURE}")
     given["top_k"] = fields.whole("top_k", -1, _MAX_TOP_K)
@@ -38,13 +49,31 @@ def parse_sampling(fields: Fields, vocab_size: int, defaults: SamplingParams) ->
     if given["top_p"] == 0:
         given["top_p"] = _ONLY_FIRST
     seed = fields.whole("seed", -(_SEEDS // 2), _SEEDS - 1)
-    given["seed"] = None if seed is None else seed % _SEEDS
+    given["seed"] = None if seed is None or seed == _RANDOM else seed % _SEEDS
+    given["repetition_range"] = _repetition_range(fields)
     bias = _bias(fields, vocab_size)
     return replace(
         base,
         logit_bias={token: value for token, value in bias.items() if value > _BAN},
         banned=frozenset(token for token, value in bias.items() if value <= _BAN),
         **{name: value for name, value in given.items() if value is not None},
+    )
+
+
+def _repetition_range(fields: Fields) -> int | None:
+    """The last tokens that are looked at; -1, and but for llama.cpp 0, are all."""
+    found: int | None = None
+    for name in _RANGES:
+        value = fields.whole(name, -1, _MAX_TOP_K)
+        if value == 0 and name in _NO_RANGE and _penalised(fields):
+            raise InvalidParameter(name, "-1 for all tokens, or from 1")
+        found = value if found is None else found
+    return None if found is None else max(found, 0)
+
+
+def _penalised(fields: Fields) -> bool:
+    return any(
+        fields.number(name) not in (None, 1) for name in ("repetition_penalty", *_REPETITION)
     )
 
 

@@ -15,6 +15,14 @@ from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.completion_request import PromptText
 from split_server.compat.openai.errors import FormRefused, InvalidParameter
 from split_server.compat.openai.model import ServedModel
+from split_server.compat.openai.options import Options
+from split_server.compat.openai.prompts.writing import (
+    UNANSWERED,
+    USUAL_WRITING,
+    Writing,
+    cut_at,
+    open_ended,
+)
 from split_server.compat.openai.replies import ReplyReader
 from split_server.compat.openai.response_format import AskedForm
 from split_server.compat.openai.token_texts import TokenTexts
@@ -38,6 +46,8 @@ class OpenAIService:
         self._ends = ends.manifest.eos_token_ids
         self._grammars = compat.grammars
         self._token_texts = TokenTexts(ends.tokenizer, ends.tokenizer.encode(_ANCHOR))
+        self.token_text = self._token_texts.text
+        self.scored_prompt = self._token_texts.of_prompt
         self.served = ServedModel(
             ends.manifest.name,
             int(clock()),
@@ -45,34 +55,49 @@ class OpenAIService:
             ends.manifest.vocab_size,
             self.generator.info.max_context,
             ends.defaults,
+            self.generator.info.hidden_size,
         )
 
     def head(self, kind: str) -> AnswerHead:
         """The beginning of a new answer."""
         return AnswerHead(new_id(f"{kind}-"), int(self._clock()), self.served)
 
-    def reader(self, calls: CallReader, scored: bool) -> ReplyReader:
-        """For one reply; ``scored``: with its tokens."""
+    def reader(
+        self, calls: CallReader, scored: bool, options: Options, *, ended: bool = False
+    ) -> ReplyReader:
+        """For one reply; ``scored``: with its tokens, ``ended``: and the one that ends it."""
+        if ended:
+            return ReplyReader(calls, frozenset(), self._token_texts.scorer())
         scorer = self._token_texts.scorer() if scored else None
-        return ReplyReader(calls, self._ends, scorer)
+        own = frozenset[int]() if options.ignore_eos else self._ends
+        return ReplyReader(calls, own | options.stop_tokens, scorer)
 
     async def chat_prompt(
         self,
         principal: str,
         messages: Sequence[dict[str, Any]],
         tools: Tools | None,
-        *,
-        answered: bool = True,
+        writing: Writing = USUAL_WRITING,
+        longest: int | None = None,
     ) -> tuple[int, ...]:
-        """Ids of a chat as its template writes it, up to where the answer begins if that follows.
+        """Ids of a chat as its template writes it, at most ``longest``, None: the context.
 
         Raises TemplateMissing, TemplateFailed, TemplateTooCostly, PromptTooLong, TextTooCostly.
         """
         documents = None if tools is None else list(tools.documents)
+        mark = ""
+        if writing.continued:
+            messages, mark = open_ended(messages)
         text = await self.texts.render(
-            principal, messages, documents, add_generation_prompt=answered
+            principal,
+            messages,
+            documents,
+            add_generation_prompt=writing.answered,
+            variables=writing.variables,
         )
-        return tuple(await self.texts.prompt(principal, text, self.served.max_context))
+        text = cut_at(text, mark) if mark else text
+        longest = longest or self.served.max_context
+        return tuple(await self.texts.prompt(principal, text, longest, special=writing.special))
 
     async def prediction(self, principal: str, text: str) -> tuple[int, ...]:
         """Ids of a text that a reply is expected to be. Raises InvalidParameter, TextTooCostly."""
@@ -84,14 +109,16 @@ class OpenAIService:
             longest = f"at most {self.served.max_context} tokens long"
             raise InvalidParameter("prediction.content", longest) from None
 
-    async def plain_prompt(self, principal: str, prompt: PromptText) -> tuple[int, ...]:
-        """Ids of a text, with what a text begins with, or the ids that were given.
+    async def plain_prompt(
+        self, principal: str, prompt: PromptText, special: bool = True
+    ) -> tuple[int, ...]:
+        """Ids of a text, with what a text begins with if it is ``special``, or those given.
 
         Raises PromptTooLong, TextTooCostly.
         """
         limit = self.served.max_context
         if isinstance(prompt, str):
-            return tuple(await self.texts.prompt(principal, prompt, limit, special=True))
+            return tuple(await self.texts.prompt(principal, prompt, limit, special=special))
         if len(prompt) > limit:
             raise PromptTooLong(len(prompt), limit)
         return prompt
@@ -99,7 +126,7 @@ class OpenAIService:
     async def warm_prompt(self, principal: str, asked: WarmRequest) -> tuple[int, ...]:
         """Ids of what is to be computed ahead. Raises what the prompts of requests raise."""
         if asked.prompt is None:
-            return await self.chat_prompt(principal, asked.messages, asked.tools, answered=False)
+            return await self.chat_prompt(principal, asked.messages, asked.tools, UNANSWERED)
         return await self.plain_prompt(principal, asked.prompt)
 
     async def constraint(self, principal: str, form: AskedForm | None) -> MakeConstraint | None:

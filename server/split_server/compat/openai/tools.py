@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from split_client.tools.schema import call_schema
+from split_server.compat.openai.calling.choice import parse_choice
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields
 
@@ -14,7 +15,6 @@ MAX_TOOLS = 128
 MAX_SCHEMA = 256 * 1024
 _MAX_DESCRIPTION = 64 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_CHOICES = ("none", "auto", "required")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +47,18 @@ def parse_tools(fields: Fields) -> Tools | None:
 
     Raises InvalidParameter, UnsupportedParameter.
     """
-    for old in ("functions", "function_call"):
-        if old in fields:
-            raise UnsupportedParameter(old, "use tools and tool_choice")
     given = fields.inners("tools", MAX_TOOLS) or []
-    documents = tuple(_tool(tool) for tool in given)
-    names = [document["function"]["name"] for document in documents]
-    if len(set(names)) < len(names):
+    documents = {document["function"]["name"]: document for document in map(_tool, given)}
+    if len(documents) < len(given):
         raise InvalidParameter("tools", "tools of different names")
-    forced = _forced(fields, names)
+    choice = parse_choice(fields, documents)
     parallel = fields.flag("parallel_tool_calls", True)
-    if not documents or fields.raw("tool_choice") == "none":
+    if not choice.allowed:
         return None
-    return Tools(documents, forced, parallel)
+    # Of what it may not call the model never hears.
+    allowed = tuple(documents[name] for name in choice.allowed) if not choice.forced else None
+    forced = choice.allowed if choice.forced else ()
+    return Tools(allowed or tuple(documents.values()), forced, parallel)
 
 
 def _tool(fields: Fields) -> dict[str, Any]:
@@ -67,7 +66,8 @@ def _tool(fields: Fields) -> dict[str, Any]:
         raise UnsupportedParameter(fields.path("type"), "tools are of type function")
     function = fields.inner("function")
     if function is None:
-        raise InvalidParameter(fields.path("function"), "an object")
+        # As the Responses API and clients of older ones write it.
+        function = fields
     name = function.text("name")
     if name is None or not _NAME.fullmatch(name):
         raise InvalidParameter(function.path("name"), "1..64 letters, digits, _, - and .")
@@ -77,23 +77,13 @@ def _tool(fields: Fields) -> dict[str, Any]:
         document["description"] = description
     parameters = function.document("parameters", MAX_SCHEMA)
     if parameters is not None:
+        _check_object(parameters, function.path("parameters"))
         document["parameters"] = parameters
     return {"type": "function", "function": document}
 
 
-def _forced(fields: Fields, names: list[str]) -> tuple[str, ...]:
-    choice = fields.raw("tool_choice")
-    if choice is None or isinstance(choice, str):
-        if choice is not None and choice not in _CHOICES:
-            raise InvalidParameter("tool_choice", "one of " + ", ".join(_CHOICES))
-        if choice == "required" and not names:
-            raise InvalidParameter("tool_choice", "none or auto where there are no tools")
-        return tuple(names) if choice == "required" else ()
-    chosen = fields.inner("tool_choice")
-    if chosen is not None and chosen.raw("type") != "function":
-        raise UnsupportedParameter("tool_choice", "it names a tool of type function")
-    function = None if chosen is None else chosen.inner("function")
-    name = None if function is None else function.text("name")
-    if name not in names:
-        raise InvalidParameter("tool_choice.function.name", "the name of one of the tools")
-    return (name,)
+def _check_object(parameters: dict[str, Any], path: str) -> None:
+    """Arguments have names; a schema that says nothing of its type is taken for an object's."""
+    kind = parameters.get("type", "object")
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        raise InvalidParameter(path, "the schema of an object")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from split_server.compat.accepted.openai import OPENAI
 from split_server.compat.openai.completion_request import parse_prompts
 from split_server.compat.openai.errors import InvalidParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.warm_request import WarmRequest, parse_warm_request
 
@@ -29,9 +30,10 @@ def parse_verify_request(fields: Fields, served: ServedModel) -> VerifyRequest:
     """Raises InvalidParameter, ModelNotFound."""
     served.check_model(fields)
     tokens = fields.whole("tokens", 1, MAX_TOKENS) or DEFAULT_TOKENS
-    if "prompts" not in fields:
-        return VerifyRequest((), tokens)
     given = fields.items("prompts", MAX_PROMPTS)
+    check_unread(fields, OPENAI)
+    if given is None:
+        return VerifyRequest((), tokens)
     # A list of token ids alone would be one prompt.
     if not given or any(isinstance(each, int) for each in given):
         raise InvalidParameter("prompts", f"a list of 1 to {MAX_PROMPTS} prompts")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from split_server.compat.accepted.openai import OPENAI
 from split_server.compat.keeping import MAX_SALT
 from split_server.compat.openai.completion_request import PromptText, parse_prompts
 from split_server.compat.openai.errors import InvalidParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.tools import Tools, parse_tools
@@ -33,6 +34,12 @@ class WarmRequest:
 
 def parse_warm_request(fields: Fields, served: ServedModel) -> WarmRequest:
     """Raises InvalidParameter, UnsupportedParameter, ModelNotFound."""
+    asked = _parsed(fields, served)
+    check_unread(fields, OPENAI)
+    return asked
+
+
+def _parsed(fields: Fields, served: ServedModel) -> WarmRequest:
     served.check_model(fields)
     if ("prompt" in fields) == ("messages" in fields):
         raise InvalidParameter("prompt", "given, or messages, but not both")

@@ -12,6 +12,7 @@ from split_server.engine.gpu.batch import MixedBatch, RowsBatch
 from split_server.engine.gpu.graphs import SIZES, DecodeGraphs
 from split_server.engine.model.loader import Backbone
 from split_server.engine.model.packed import PackedBatch, Slice
+from split_server.kv.cache import buffered
 
 _log = logging.getLogger(__name__)
 
@@ -35,18 +36,18 @@ class GpuForward:
     def _passed(self, slices: Sequence[Slice]) -> torch.Tensor:
         together = [part for part in slices if self._decodes(part)][: SIZES[-1]]
         for part in together:
-            part.cache.reserve(part.end)
+            buffered(part.cache).reserve(part.end)
         if len(together) == len(slices) and self._graphs is not None:
             hidden = self._captured(slices, self._graphs)
         else:
             hidden = self._mixed(slices, together)
         for part in together:
-            part.cache.written(part.end)
+            buffered(part.cache).written(part.end)
         return hidden
 
     def _decodes(self, part: Slice) -> bool:
         """Whether ``part`` is one row that nobody watches, for a cache that has buffers."""
-        layers = part.cache.layers
+        layers = buffered(part.cache).layers
         begun = len(layers) == self._layers and layers[-1].buffers is not None
         return part.rows == 1 and part.tap is None and begun
 
@@ -69,7 +70,7 @@ class GpuForward:
         batch: MixedBatch | RowsBatch = RowsBatch(rest)
         if together:
             lengths = [part.start for part in together]
-            self._book.fill([part.cache for part in together], lengths, len(together))
+            self._book.fill([buffered(part.cache) for part in together], lengths, len(together))
             longest = max(part.end for part in together)
             places = self._book.places(len(together), pieces_of(longest))
             batch = MixedBatch(len(together), places, rest)

@@ -16,6 +16,7 @@ from split_server.engine.gpu.addresses import AddressBook, pieces_of
 from split_server.engine.gpu.batch import DecodeBatch
 from split_server.engine.model.loader import Backbone
 from split_server.engine.model.packed import Slice
+from split_server.kv.cache import buffered
 
 # Rows of the captured passes. Fewer than 16 rows take the matrix units as long as 16, and one
 # number of rows for all of them means that a reply does not depend on how many others decode.
@@ -54,7 +55,8 @@ class DecodeGraphs:
         pieces = pieces_of(max(part.end for part in slices))
         captured = self._captured.get((size, pieces)) or self._capture(size, pieces)
         torch.cat([part.embeddings for part in slices], out=self._rows[0, : len(slices)])
-        self._book.fill([part.cache for part in slices], [part.start for part in slices], size)
+        caches = [buffered(part.cache) for part in slices]
+        self._book.fill(caches, [part.start for part in slices], size)
         captured.graph.replay()
         # The next pass overwrites the graph's own.
         return captured.hidden[: len(slices)].clone()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from split_server.engine.model.info import ModelInfo, kv_bytes_per_position
 from split_server.engine.model.matrices import Matrices, keep_matrices
 from split_server.engine.model.module import load_module, own_memory
 from split_server.engine.model.packed import Attends, PackedBatch, Slice
+from split_server.engine.model.pages import on_huge_pages
 from split_server.engine.model.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice
 
@@ -36,7 +37,7 @@ class Backbone:
 
     ``module`` maps inputs_embeds [1, n, H] to final-norm hidden states [1, n, H]. ``parameters``
     have the shapes of the checkpoint's, without values; ``matrices``: how they are kept;
-    ``threads``: of one matrix product.
+    ``threads``: of one matrix product; ``pages``: what part of them lies on huge pages.
     """
 
     module: Callable[..., Any]
@@ -46,6 +47,7 @@ class Backbone:
     parameters: tuple[torch.Tensor, ...] = ()
     matrices: Matrices = field(default_factory=Matrices)
     threads: int = 1
+    pages: str = "as the system makes them"
 
     @property
     def linears(self) -> str:
@@ -99,8 +101,15 @@ def load_backbone(
     _log.info("linear layers: %s", kept.kept)
     if target.type == "cpu":
         own_memory(module)
-    info = _info(checkpoint, family.name, compute)
-    return Backbone(module, info, compute, target, sizes, kept, count)
+    info = model_info(checkpoint, family.name, compute)
+    backbone = Backbone(module, info, compute, target, sizes, kept, count)
+    return _on_huge_pages(backbone) if target.type == "cpu" else backbone
+
+
+def _on_huge_pages(backbone: Backbone) -> Backbone:
+    pages = str(on_huge_pages(backbone))
+    _log.info("huge pages: %s", pages)
+    return replace(backbone, pages=pages)
 
 
 def resolve_device(name: str) -> torch.device:
@@ -128,7 +137,11 @@ def resolve_dtype(checkpoint: Checkpoint, name: str, device: torch.device) -> to
     return torch.float32 if dtype is torch.float16 and device.type == "cpu" else dtype
 
 
-def _info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+def model_info(checkpoint: Checkpoint, family: str, dtype: torch.dtype) -> ModelInfo:
+    """What its configuration says of a model that computes in ``dtype``.
+
+    Raises MalformedCheckpoint.
+    """
     config = checkpoint.config
     try:
         return ModelInfo(

@@ -9,6 +9,7 @@ mixing slices of a prefill with decode rows that of Sarathi (Agrawal et al., 202
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -18,8 +19,10 @@ from torch.nn import functional
 from transformers import AttentionInterface
 
 from split_server.engine.model.attention import Masks, attend_many, attend_one
+from split_server.engine.model.shared import Own, attend_shared
 from split_server.engine.model.tap import AttentionTap
-from split_server.kv.cache import KVCache
+from split_server.kv.cache import KVCache, buffered
+from split_server.kv.session_cache import SessionCache
 
 PACKED_ATTENTION = "split_packed"
 # Matrix kernels for a single row round otherwise than those for several, so without padding a reply
@@ -28,6 +31,8 @@ _LEAST_ROWS = 4
 # Kernels take rows in groups, of which a started one costs about as much as a whole one; and they
 # are compiled for each number of rows and kept, so there must not be hundreds of numbers.
 _GROUP, _LARGE_GROUP, _LARGE = 8, 16, 64
+# Slices with more rows spend their time on products, not on reading keys.
+_FEW_ROWS = 64
 
 
 @dataclass(eq=False, slots=True)
@@ -36,7 +41,7 @@ class Slice:
     [n, H]. ``tap`` watches the attention of the last of them.
     """
 
-    cache: KVCache
+    cache: SessionCache
     start: int
     embeddings: torch.Tensor
     tap: AttentionTap | None = None
@@ -88,6 +93,7 @@ class PackedBatch:
         self._padding = padded(self.rows) - self.rows if pads else 0
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
+        self._sharing = any(part.cache.shared for part in slices)
 
     def embeddings(self) -> torch.Tensor:
         """[1, total, H]."""
@@ -125,12 +131,33 @@ class PackedBatch:
             torch.split(values, self._sizes, dim=2),
             strict=True,
         )
-        out = []
-        for part, *own in parts:
-            out.append(self._attended(part, spec, *own))
+        if self._sharing:
+            out = self._attended_together(spec, list(parts))
+        else:
+            out = [self._attended(part, spec, *own) for part, *own in parts]
         if padding:
             out.append(query.new_zeros(1, padding, spec.heads, query.shape[3]))
         return out[0] if len(out) == 1 else torch.cat(out, dim=1)
+
+    def _attended_together(self, spec: Spec, parts: Sequence[_Rows]) -> list[torch.Tensor]:
+        """:meth:`_attended` of each; those with the same first positions read them once."""
+        out = dict[int, torch.Tensor]()
+        groups: defaultdict[tuple[KVCache, int], list[tuple[int, Own]]] = defaultdict(list)
+        for index, (part, query, keys, values) in enumerate(parts):
+            cache = buffered(part.cache)
+            base = cache.base
+            if base is None or not spec.may_share(part):
+                out[index] = self._attended(part, spec, query, keys, values)
+            else:
+                cached = cache.layer(spec.layer).append(keys, values)
+                groups[base, cache.shared].append((index, Own(query, *cached)))
+        for (base, shared), members in groups.items():
+            whole = base.layer(spec.layer)
+            held = (whole.keys[:, :, :shared], whole.values[:, :, :shared])
+            owns = [own for _, own in members]
+            found = attend_shared(*held, owns, spec.scaling, self._masks)
+            out.update(zip((index for index, _ in members), found, strict=True))
+        return [out[index] for index in range(len(parts))]
 
     def _attended(
         self,
@@ -141,7 +168,7 @@ class PackedBatch:
         values: torch.Tensor,
     ) -> torch.Tensor:
         """[1, n, heads, D] for the new rows of ``part``, after they were appended."""
-        cached = part.cache.layer(spec.layer).append(keys, values)
+        cached = buffered(part.cache).append(spec.layer, keys, values)
         if query.shape[2] == 1:
             return _one_row(part, spec, query, *cached)
         return self._rows(part, spec, query, *cached)
@@ -185,6 +212,15 @@ class Spec(NamedTuple):
     def grouped(self, query: torch.Tensor) -> torch.Tensor:
         """``query`` [1, heads, 1, D] as [1, kv_heads, rep, D]."""
         return query.reshape(1, self.kv_heads, self.heads // self.kv_heads, query.shape[3])
+
+    def may_share(self, part: Slice) -> bool:
+        """Whether the rows of ``part`` may be merged from two kernels' parts."""
+        narrow = self.window is not None and self.window < part.end
+        return part.tap is None and self.softcap is None and not narrow and part.rows <= _FEW_ROWS
+
+
+# A slice with its queries [1, heads, n, D], keys and values [1, kv_heads, n, D] of a layer.
+_Rows = tuple[Slice, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def _one_row(

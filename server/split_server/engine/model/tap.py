@@ -110,6 +110,14 @@ class AttentionTap:
             shown = shown[:, -seen:]
         return torch.bmm(weights.to(values.dtype), shown)
 
+    def take(self, layer: int, weights: torch.Tensor) -> None:
+        """Take in one layer whose softmax weights [heads, length] an engine shows itself."""
+        self._seen[layer] = True
+        if self._request == _EVERYTHING:
+            self._layers[layer].copy_(weights)
+        else:
+            self._keep(layer, weights)
+
     def rows(self) -> AttentionResult:
         """The rows that were asked for. Raises HiddenOverflow when scores were not finite."""
         if not all(self._seen):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -27,13 +28,14 @@ from split_server.http.kobold.sse import EventStream
 from split_server.http.kobold.texts import KoboldTexts
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.sockets import Sockets
-from split_server.security.principal import principal_of
+from split_server.security.principal import ANONYMOUS, principal_of
 
 GENERATE_PATH = "/api/v1/generate"
 SOCKET_PATH = "/api/v1/generate/stream"
 EVENTS_PATH = "/api/extra/generate/stream"
 BINARY_PATH = "/api/extra/generate/stream/ws"
 ABORT_PATH = "/api/extra/abort"
+CHECK_PATH = "/api/extra/generate/check"
 
 
 def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[BaseRoute]:
@@ -52,7 +54,8 @@ def kobold_routes(compat: Compat, bodies: Bodies, sockets: Sockets) -> list[Base
         *KoboldTexts(compat, posted).routes(),
         Route(GENERATE_PATH, generate.answer, methods=["POST"]),
         Route(EVENTS_PATH, events, methods=["POST"]),
-        Route(ABORT_PATH, _abort(posted, aborts), methods=["POST"]),
+        Route(ABORT_PATH, _keyed(posted, _abort(aborts)), methods=["POST"]),
+        Route(CHECK_PATH, _keyed(posted, _check(aborts)), methods=["GET", "POST"]),
         WebSocketRoute(SOCKET_PATH, socket(JSON_FORM)),
         WebSocketRoute(BINARY_PATH, socket(BINARY_FORM)),
     ]
@@ -96,8 +99,10 @@ async def _key(posted: Posted, request: Request) -> str | None:
         return Fields(values).text(MAX_NAME, "genkey")
 
 
-def _abort(posted: Posted, aborts: Aborts) -> Any:
-    """Stops the caller's generations, those with its ``genkey`` where it names one."""
+def _keyed(posted: Posted, told: Callable[[str, str | None], dict[str, Any]]) -> Any:
+    """The endpoint that answers what ``told`` says of the caller's generations, those with its
+    ``genkey`` where it names one.
+    """
 
     async def answer(request: Request) -> Response:
         try:
@@ -107,6 +112,21 @@ def _abort(posted: Posted, aborts: Aborts) -> Any:
         # The boundary of a request: its client is told in the form that it knows.
         except Exception as error:  # noqa: BLE001
             return refusal(error)
-        return document(dumped({"success": aborts.abort(principal_of(request.scope), key)}))
+        return document(dumped(told(principal_of(request.scope), key)))
 
     return answer
+
+
+def _abort(aborts: Aborts) -> Callable[[str, str | None], dict[str, Any]]:
+    """Stops generations."""
+    return lambda principal, key: {"success": aborts.abort(principal, key)}
+
+
+def _check(aborts: Aborts) -> Callable[[str, str | None], dict[str, Any]]:
+    """Tells the text of a reply that is being made, for clients that ask again and again."""
+
+    def text(principal: str, key: str | None) -> str:
+        # Whom many people may be must not read what another one's model writes.
+        return "" if principal == ANONYMOUS else aborts.text(principal, key)
+
+    return lambda principal, key: {"results": [{"text": text(principal, key)}]}

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from split_server.compat.kobold.documents import error_event
+from split_server.compat.kobold.documents import Documents, error_event
 from split_server.compat.kobold.prompts import Prepared, Prompts
 from split_server.compat.kobold.streaming import stream_reply
 from split_server.http.kobold.aborts import Aborts
@@ -32,12 +32,12 @@ class EventStream:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises ClientDisconnect."""
         request, stream = Request(scope, receive), _Stream(send)
-        name = None
+        documents: Documents | None = None
         try:
             principal = principal_of(scope)
             async with self._posted.values(request) as values:
                 prepared = await self._prompts.prepare(principal, values)
-            name = prepared.request.name
+            documents = prepared.documents
             work = self._tell(principal, prepared, stream)
             await unless_gone(receive, work)
             await stream.end()
@@ -45,10 +45,11 @@ class EventStream:
             raise
         # The boundary of a request: its client is told in the form that it knows.
         except Exception as error:  # noqa: BLE001
-            if not stream.begun:
+            if documents is None or not stream.begun:
                 await refusal(error)(scope, receive, send)
                 return
-            await stream.event(error_event(reported_error(error), name))
+            told = error_event(reported_error(error), documents.request.name)
+            await stream.event(documents.sse_event(told))
             await stream.end()
 
     async def _tell(self, principal: str, prepared: Prepared, stream: _Stream) -> None:
@@ -59,7 +60,11 @@ class EventStream:
                 aclosing(running.until(items)) as wanted,
             ):
                 await stream_reply(
-                    wanted, documents, documents.sse_token, stream.event, stream.event
+                    wanted,
+                    documents,
+                    documents.sse_token,
+                    stream.event,
+                    lambda event: stream.event(documents.sse_event(event)),
                 )
 
 
@@ -71,12 +76,14 @@ class _Stream:
         self.begun = False
 
     async def event(self, data: bytes) -> None:
-        """Send one event of one line."""
+        """Send one event of one line; its type is the one that events without a name have, for
+        clients that look for the name.
+        """
         await self._begin()
         await self._send(
             {
                 "type": "http.response.body",
-                "body": b"".join((b"data: ", data, b"\n\n")),
+                "body": b"".join((b"event: message\ndata: ", data, b"\n\n")),
                 "more_body": True,
             }
         )

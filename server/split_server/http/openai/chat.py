@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from split_client.tools.families import HERMES
 from split_client.tools.reading import CallReader, ForcedReader, FreeReader, PlainReader
 from split_server.compat.openai.chat_answer import ChatAnswer
@@ -12,7 +14,7 @@ from split_server.compat.openai.service import OpenAIService, new_id
 from split_server.compat.openai.tools import MAX_TOOLS, Tools
 from split_server.compat.openai.usage import Usage
 from split_server.compat.request import GenerationRequest
-from split_server.http.openai.generations import Work
+from split_server.http.openai.generations import Answer, Work
 from split_server.http.openai.guard import Asked
 from split_server.http.openai.sink import Sink
 
@@ -25,22 +27,25 @@ class Chat:
 
     async def answer(self, asked: ChatRequest, who: Asked, sink: Sink) -> None:
         """Raises the errors of the request, of its texts and of its generations."""
+        head, scored = self._service.head("chatcmpl"), asked.logprobs is not None
+        answer = ChatAnswer(head, scored, asked.options.include_usage, asked.older)
+        await self.run(asked, who, sink, lambda _: answer)
+
+    async def run(
+        self, asked: ChatRequest, who: Asked, sink: Sink, encoder: Callable[[Usage], Answer]
+    ) -> None:
+        """Make the replies, and send them as the ``encoder`` writes them. Raises as above."""
         requests = await self._requests(asked, who)
         options = asked.options
-        scored = asked.logprobs is not None
-        head = self._service.head("chatcmpl")
-        work = Work(
-            requests,
-            lambda: self._reader(asked),
-            ChatAnswer(head, scored, options.include_usage),
-            Usage([who.prompt_tokens], options.choices),
-            options.stream,
-        )
+        usage = Usage([who.prompt_tokens], options.choices)
+        work = Work(requests, lambda: self._reader(asked), encoder(usage), usage, options.stream)
         await work.run(self._service.generator, who.principal, sink)
 
     async def _requests(self, asked: ChatRequest, who: Asked) -> list[GenerationRequest]:
         service, options = self._service, asked.options
-        prompt = await service.chat_prompt(who.principal, asked.messages, asked.tools)
+        prompt = await service.chat_prompt(
+            who.principal, asked.messages, asked.tools, asked.writing
+        )
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
         expected = await service.prediction(who.principal, asked.prediction)
@@ -49,6 +54,9 @@ class Chat:
                 prompt,
                 for_choice(options.params, index),
                 options.reply_tokens(len(prompt), service.served.max_context),
+                stop_tokens=options.stop_tokens,
+                ignore_eos=options.ignore_eos,
+                min_tokens=options.min_tokens,
                 stops=options.stops + _call_stops(asked),
                 logprobs=asked.logprobs,
                 keeping=options.keeping,
@@ -59,7 +67,7 @@ class Chat:
         ]
 
     def _reader(self, asked: ChatRequest) -> ReplyReader:
-        return self._service.reader(_call_reader(asked), asked.logprobs is not None)
+        return self._service.reader(_call_reader(asked), asked.logprobs is not None, asked.options)
 
 
 def _call_reader(asked: ChatRequest) -> CallReader:

@@ -34,16 +34,22 @@ class Answer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """``requests``: one for each choice, in order; ``reader`` makes what reads a reply."""
+    """``requests``: one for each choice, in order; ``reader`` makes what reads a reply. Where
+    there are none, there are so many ``choices`` without a reply.
+    """
 
     requests: Sequence[GenerationRequest]
     reader: Callable[[], ReplyReader]
     answer: Answer
     usage: Usage
     stream: bool
+    choices: int = 0
 
     async def run(self, generator: Generator, principal: str, sink: Sink) -> None:
         """Make all replies and send them. Raises what the generator raises."""
+        if not self.requests:
+            await self._without_replies(sink)
+            return
         for request in self.requests:
             generator.check(request)
         events = within(_events(generator, principal, self.requests), generator.seconds)
@@ -52,6 +58,22 @@ class Work:
                 await self._stream(events, sink)
             else:
                 await sink.json(await self._whole(events))
+
+    async def _without_replies(self, sink: Sink) -> None:
+        """What goes before replies is all that was asked for."""
+        cut = Delta(finish="length")
+        if not self.stream:
+            replies = [Reply() for _ in range(self.choices)]
+            for reply in replies:
+                reply.add(cut)
+            await sink.json(self.answer.whole(replies, self.usage))
+            return
+        await sink.start_events()
+        for index in range(self.choices):
+            await sink.events(self.answer.opening(index))
+            await sink.events(self.answer.chunks(index, cut))
+        await sink.events(self.answer.closing(self.usage))
+        await sink.done()
 
     async def _whole(self, events: AsyncIterator[tuple[int, Event]]) -> dict[str, Any]:
         replies = [Reply() for _ in self.requests]
@@ -67,10 +89,10 @@ class Work:
             if opened < 0:
                 # Not before the first token is there: a refusal has a status of its own till then.
                 await sink.start_events()
+            self.usage.count(index, event)
             if opened < index:
                 reader, opened = self.reader(), index
                 await sink.events(self.answer.opening(index))
-            self.usage.count(index, event)
             await sink.events(self.answer.chunks(index, reader.push(event)))
         await sink.events(self.answer.closing(self.usage))
         await sink.done()

@@ -15,6 +15,7 @@ from split_server.compat.openai.errors import OpenAIError, api_error
 from split_server.compat.openai.fields import Fields, parse_body
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.turns import Turns
+from split_server.http.openai.form import OPENAI_FORM, Form
 from split_server.http.openai.sink import LiveAnswer, ReaderStalled, Sink, error_answer
 from split_server.http.wire.body import Bodies
 from split_server.internal_error import internal_error
@@ -50,12 +51,14 @@ def posted(
     large: Turns,
     parse: Callable[[Fields, ServedModel], _T],
     answer: Callable[[_T, Asked, Sink], Awaitable[None]],
+    forms: Callable[[], Form] = lambda: OPENAI_FORM,
 ) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that parses a body and sends the answer to it; ``large``: one large body at a
-    time, until its tokens are known.
+    time, until its tokens are known; ``forms``: that of each answer.
     """
 
     async def endpoint(request: Request) -> Response:
+        form = forms()
         asked = Asked(principal_of(request.scope))
         try:
             with ExitStack() as held:
@@ -68,13 +71,15 @@ def posted(
                     parsed = await asyncio.to_thread(lambda: parse(parse_body(body), served))
                 asked.body = held.pop_all()
         except (OpenAIError, SplitError, ClientError) as refusal:
-            return error_answer(api_error(refusal, 0))
-        return guarded(asked, lambda sink: answer(parsed, asked, sink))
+            return error_answer(api_error(refusal, 0), form)
+        return guarded(asked, lambda sink: answer(parsed, asked, sink), form)
 
     return endpoint
 
 
-def guarded(asked: Asked, work: Callable[[Sink], Awaitable[None]]) -> Response:
+def guarded(
+    asked: Asked, work: Callable[[Sink], Awaitable[None]], form: Form = OPENAI_FORM
+) -> Response:
     """The answer that ``work`` sends, or the error that it raises."""
 
     async def run(sink: Sink) -> None:
@@ -91,4 +96,4 @@ def guarded(asked: Asked, work: Callable[[Sink], Awaitable[None]]) -> Response:
             return
         await sink.fail(api_error(error, asked.prompt_tokens))
 
-    return LiveAnswer(run, asked.body.close)
+    return LiveAnswer(run, asked.body.close, form)

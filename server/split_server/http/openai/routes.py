@@ -5,7 +5,8 @@ In this mode the text reaches the server: docs/openai-api.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,6 +16,10 @@ from split_server.compat.openai.chat_request import parse_chat_request
 from split_server.compat.openai.completion_request import parse_completion_request
 from split_server.compat.openai.errors import ModelNotFound, api_error
 from split_server.compat.openai.fields import clean
+from split_server.compat.openai.prompts.tokenize_request import (
+    parse_detokenize_request,
+    parse_tokenize_request,
+)
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.verify_request import parse_verify_request
 from split_server.compat.openai.warm_request import parse_warm_request
@@ -24,15 +29,20 @@ from split_server.http.openai.completions import Completions
 from split_server.http.openai.guard import posted
 from split_server.http.openai.sink import error_answer
 from split_server.http.openai.state import State
+from split_server.http.openai.tokens import Tokens
 from split_server.http.openapi.document import openapi_routes
 from split_server.http.wire.body import Bodies
 
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def openai_routes(compat: Compat, bodies: Bodies, computed: Callable[[], int]) -> list[BaseRoute]:
-    """All routes below ``/v1``, and the document that describes them; ``computed``: positions."""
-    service = OpenAIService(compat)
+def openai_routes(
+    compat: Compat, service: OpenAIService, bodies: Bodies, computed: Callable[[], int]
+) -> list[BaseRoute]:
+    """The routes of OpenAI's API, those of its relatives beside it, and the document that describes
+    all APIs; ``computed``: positions. Raises MalformedCheckpoint where the model cannot be
+    described.
+    """
     chat, completions, state = Chat(service), Completions(service), State(service, computed)
     served, large = service.served, service.texts.large
 
@@ -48,8 +58,15 @@ def openai_routes(compat: Compat, bodies: Bodies, computed: Callable[[], int]) -
 
     answer_chat = posted(bodies, served, large, parse_chat_request, chat.answer)
     continue_text = posted(bodies, served, large, parse_completion_request, completions.answer)
+    tokens = Tokens(service, compat)
+    tokenize = posted(bodies, served, large, parse_tokenize_request, tokens.tokenize)
+    detokenize = posted(bodies, served, large, parse_detokenize_request, tokens.detokenize)
     return [
         *openapi_routes(served.vocab_size),
+        Route("/tokenize", tokenize, methods=["POST"]),
+        Route("/detokenize", detokenize, methods=["POST"]),
+        Route("/tokenizer_info", _fixed(tokens.info), methods=["GET"]),
+        Route("/props", _fixed(tokens.props), methods=["GET"]),
         Route("/v1/models", models, methods=["GET"]),
         Route("/v1/models/{id:path}", model, methods=["GET"]),
         Route("/v1/chat/completions", answer_chat, methods=["POST"]),
@@ -66,3 +83,12 @@ def openai_routes(compat: Compat, bodies: Bodies, computed: Callable[[], int]) -
             methods=["POST"],
         ),
     ]
+
+
+def _fixed(document: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint of what never changes."""
+
+    async def answer(_: Request) -> Response:
+        return JSONResponse(document, headers=_NO_STORE)
+
+    return answer

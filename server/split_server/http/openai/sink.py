@@ -1,4 +1,4 @@
-"""The sink of the answer to one request: JSON, or server-sent events (WHATWG HTML, 9.2).
+"""The sink of the answer to one request: JSON, or a stream of parts.
 
 The work on an answer ends when its reader is gone, whether it is being streamed or not.
 """
@@ -6,7 +6,6 @@ The work on an answer ends when its reader is gone, whether it is being streamed
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -16,58 +15,63 @@ from starlette.types import Receive, Scope, Send
 
 from split_server.compat.openai.errors import ApiError
 from split_server.error_reports import report_error
+from split_server.http.openai.form import OPENAI_FORM, Form, encoded
 from split_server.security.hanging_up import ABORT_EXTENSION
 from split_wire.errors import ShuttingDown
 
 STALL_SECONDS = 60.0
 _JSON = "application/json"
-_EVENTS = "text/event-stream"
-_DONE = b"data: [DONE]\n\n"
 # The rest of a body that was refused unread is not worth reading.
 _BODY_UNREAD = ("request_too_large", "request_timeout")
 
 
 class Sink:
-    """Sends one answer. A reader that takes nothing for ``stall`` seconds is cut off."""
+    """Sends an answer in ``form``; a reader that takes nothing for ``stall`` seconds is cut off."""
 
-    def __init__(self, scope: Scope, send: Send, stall: float = STALL_SECONDS) -> None:
+    def __init__(
+        self, scope: Scope, send: Send, stall: float = STALL_SECONDS, form: Form = OPENAI_FORM
+    ) -> None:
         self._scope = scope
         self._send = send
         self._stall = stall
+        self.form = form
         self._streaming = False
 
     async def json(self, document: Mapping[str, Any]) -> None:
         """The whole answer."""
-        await self._whole(200, document, {})
+        await self._whole(200, encoded(document), {})
+
+    async def encoded(self, body: bytes) -> None:
+        """The whole answer, of JSON that is encoded already."""
+        await self._whole(200, body, {})
 
     async def start_events(self) -> None:
-        """Begin a stream; an error is an event from here on."""
+        """Begin a stream; an error is a part of it from here on."""
         self._streaming = True
-        await self._start(200, {"content-type": _EVENTS, "x-accel-buffering": "no"})
+        kind = self.form.stream_type
+        await self._start(200, {"content-type": kind, "x-accel-buffering": "no"})
 
     async def events(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        """One event for each of ``documents``."""
-        body = b"".join(b"data: %b\n\n" % _encoded(document) for document in documents)
+        """One part for each of ``documents``."""
+        body = b"".join(map(self.form.part, documents))
         if body:
             await self._body(body, more=True)
 
     async def done(self) -> None:
         """End the stream."""
-        await self._body(_DONE, more=False)
+        await self._body(self.form.end, more=False)
 
     async def fail(self, error: ApiError) -> None:
         """Tell ``error`` in whatever form is still possible."""
         report_error(error.code)
         if self._streaming:
-            await self.events([error.body()])
+            await self.events(self.form.failure(error))
             await self.done()
             return
-        await self._whole(error.status, error.body(), _error_headers(error))
+        status, body = self.form.refusal(error)
+        await self._whole(status, encoded(body), _error_headers(error))
 
-    async def _whole(
-        self, status: int, document: Mapping[str, Any], headers: Mapping[str, str]
-    ) -> None:
-        body = _encoded(document)
+    async def _whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         own = {"content-type": _JSON, "content-length": str(len(body))}
         await self._start(status, own | dict(headers))
         await self._body(body, more=False)
@@ -95,13 +99,16 @@ class LiveAnswer(Response):
     """Runs ``work`` with the sink of the request, until its reader is gone; then ``ended``."""
 
     def __init__(
-        self, work: Callable[[Sink], Awaitable[None]], ended: Callable[[], None] | None = None
+        self,
+        work: Callable[[Sink], Awaitable[None]],
+        ended: Callable[[], None] | None = None,
+        form: Form = OPENAI_FORM,
     ) -> None:
         super().__init__()
-        self._work, self._ended = work, ended or _nothing
+        self._work, self._ended, self.form = work, ended or _nothing, form
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        work = asyncio.ensure_future(self._work(Sink(scope, send)))
+        work = asyncio.ensure_future(self._work(Sink(scope, send, form=self.form)))
         gone = asyncio.ensure_future(_disconnected(receive))
         try:
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -119,12 +126,13 @@ class LiveAnswer(Response):
             work.result()
 
 
-def error_answer(error: ApiError) -> Response:
+def error_answer(error: ApiError, form: Form = OPENAI_FORM) -> Response:
     """The answer to a request that was refused before any work."""
     report_error(error.code)
+    status, body = form.refusal(error)
     return Response(
-        _encoded(error.body()),
-        error.status,
+        encoded(body),
+        status,
         {"cache-control": "no-store"} | _error_headers(error),
         _JSON,
     )
@@ -133,12 +141,6 @@ def error_answer(error: ApiError) -> Response:
 async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _encoded(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "replace"
-    )
 
 
 def _error_headers(error: ApiError) -> dict[str, str]:

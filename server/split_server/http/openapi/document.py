@@ -9,9 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from split_server.http.openapi.embeddings import embeddings_paths
 from split_server.http.openapi.kobold import KOBOLD_SCHEMAS, kobold_paths
+from split_server.http.openapi.messages import MESSAGES_SCHEMAS, messages_paths
+from split_server.http.openapi.ollama import OLLAMA_SCHEMAS, ollama_paths
 from split_server.http.openapi.openai import OPENAI_SCHEMAS, openai_paths
 from split_server.http.openapi.parts import JSON, Schema
+from split_server.http.openapi.responses import RESPONSES_SCHEMAS, responses_paths
 
 PATH = "/openapi.json"
 _DESCRIPTION = (
@@ -19,6 +23,13 @@ _DESCRIPTION = (
     "docs/protocol.md."
 )
 _PACKAGE = "gatelink"
+_SCHEMAS = {
+    **OPENAI_SCHEMAS,
+    **RESPONSES_SCHEMAS,
+    **MESSAGES_SCHEMAS,
+    **OLLAMA_SCHEMAS,
+    **KOBOLD_SCHEMAS,
+}
 
 
 def openapi_routes(vocab_size: int) -> list[BaseRoute]:
@@ -37,12 +48,23 @@ def openapi_document(vocab_size: int) -> Schema:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Gatelink", "version": _version(), "description": _DESCRIPTION},
-        "paths": openai_paths() | kobold_paths(),
+        "paths": _paths(),
         "components": {
-            "schemas": OPENAI_SCHEMAS | KOBOLD_SCHEMAS | {"TokenId": token},
+            "schemas": _SCHEMAS | {"TokenId": token},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
+    }
+
+
+def _paths() -> Schema:
+    return {
+        **openai_paths(),
+        **responses_paths(),
+        **messages_paths(),
+        **ollama_paths(),
+        **embeddings_paths(),
+        **kobold_paths(),
     }
 
 

@@ -10,6 +10,7 @@ from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
 from split_server.http.openapi.parts import Schema, got, listed, optional, posted, record, refer
 from split_wire.attention import MAX_TOP_K
+from split_wire.tiers import CACHES
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
@@ -68,8 +69,10 @@ _GENERATION: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "cache_group": optional("string", maxLength=MAX_GROUP),
     "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
+    "cache": {"enum": [*CACHES, None]},
     "grammar": optional("string", maxLength=MOST_BYTES),
 }
+_RESULT = record({"text": _TEXT})
 KOBOLD_SCHEMAS: Schema = {
     "KoboldError": record(
         {"type": {"const": "error"}, "error": _TEXT, "error_code": _TEXT, "detail": {}}
@@ -129,11 +132,12 @@ def kobold_paths() -> Schema:
         "/api/v1/generate": posted(
             "A reply, whole",
             refer("KoboldGeneration"),
-            record({"results": listed({"type": "object"})}),
+            record({"results": listed(_RESULT)}),
             _ERRORS,
             _ERROR,
         ),
         "/api/extra/generate/stream": _streamed(),
+        "/api/extra/generate/check": _checked(),
         "/api/extra/abort": posted(
             "Stop generations",
             record({}, {"genkey": optional("string", maxLength=MAX_NAME)}),
@@ -142,6 +146,13 @@ def kobold_paths() -> Schema:
             _ERROR,
         ),
     }
+
+
+def _checked() -> Schema:
+    """Asked with the name of a generation, or with nothing."""
+    summary, answer = "The reply that is being made, so far", record({"results": listed(_RESULT)})
+    key = record({}, {"genkey": optional("string", maxLength=MAX_NAME)})
+    return got(summary, answer) | posted(summary, key, answer, _ERRORS, _ERROR)
 
 
 def _text(summary: str, field: str, flag: str, ids: str) -> Schema:

@@ -31,7 +31,7 @@ _USAGE = record(
         "prompt_tokens": _WHOLE,
         "completion_tokens": _WHOLE,
         "total_tokens": _WHOLE,
-        "prompt_tokens_details": record({"cached_tokens": _WHOLE}),
+        "prompt_tokens_details": record({"cached_tokens": _WHOLE}, {"approximate_tokens": _WHOLE}),
         "completion_tokens_details": record(
             {"accepted_prediction_tokens": _WHOLE, "rejected_prediction_tokens": _WHOLE}
         ),
@@ -41,7 +41,7 @@ _SCORED = record(
     {"token": _TEXT, "logprob": {"type": "number"}, "bytes": {"type": ["array", "null"]}}
 )
 _SCORED_TOP: Schema = {"allOf": [_SCORED, record({"top_logprobs": listed(_SCORED)})]}
-_REASON: Schema = {"enum": ["stop", "length", "tool_calls"]}
+_REASON: Schema = {"enum": ["stop", "length", "tool_calls", "function_call"]}
 _CHAT_CHOICE = record(
     {
         "index": _WHOLE,
@@ -56,8 +56,8 @@ _CHAT_CHOICE = record(
 _TEXT_SCORES = record(
     {
         "tokens": listed(_TEXT),
-        "token_logprobs": listed({"type": "number"}),
-        "top_logprobs": listed({"type": "object", "additionalProperties": {"type": "number"}}),
+        "token_logprobs": listed(optional("number")),
+        "top_logprobs": listed(optional("object", additionalProperties={"type": "number"})),
         "text_offset": listed(_WHOLE),
     }
 )
@@ -89,6 +89,7 @@ _MODEL = record(
         "created": _WHOLE,
         "owned_by": _TEXT,
         "context_length": _WHOLE,
+        "max_model_len": _WHOLE,
     }
 )
 OPENAI_SCHEMAS: Schema = REQUEST_SCHEMAS | {
@@ -143,13 +144,14 @@ def openai_paths() -> Schema:
                 {
                     "reuse": {"enum": ["exact", "off"]},
                     "positions": _counts("computed", "pool_asked", "pool_sent", "waited", "disk"),
+                    "tiers": {"type": "object", "additionalProperties": _WHOLE},
                     "hit_share": {"type": "number", "minimum": 0, "maximum": 1},
                     "bytes": record(
                         {"memory": _WHOLE, "disk": {"anyOf": [{"type": "null"}, _WHOLE]}}
                     ),
                 }
             ),
-            "kernels": record({"attention": _TEXT, "linears": _TEXT}),
+            "kernels": record({"attention": _TEXT, "linears": _TEXT}, {"pages": _TEXT}),
         }
     )
     warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})
@@ -176,6 +178,7 @@ def openai_paths() -> Schema:
         }
     )
     return {
+        **_token_paths(),
         "/v1/models": got("The models that are served: one", listing),
         "/v1/models/{id}": model,
         "/v1/chat/completions": posted(
@@ -203,4 +206,39 @@ def openai_paths() -> Schema:
             _ERRORS,
             _ERROR,
         ),
+    }
+
+
+def _token_paths() -> Schema:
+    """What clients of vLLM and llama.cpp ask for beside ``/v1``."""
+    piece = record({"id": _WHOLE, "piece": _TEXT})
+    tokens: Schema = {"anyOf": [listed(refer("TokenId")), listed(piece)]}
+    told = record(
+        {
+            "count": _WHOLE,
+            "max_model_len": _WHOLE,
+            "tokens": tokens,
+            "token_strs": {"anyOf": [{"type": "null"}, listed(_TEXT)]},
+        }
+    )
+    text = record({"prompt": _TEXT, "content": _TEXT})
+    asked, back = refer("TokenizeRequest"), refer("DetokenizeRequest")
+    info = record(
+        {"tokenizer_class": _TEXT, "model_max_length": _WHOLE, "vocab_size": _WHOLE},
+        {name: optional("string") for name in ("bos_token", "eos_token", "chat_template")},
+    )
+    settings = record({"n_ctx": _WHOLE, "params": {"type": "object"}})
+    props = record(
+        {
+            "default_generation_settings": settings,
+            "total_slots": _WHOLE,
+            "model_alias": _TEXT,
+            "chat_template": _TEXT,
+        }
+    )
+    return {
+        "/tokenize": posted("The tokens of a text or a chat", asked, told, _ERRORS, _ERROR),
+        "/detokenize": posted("The text of tokens", back, text, _ERRORS, _ERROR),
+        "/tokenizer_info": got("The tokenizer", info),
+        "/props": got("The model, as llama.cpp tells it", props),
     }

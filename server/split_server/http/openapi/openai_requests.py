@@ -12,6 +12,7 @@ from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import (
     MAX_CHOICES,
     MAX_STOP,
+    MAX_STOP_TOKENS,
     MAX_STOPS,
     MAX_TOP_LOGPROBS,
     RETENTIONS,
@@ -22,6 +23,7 @@ from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PR
 from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
 from split_server.compat.openai.warm_request import MAX_PIN_SECONDS
 from split_server.http.openapi.parts import Schema, listed, optional, record, refer
+from split_wire.tiers import CACHES
 
 _TEXT: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer", "minimum": 0}
@@ -31,6 +33,7 @@ _SAMPLING: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "cache_group": optional("string", maxLength=MAX_GROUP),
     "share_until": optional("integer", minimum=0, maximum=MAX_SHARED),
+    "cache": {"enum": [*CACHES, None]},
     "prompt_cache_retention": {"enum": [*RETENTIONS, None]},
     "prompt_cache_key": optional("string"),
     "stream": optional("boolean"),
@@ -42,6 +45,14 @@ _SAMPLING: Schema = {
     "top_k": optional("integer", minimum=-1, maximum=2**31 - 1),
     "min_p": optional("number", minimum=0, maximum=1),
     "repetition_penalty": optional("number", minimum=0.01, maximum=100),
+    "repeat_penalty": optional("number", minimum=0.01, maximum=100),
+    "repetition_penalty_range": optional("integer", minimum=-1, maximum=2**31 - 1),
+    "min_tokens": optional("integer", minimum=0, maximum=1 << 24),
+    "ignore_eos": optional("boolean"),
+    "stop_token_ids": {
+        "anyOf": [{"type": "null"}, listed(refer("TokenId"), maxItems=MAX_STOP_TOKENS)]
+    },
+    "add_special_tokens": optional("boolean"),
     "presence_penalty": optional("number", minimum=-2, maximum=2),
     "frequency_penalty": optional("number", minimum=-2, maximum=2),
     "logit_bias": optional(
@@ -81,7 +92,10 @@ _SAMPLING: Schema = {
 
 
 def _tokens(default: int) -> Schema:
-    limit = optional("integer", minimum=1, maximum=1 << 24, default=default)
+    limit: Schema = {
+        "anyOf": [optional("integer", minimum=1, maximum=1 << 24), {"const": -1}],
+        "default": default,
+    }
     return {"max_tokens": limit, "max_completion_tokens": limit}
 
 
@@ -104,7 +118,7 @@ _MESSAGE: Schema = {
         record({"role": {"const": "tool"}, "tool_call_id": _TEXT, "content": _CONTENT}),
     ]
 }
-_TOOL = record(
+CHAT_TOOL = record(
     {
         "type": {"const": "function"},
         "function": record(
@@ -116,14 +130,16 @@ _TOOL = record(
 _CHAT_ONLY: Schema = {
     "logprobs": optional("boolean"),
     "top_logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
-    "tools": {"anyOf": [{"type": "null"}, listed(_TOOL, maxItems=MAX_TOOLS)]},
+    "tools": {"anyOf": [{"type": "null"}, listed(CHAT_TOOL, maxItems=MAX_TOOLS)]},
     "tool_choice": {
         "anyOf": [
-            {"enum": ["none", "auto", "required", None]},
+            {"enum": ["none", "auto", "required", "any", None]},
             record({"type": {"const": "function"}, "function": record({"name": _TEXT})}),
         ]
     },
     "parallel_tool_calls": optional("boolean"),
+    "chat_template_kwargs": optional("object"),
+    "add_generation_prompt": optional("boolean"),
     "prediction": {
         "anyOf": [
             {"type": "null"},
@@ -143,6 +159,25 @@ _TEXT_ONLY: Schema = {
     "logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
     "echo": optional("boolean"),
 }
+_TOKENIZE: Schema = {
+    "anyOf": [
+        record(
+            {"prompt": _TEXT},
+            {
+                "add_special_tokens": optional("boolean"),
+                "return_token_strs": optional("boolean"),
+            },
+        ),
+        record(
+            {"content": _TEXT},
+            {"add_special": optional("boolean"), "with_pieces": optional("boolean")},
+        ),
+        record(
+            {"messages": listed(refer("Message"), minItems=1)},
+            {"add_generation_prompt": optional("boolean"), "tools": _CHAT_ONLY["tools"]},
+        ),
+    ]
+}
 _WARM: Schema = {
     "cache_salt": optional("string", maxLength=MAX_SALT),
     "pin_seconds": optional("integer", minimum=0, maximum=MAX_PIN_SECONDS),
@@ -154,6 +189,8 @@ REQUEST_SCHEMAS: Schema = {
         _SAMPLING | _tokens(CHAT_TOKENS) | _CHAT_ONLY,
     ),
     "CompletionRequest": record({"prompt": _PROMPT}, _SAMPLING | _tokens(TEXT_TOKENS) | _TEXT_ONLY),
+    "TokenizeRequest": _TOKENIZE,
+    "DetokenizeRequest": record({"tokens": listed(refer("TokenId"))}),
     "VerifyRequest": record(
         {},
         {

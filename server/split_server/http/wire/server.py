@@ -7,8 +7,9 @@ import os
 import signal
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import uvicorn
@@ -39,21 +40,34 @@ class CannotListen(ServerError):
 
     code = "cannot_listen"
 
-    def __init__(self, host: str, port: int, reason: str) -> None:
+    def __init__(
+        self, host: str, port: int, reason: str, settings: str = "--port or --host"
+    ) -> None:
         super().__init__(
-            f"cannot listen on {host} port {port}: {reason}; choose another --port or --host"
+            f"cannot listen on {host} port {port}: {reason}; choose another {settings}"
         )
 
 
-def listen(host: str, port: int) -> list[socket.socket]:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A second set of listening sockets, whose requests ``asgi`` answers; ``tls``: None is plain
+    HTTP. It counts with the first towards the limits of connections, and stops with it.
+    """
+
+    sockets: Sequence[socket.socket]
+    asgi: ASGIApp
+    tls: ssl.SSLContext | None = None
+
+
+def listen(host: str, port: int, settings: str = "--port or --host") -> list[socket.socket]:
     """Listening sockets on every address of ``host``; port 0 picks a free one for all of them.
 
-    Raises CannotListen.
+    ``settings``: those that name host and port. Raises CannotListen.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise CannotListen(host, port, error.strerror or "no such host") from error
+        raise CannotListen(host, port, error.strerror or "no such host", settings) from error
     addresses = sorted({(family, address[0]) for family, _, _, _, address in found})
     sockets: list[socket.socket] = []
     try:
@@ -63,14 +77,16 @@ def listen(host: str, port: int) -> list[socket.socket]:
     except OSError as error:
         for opened in sockets:
             opened.close()
-        raise CannotListen(host, port, _reason(error)) from error
+        raise CannotListen(host, port, _reason(error), settings) from error
     return sockets
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[list[socket.socket]]:
+def listening(
+    host: str, port: int, settings: str = "--port or --host"
+) -> Iterator[list[socket.socket]]:
     """:func:`listen`, and the sockets closed at the end."""
-    sockets = listen(host, port)
+    sockets = listen(host, port, settings)
     try:
         yield sockets
     finally:
@@ -85,13 +101,14 @@ def run_until_signal(
     tls: ssl.SSLContext | None,
     on_started: Callable[[], None],
     limits: DoorLimits,
+    beside: Beside | None = None,
 ) -> None:
-    """Serve ``app`` until SIGINT or SIGTERM."""
+    """Serve ``app``, and what is ``beside`` it, until SIGINT or SIGTERM."""
     # uvicorn raises the signal again once it has stopped in order; the exit status is then 0.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     settings = uvicorn_config(app.asgi, app.max_message_bytes, grace_seconds, tls, limits)
-    GracefulServer(settings, app.drain, on_started).run(sockets)
+    GracefulServer(settings, app.drain, on_started, beside).run(sockets)
 
 
 def _reason(error: OSError) -> str:
@@ -115,6 +132,13 @@ class WireConfig(uvicorn.Config):
         super().__init__(app, **settings)
         self.doors = doors
         self.tls = tls
+        self._settings = settings
+
+    def of(self, app: ASGIApp) -> WireConfig:
+        """The same for another application, ready to be used."""
+        other = WireConfig(app, self.doors, None, **self._settings)
+        other.load()
+        return other
 
 
 class GracefulServer(uvicorn.Server):
@@ -126,26 +150,40 @@ class GracefulServer(uvicorn.Server):
         config: WireConfig,
         drain: Callable[[], Awaitable[None]],
         on_started: Callable[[], None] = lambda: None,
+        beside: Beside | None = None,
     ) -> None:
         super().__init__(config)
-        self._acceptor = Acceptor(config.doors, config.tls, self._protocol)
+        # With the sockets that are not uvicorn's to name.
+        self._acceptors: list[tuple[Acceptor, Sequence[socket.socket] | None]] = [
+            (Acceptor(config.doors, config.tls, self._protocol(config)), None)
+        ]
         self._drain = drain
         self._on_started = on_started
+        if beside is not None:
+            # The application's own start and stop are the first's to see to.
+            other = config.of(beside.asgi)
+            acceptor = Acceptor(config.doors, beside.tls, self._protocol(other))
+            self._acceptors.append((acceptor, beside.sockets))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # uvicorn listens on none of them: it would read before a connection has a place.
         await super().startup([])
-        self._acceptor.start(sockets or [])
+        for acceptor, own in self._acceptors:
+            acceptor.start(list(own or sockets or []))
         if not self.should_exit:
             self._on_started()
 
-    def _protocol(self, place: Place) -> BoundedHttp:
-        return BoundedHttp(self.config, self.server_state, self.lifespan.state, place=place)
+    def _protocol(self, config: uvicorn.Config) -> Callable[[Place], BoundedHttp]:
+        def made(place: Place) -> BoundedHttp:
+            return BoundedHttp(config, self.server_state, self.lifespan.state, place=place)
+
+        return made
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._acceptor.stop()
-        for listening in sockets or []:
-            listening.close()
+        for acceptor, own in self._acceptors:
+            await acceptor.stop()
+            for listening in own or sockets or []:
+                listening.close()
         draining = asyncio.ensure_future(self._drain())
         while not draining.done() and not self.force_exit:
             await asyncio.wait([draining], timeout=_POLL_SECONDS)

@@ -8,6 +8,7 @@ from split_server.engine.model.info import ModelInfo
 from split_server.sessions.admission.gate import StepGate
 from split_server.sessions.admission.newcomers import Newcomers
 from split_server.sessions.admission.request import StepRequest
+from split_server.sessions.keeping.sharing import Sharing
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
 from split_wire.attention import attention_bytes
@@ -27,13 +28,20 @@ def _crowded(waiting: int) -> SplitError:
 
 class Entrance:
     """``info``: of the model; ``max_queued``: steps that one principal may have under way;
-    ``patience``: seconds that a step waits for memory.
+    ``patience``: seconds that a step waits for memory; ``sharing``: beginnings that sessions hold
+    in common.
     """
 
     def __init__(
-        self, store: SessionStore, info: ModelInfo, max_queued: int, patience: float
+        self,
+        store: SessionStore,
+        info: ModelInfo,
+        max_queued: int,
+        patience: float,
+        sharing: Sharing | None = None,
     ) -> None:
         self._store = store
+        self._sharing = sharing
         self._info = info
         self._gate = StepGate(store, max_queued)
         self._claims = Newcomers(patience, self.leave, CacheFull, _crowded)
@@ -63,7 +71,10 @@ class Entrance:
 
         Raises AttentionTooLarge, Overloaded, UnknownSession, CacheFull; nothing is counted then.
         """
-        self._gate.enter(session, request.end, self._reply_room(session, request))
+        reply_room = self._reply_room(session, request)
+        if self._sharing is not None:
+            self._sharing.leaves(session, request.end)
+        self._gate.enter(session, request.end, reply_room)
 
     def enter_restoring(self, session: Session) -> None:
         """Count in what is taken into ``session`` between its steps: whoever asks for much takes

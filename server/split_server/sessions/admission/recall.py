@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from split_server.kv.run import Span
 from split_server.sessions.admission.entrance import Entrance
 from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.cache_groups import Share
 from split_server.sessions.keeping.worth import WORTH_LOOKING
+from split_server.sessions.making_way import SHORTEST_RETRY
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
 from split_wire.errors import CacheFull
 from split_wire.probe import Probe
+from split_wire.tiers import Tier
+
+# How often memory is asked for that is free in a moment.
+_MOMENTS = 20
 
 
 class Recall:
@@ -22,12 +29,18 @@ class Recall:
         self._store = store
         self._entrance = entrance
 
-    def keep(self, session: Session, salt: str | None = None, share: Share | None = None) -> None:
+    def keep(
+        self,
+        session: Session,
+        salt: str | None = None,
+        share: Share | None = None,
+        takes: Tier = "exact",
+    ) -> None:
         """What ``session`` computes is kept, and found by later ones of the same ``salt``, what it
-        ``share``-s by those of the group.
+        ``share``-s by those of the group, in no worse tier than each of them ``takes``.
         """
         if self._reuse is not None:
-            self._reuse.name(session, salt, share)
+            self._reuse.name(session, salt, share, takes)
 
     async def erase(self, session: Session) -> None:
         """Forget ``session`` and all that is kept of it. Raises Overloaded, ShuttingDown."""
@@ -51,14 +64,25 @@ class Recall:
             spans = await reuse.found(session, start, probe)
             if not spans:
                 return start
-            try:
-                self._store.reserve(session, spans[-1].end)
-            except CacheFull:
+            if not await self._reserved(session, spans[-1].end):
                 return start
             return await reuse.restored(session, start, spans)
         finally:
             reuse.pool.let_go(spans)
             self._entrance.leave(session)
+
+    async def _reserved(self, session: Session, positions: int) -> bool:
+        """Whether there is memory for ``positions``, also in a moment."""
+        for _ in range(_MOMENTS):
+            try:
+                self._store.reserve(session, positions)
+            except CacheFull as full:
+                if full.retry_after is None or full.retry_after > SHORTEST_RETRY:
+                    return False
+                await asyncio.sleep(full.retry_after)
+            else:
+                return True
+        return False
 
     def may_fetch(self, session: Session, request: StepRequest) -> bool:
         """Whether :meth:`fetch` has something to look for."""

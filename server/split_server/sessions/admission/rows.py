@@ -37,14 +37,25 @@ class StepRows:
         names, start = self._session.names, self._start
         if names is None:
             return []
+        names = names.in_tier(self._session.tier)
         end = self._sure
         ends = range((start // BLOCK + 1) * BLOCK, end + 1, BLOCK)
         return [(at, names.name(at, self._digests[at - start - 1])) for at in ends]
 
     def known(self) -> int:
         """Positions, the step's first rows among them, that are kept."""
-        known = (end for end, name in reversed(self.blocks) if self._reuse.pool.knows(name))
-        return next(known, self._start)
+        knows, start = self._reuse.pool.knows, self._start
+        known = (end for end, name in reversed(self.blocks) if knows(name))
+        found = next(known, start)
+        if self._session.takes == "exact":
+            return found
+        # What is exact is taken in as well.
+        ends = [end for end, _ in reversed(self.blocks) if end > found]
+        return next((end for end in ends if knows(self._exact(end))), found)
+
+    def _exact(self, end: int) -> bytes:
+        names = self._session.names
+        return b"" if names is None else names.name(end, self._digests[end - self._start - 1])
 
     def take_in(self, waited_from: int | None) -> int:
         """Positions that the cache holds after the known ones were taken in."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
+from itertools import pairwise
 
 from split_server.kv.block_key import BLOCK, BlockNames
-from split_server.kv.copying import copied
-from split_server.kv.run import Run, block_ends, pieces
+from split_server.kv.cache import buffered
+from split_server.kv.copying import copied, copied_bytes
+from split_server.kv.run import Run, Span, block_ends, pieces
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.erasure import DigestAt
@@ -63,7 +66,7 @@ class Copies:
         digest: DigestAt,
     ) -> int:
         """:meth:`keep` of positions on one side of what is shared."""
-        parent, start = self._parent(session, known, end, digest)
+        parent, start = self._parent(session, names, known, end, digest)
         for first, last in pieces(start, end):
             try:
                 run = self._run(session, names, first, last, digest, parent)
@@ -77,14 +80,16 @@ class Copies:
         return end
 
     def _parent(
-        self, session: Session, known: int, end: int, digest: DigestAt
+        self, session: Session, kept: BlockNames, known: int, end: int, digest: DigestAt
     ) -> tuple[Run | None, int]:
         """The run that the next one follows, and the position where it does: what another session
-        of the principal kept meanwhile counts as well, and what is public.
+        of the principal kept meanwhile counts as well, in no worse tier than that of ``kept``, and
+        what is public.
         """
         ends = [end, *range(end - end % BLOCK, 0, -BLOCK), *([known] if known % BLOCK else [])]
+        looks = self._naming.looks(session, kept.tier)
         for position in sorted({*ends} - {0}, reverse=True):
-            for names in self._naming.looks(session):
+            for names in looks:
                 run = self._pool.find(names.name(position, digest(position)))
                 if run is not None and self._followed(session, run, position):
                     return run, position
@@ -120,33 +125,86 @@ class Copies:
         digest: DigestAt,
         parent: Run | None,
     ) -> Run | None:
-        cache, names = session.cache, names.part(end)
-        size = cache.allocated_bytes // max(cache.capacity, 1) * (end - start)
+        """The run of these positions as the pool has it now; None where it does not take it."""
+        cache, names = buffered(session.cache), names.part(end)
+        size = copied_bytes(cache, start, end, quantised=_quantised(session, names))
         if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
-        digests = b"".join(digest(position) for position in range(start + 1, end + 1))
-        named = {
-            position: names.name(position, digest(position)) for position in block_ends(start, end)
-        }
-        layers, done = copied(cache, start, end)
-        run = Run(
-            names.owner,
-            start,
-            end,
-            digests,
-            named,
-            layers,
-            parent,
-            copied=done,
-            space=names.space,
-            to_disk=session.to_disk,
-        )
+        run = made_run(session, names, start, end, digest, parent)
         with self.adding:
             if session.withheld:
                 return None
             added = self._pool.add(run)
         if not added:
-            return self._pool.find(named[end])
+            return self._pool.find(run.names[end])
         if self._disk is not None:
             self._disk.published(id(session), run)
         return run
+
+    def missing(
+        self, session: Session, names: BlockNames, end: int, digest: DigestAt
+    ) -> tuple[Run | None, list[tuple[int, int]]]:
+        """What is not kept of the positions up to ``end``: the run that it follows, and the
+        positions of its own runs.
+        """
+        parent, start = self._parent(session, names, 0, end, digest)
+        cuts = [start, *([names.shared] if start < names.shared < end else []), end]
+        return parent, [piece for a, b in pairwise(cuts) for piece in pieces(a, b)]
+
+    def hold(self, run: Run) -> list[Span]:
+        """Have ``run`` and what it follows stay; none where it has gone."""
+        return self._pool.hold([run.names[run.end]], run.tier)
+
+    def let_go(self, spans: Iterable[Span]) -> None:
+        """They are not needed any more."""
+        self._pool.let_go(spans)
+
+    def add_all(self, session: Session, runs: list[Run]) -> None:
+        """Have the pool take ``runs``, each of which follows the one before, as far as it does."""
+        for run in runs:
+            with self.adding:
+                if session.withheld or not self._pool.add(run):
+                    return
+            if self._disk is not None:
+                self._disk.published(id(session), run)
+
+
+def made_run(
+    session: Session,
+    names: BlockNames,
+    start: int,
+    end: int,
+    digest: DigestAt,
+    parent: Run | None,
+) -> Run:
+    """A copy of what ``session`` holds from ``start`` to ``end``, on one side of what is shared.
+
+    Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
+    """
+    cache, names = buffered(session.cache), names.part(end)
+    digests = b"".join(digest(position) for position in range(start + 1, end + 1))
+    named = {
+        position: names.name(position, digest(position)) for position in block_ends(start, end)
+    }
+    quantised = _quantised(session, names)
+    made = copied(cache, start, end, quantised=quantised)
+    return Run(
+        names.owner,
+        start,
+        end,
+        digests,
+        named,
+        made.layers,
+        parent,
+        copied=made.done,
+        space=names.space,
+        to_disk=session.to_disk,
+        tier=names.tier,
+        scales=[*made.scales],
+        expands_to=cache.like(0).dtype if quantised else None,
+    )
+
+
+def _quantised(session: Session, names: BlockNames) -> bool:
+    """Whether what is kept under ``names`` is whole numbers."""
+    return names.tier != "exact" and session.keeps == "int8"

@@ -62,7 +62,8 @@ class Forgetting:
         for other in withheld:
             # All that it holds is what others stand on.
             end = len(other.chain)
-            known = self._pool.knows(names.name(end, other.chain.at(end)))
+            named = names.in_all_tiers(names.name(end, other.chain.at(end)))
+            known = any(map(self._pool.knows, named))
             other.withheld = not known or end > erasure.end
 
     def _withhold(self, erasure: Erasure, others: Iterable[Session]) -> list[Session]:
@@ -106,7 +107,8 @@ class Forgetting:
         owner, slack = session.principal, session.traces.grain - 1
 
         def work() -> None:
-            named = [*every_name(names, digests), *also]
+            exact = [*every_name(names, digests), *also]
+            named = [name for one in exact for name in names.in_all_tiers(one)]
             self._pool.cut(owner, named, slack)
             if self._disk is None:
                 return

@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 from split_server.kv.block_key import BLOCK, PUBLIC, BlockNames, Namespaces
 from split_server.kv.group_names import GroupNames
+from split_server.kv.lineage import tiers_to
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import Share
 from split_server.sessions.session import Session
+from split_wire.tiers import Tier
 
 _APART_BYTES = 16
 
@@ -17,7 +19,7 @@ _APART_BYTES = 16
 class Naming:
     """``namespaces`` give the names; ``strangers``: principals that many people may be, for whom
     nothing is kept without a salt; ``public``: what ``PUBLIC`` publishes is found by everybody;
-    ``audit``: says for whom nothing is kept any more.
+    ``audit``: says for whom nothing is kept any more; ``tiers``: those that are kept here.
     """
 
     def __init__(
@@ -27,11 +29,13 @@ class Naming:
         *,
         public: bool,
         audit: Audit | None,
+        tiers: tuple[Tier, ...] = ("exact",),
     ) -> None:
         self._namespaces = namespaces
         self._strangers = strangers
         self._public = namespaces.of(PUBLIC) if public else None
         self._audit = audit
+        self._tiers = tiers
 
     def of(self, principal: str, salt: str | None) -> BlockNames | None:
         """Under which a session of ``principal`` publishes and finds; None where it does not."""
@@ -47,10 +51,20 @@ class Naming:
         """Names of a session of ``principal`` that nobody else publishes or finds."""
         return self._namespaces.of(principal, secrets.token_hex(_APART_BYTES))
 
-    def name(self, session: Session, salt: str | None, share: Share | None = None) -> None:
+    def name(
+        self,
+        session: Session,
+        salt: str | None,
+        share: Share | None = None,
+        takes: Tier = "exact",
+    ) -> None:
         """What ``session`` computes is kept for sessions of its principal and ``salt``, what it
-        ``share``-s for those of the group; it finds that and what is public.
+        ``share``-s for those of the group; it finds that and what is public, in no worse tier than
+        it ``takes``.
         """
+        offered = [tier for tier in tiers_to(takes) if tier in self._tiers]
+        session.takes = offered[-1]
+        session.keeps = "int8" if "int8" in offered else "exact"
         own, public = self.of(session.principal, salt), self._public
         if own is not None and share is not None and share.until >= BLOCK:
             group = self._namespaces.of_group(session.principal, share.name, share.members)
@@ -80,9 +94,18 @@ class Naming:
     def publishes(self, session: Session) -> BlockNames | None:
         """Under which the session publishes now."""
         names = session.names
-        withheld = names is None or session.withheld or self.stopped(names.owner)
-        return None if withheld else names
+        if names is None or session.withheld or self.stopped(names.owner):
+            return None
+        return names.in_tier(session.tier)
 
-    def looks(self, session: Session) -> list[BlockNames]:
-        """Under which the session looks now."""
-        return [names for names in session.finds if not self.stopped(names.owner)]
+    def looks(self, session: Session, worst: Tier | None = None) -> list[BlockNames]:
+        """Under which the session looks now, in no worse tier than the ``worst``, by default the
+        one that it takes; the best tier first.
+        """
+        finds = [names for names in session.finds if not self.stopped(names.owner)]
+        found = []
+        for tier in tiers_to(worst or session.takes):
+            # What is public is exact.
+            own = (names for names in finds if tier == "exact" or names.owner != PUBLIC)
+            found += [names.in_tier(tier) for names in own] if tier in self._tiers else []
+        return found

@@ -72,7 +72,7 @@ class Publishing:
         where there is nothing to publish, and ``done`` is never called. On the event loop.
         """
         if session.erased_as is not None:
-            self._begin(self._forgetting.erase_again(session, session.erased_as))
+            self.begin(self._forgetting.erase_again(session, session.erased_as))
             return False
         end = session.sure
         worth = end > session.published and end >= WORTH_LOOKING
@@ -80,11 +80,11 @@ class Publishing:
             return False
         if self._naming.publishes(session) is None:
             return False
-        return self._begin(self._parked(session, end, done))
+        return self.begin(self._parked(session, end, done))
 
     def give_up(self, names: BlockNames) -> None:
         """Have nothing kept under ``names``, which are one session's alone. On the event loop."""
-        self._begin(self._forgetting.given_up(names))
+        self.begin(self._forgetting.given_up(names))
 
     def writes(self, session: Session) -> bool:
         """Whether what the session holds may be written to disk."""
@@ -99,10 +99,10 @@ class Publishing:
         if end - start >= WORTH_LOOKING and kept < end and whole:
             kept = self._copies.keep(session, names, kept, end, session.chain.at)
         if start < kept <= end:
-            ends = block_ends(start, kept)
-            session.traces.add(names.name(at, session.chain.at(at)) for at in ends)
+            ends, exact = block_ends(start, kept), names.in_tier("exact")
+            session.traces.add(exact.name(at, session.chain.at(at)) for at in ends)
 
-    def _begin(self, work: Coroutine[None, None, None]) -> bool:
+    def begin(self, work: Coroutine[None, None, None]) -> bool:
         """Whether ``work`` is under way; not where there is no event loop any more."""
         try:
             task = asyncio.get_running_loop().create_task(work)

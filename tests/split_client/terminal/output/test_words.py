@@ -5,6 +5,7 @@ import pytest
 from split_client.api import ClientStats
 from split_client.chat.reply import Reply
 from split_client.generation.loop import Finished, TokenEvent, TokenTiming
+from split_client.generation.spared import Spared
 from split_client.terminal.output.words import (
     counted,
     fewer_drafts_line,
@@ -14,6 +15,7 @@ from split_client.terminal.output.words import (
     traffic_line,
 )
 from split_client.transport.base import Traffic
+from split_wire.tiers import Inexact
 
 
 @pytest.mark.parametrize(
@@ -74,3 +76,29 @@ def test_the_traffic_line_is_true_before_the_first_exchange_too() -> None:
     assert traffic_line(ClientStats(10, 20, 1, "http", 2)) == (
         "up 10 B, down 20 B in 1 exchange over http, 2 reconnects"
     )
+
+
+def prompted(held: int, restored: int, inexact: int) -> str:
+    """The line under a reply to a prompt of 1,158 tokens, of which so many were there."""
+    spared = Spared(held, restored, 0, inexact=Inexact(inexact))
+    event = TokenEvent(
+        1,
+        "a",
+        1.0,
+        6,
+        TokenTiming(0.1, 0.05, 0, 0.01),
+        restored=restored,
+        spared=spared,
+        prompt_rows=1158 - held - restored,
+    )
+    reply = Reply(iter([event, Finished("eos", "")]), 1158, Traffic())
+    reply.read()
+    return status_line(reply, 5)
+
+
+def test_a_sign_says_that_a_reply_stands_on_what_is_not_exact() -> None:
+    assert " 1,152 of 1,158 prompt tokens restored" in prompted(0, 1152, 0)
+    assert "≈1,152 of 1,158 prompt tokens restored" in prompted(0, 1152, 1152)
+    # Also where all of that was in the session already.
+    assert "≈1,100 of 1,158 prompt tokens held" in prompted(1140, 0, 1100)
+    assert "prompt tokens" not in prompted(1140, 0, 0)

@@ -72,7 +72,7 @@ _HOSTILE = {
     "a tensor of many dimensions": (_head(tensors=1) + _tensor(b"a", (1,) * 9), "9 dimensions"),
     "a tensor of nothing": (_head(tensors=1) + _tensor(b"a", (0, 32)), "impossible shape"),
     "a tensor beyond all sizes": (_head(tensors=1) + _tensor(b"a", (2**39,) * 4), "impossible"),
-    "a type that is not read": (_head(tensors=1) + _tensor(b"a", kind=10), "type 10"),
+    "a type that is not read": (_head(tensors=1) + _tensor(b"a", kind=16), "type 16"),
     "a part of a block": (_head(tensors=1) + _tensor(b"a", (33,), kind=8), "whole Q8_0"),
     "a tensor beyond the end": (_head(tensors=1) + _tensor(b"a") + bytes(60), "not all there"),
     "an offset beyond all sizes": (_head(tensors=1) + _tensor(b"a", at=2**63), "not all there"),

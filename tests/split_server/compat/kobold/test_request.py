@@ -50,7 +50,7 @@ def test_both_spellings_mean_the_same() -> None:
 
 
 def test_what_is_left_out_is_the_model_s_own_and_unknown_fields_are_ignored() -> None:
-    request = parsed(mirostat=2, rep_pen_range=300, temperature=None)
+    request = parsed(mirostat=0, whatever=300, temperature=None)
     assert request.params == OWN
     assert request.max_tokens == DEFAULT_MAX_TOKENS
     assert request.attention is None

@@ -98,8 +98,26 @@ def test_spellings_that_clients_use_for_off_and_for_the_first_alone() -> None:
     assert 0 < params.top_p < 1e-6
 
 
-def test_a_negative_seed_is_one_of_the_64_bit_seeds() -> None:
-    assert chat(seed=-1).options.params.seed == 2**64 - 1
+def test_a_negative_seed_is_one_of_the_64_bit_seeds_but_for_one_that_means_any() -> None:
+    assert chat(seed=-2).options.params.seed == 2**64 - 2
+    assert chat(seed=-1).options.params.seed is None
+
+
+@pytest.mark.parametrize("name", ["repetition_penalty", "repeat_penalty", "rep_pen"])
+def test_the_repetition_penalty_is_known_by_the_names_of_several_clients(name: str) -> None:
+    assert chat(**{name: 1.3}).options.params.repetition_penalty == 1.3
+
+
+@pytest.mark.parametrize("name", ["repetition_penalty_range", "rep_pen_range", "repeat_last_n"])
+def test_the_repetition_penalty_may_look_at_the_last_tokens_alone(name: str) -> None:
+    assert chat(**{name: 64}).options.params.repetition_range == 64
+    assert chat(**{name: -1}).options.params.repetition_range == 0
+    assert chat(**{name: 0}).options.params.repetition_range == 0
+
+
+def test_a_range_that_switches_a_penalty_off_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="repeat_last_n"):
+        chat(repeat_last_n=0, repeat_penalty=1.1)
 
 
 def test_choices_have_seeds_of_their_own_that_follow_from_the_seed() -> None:

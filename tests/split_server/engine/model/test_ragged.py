@@ -5,150 +5,26 @@ Every reply must be what ``generate`` would say after the same ids, whoever else
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from split_server.engine.engine import Engine
-from split_server.engine.job import EngineResult, StepJob
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
-from split_wire.tensor import Tensor
-from tests import oracle
 from tests.checkpoints import ALL_FAMILIES
-from tests.engines import submit, tiny_backbone
+from tests.crowds import Crowd
+from tests.engines import tiny_backbone
 from tests.exhaustive import EXHAUSTIVE
 
 ROUNDS, FEW_ROUNDS = 400 if EXHAUSTIVE else 100, 66
 # What is drawn depends on no family, what a family changes shows within a few dozen replies: one of
 # each kind of attention has all rounds, the others a third of them.
 THOROUGH = ("qwen2", "gemma3_text", "cohere2")
-SESSIONS = 9
-VOCABULARY = 300
-LONGEST = 150
-
-
-@dataclass(eq=False)
-class Speaker:
-    """A session: ``ids`` are cached; ``context`` and ``reply`` of what it says at the moment."""
-
-    path: Path
-    pool: BufferPool
-    name: str
-    ids: list[int] = field(default_factory=list)
-    pending: list[int] = field(default_factory=list)
-    reply: list[int] = field(default_factory=list)
-    step: Future[EngineResult] | None = None
-
-    def __post_init__(self) -> None:
-        self.cache = KVCache(self.pool)
-
-    def job(self, start: int, ids: list[int]) -> StepJob:
-        rows = Tensor.from_f32(oracle.embeddings(self.path, ids).numpy(), "f32")
-        return StepJob(self.cache, start, rows, "last", "f32", self.name)
-
-
-class Crowd:
-    """Draws what happens next; checks every reply that ends."""
-
-    def __init__(self, path: Path, engine: Engine, seed: int) -> None:
-        self.path, self.engine = path, engine
-        self.random = random.Random(seed)  # noqa: S311 - a test draws, no secret does
-        self.pool = BufferPool(1 << 24, poison=True)
-        self.speakers: list[Speaker] = []
-        self.steps = self.replies = self.cancelled = 0
-
-    def round(self) -> None:
-        """Something for every session that is idle, then wait for a few of them."""
-        if len(self.speakers) < SESSIONS:
-            self.speakers.append(Speaker(self.path, self.pool, f"p{self.random.randrange(3)}"))
-        for speaker in list(self.speakers):
-            if speaker.step is None:
-                self.act(speaker)
-        for speaker in self.random.sample(
-            self.speakers, self.random.randint(1, len(self.speakers))
-        ):
-            self.take(speaker)
-
-    def act(self, speaker: Speaker) -> None:
-        draw = self.random.random()
-        if draw < 0.03:
-            self.leave(speaker)
-        elif speaker.reply and draw < 0.9 and len(speaker.ids) < LONGEST:
-            self.send(speaker, len(speaker.ids), speaker.reply[-1:])
-        else:
-            self.edit(speaker)
-
-    def edit(self, speaker: Speaker) -> None:
-        """A new turn, or an edited one: keep some of the ids and append others."""
-        self.check(speaker)
-        longest = min(len(speaker.ids), LONGEST // 2)
-        keep = self.random.choice([longest, self.random.randint(0, longest)])
-        new = [self.random.randrange(VOCABULARY) for _ in range(self.random.choice([1, 5, 20, 60]))]
-        if self.random.random() < 0.15:
-            self.cancel(speaker, keep, new)
-        else:
-            speaker.ids = speaker.ids[:keep]
-            self.send(speaker, keep, new)
-
-    def cancel(self, speaker: Speaker, keep: int, new: list[int]) -> None:
-        """Send a step and give it up; the cache holds what was kept of it, or all of it."""
-        step = submit(self.engine, speaker.job(keep, new))
-        if step.cancel():
-            self.cancelled += 1
-            # The next step of the same session comes after it, so it must be out of the engine.
-            submit(self.engine, Speaker(self.path, self.pool, "w").job(0, [1])).result(60)
-        else:
-            step.result(60)
-        speaker.ids = speaker.ids[: min(keep, speaker.cache.length)]
-
-    def send(self, speaker: Speaker, start: int, ids: list[int]) -> None:
-        speaker.pending = ids
-        speaker.step = submit(self.engine, speaker.job(start, ids))
-        self.steps += 1
-
-    def take(self, speaker: Speaker) -> None:
-        if speaker.step is None:
-            return
-        hidden = speaker.step.result(60).hidden.to_f32()
-        speaker.ids, speaker.step = speaker.ids + speaker.pending, None
-        assert speaker.cache.length == len(speaker.ids)
-        logits = oracle.head(self.path, torch.from_numpy(hidden.copy()))
-        speaker.reply.append(int(logits[0].argmax()))
-
-    def leave(self, speaker: Speaker) -> None:
-        self.check(speaker)
-        speaker.cache.release()
-        self.speakers.remove(speaker)
-
-    def check(self, speaker: Speaker) -> None:
-        """What it said is what the whole model says after the ids that were cached then."""
-        if not speaker.reply:
-            return
-        said, speaker.reply = speaker.reply, []
-        context = speaker.ids[: len(speaker.ids) - len(said) + 1]
-        logits = oracle.logits(self.path, context + said[:-1])
-        assert said == logits[len(context) - 1 :].argmax(-1).tolist()
-        self.replies += 1
-        if self.replies % 20 == 0:
-            self.ask_generate(context, said)
-
-    def ask_generate(self, context: list[int], said: list[int]) -> None:
-        wanted = oracle.greedy(self.path, context, len(said))
-        assert said[: len(wanted)] == wanted
-
-    def end(self) -> None:
-        for speaker in list(self.speakers):
-            self.take(speaker)
-            self.leave(speaker)
 
 
 @contextmanager
@@ -170,7 +46,8 @@ def test_every_reply_of_a_ragged_crowd_is_what_generate_says(family: str, tiny_f
     path = tiny_family(family)
     rounds = ROUNDS if EXHAUSTIVE or family in THOROUGH else FEW_ROUNDS
     with engine_on(path) as engine:
-        crowd = Crowd(path, engine, seed=len(family))
+        pool = BufferPool(1 << 24, poison=True)
+        crowd = Crowd(path, engine, len(family), lambda: KVCache(pool))
         for _ in range(rounds):
             crowd.round()
         crowd.end()

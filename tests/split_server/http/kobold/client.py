@@ -41,8 +41,9 @@ def events(server: RunningServer, **fields: Any) -> list[dict[str, Any]]:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].startswith("text/event-stream")
         lines = [line for line in response.iter_lines() if line]
-    assert all(line.startswith("data: ") for line in lines)
-    return [json.loads(line.removeprefix("data: ")) for line in lines]
+    assert set(lines[::2]) == {"event: message"}
+    assert all(line.startswith("data: ") for line in lines[1::2])
+    return [json.loads(line.removeprefix("data: ")) for line in lines[1::2]]
 
 
 def ask(connection: ClientConnection, **fields: Any) -> list[dict[str, Any]]:

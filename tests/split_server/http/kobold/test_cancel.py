@@ -13,6 +13,8 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import ClientConnection
 
+from split_server.http.kobold import routes
+from split_server.security.principal import LOCAL
 from tests.checkpoints import tiny_checkpoint
 from tests.patience import until
 from tests.server_process import RunningServer, running_server
@@ -154,6 +156,38 @@ def test_an_abort_without_a_name_ends_what_runs_and_keeps_what_was_made(
         begun.join()
     assert whole["finish_reason"] == "cancelled"
     assert whole["total_tokens"] == len(whole["generated_tokens"]) < TOKENS
+
+
+def test_the_text_so_far_is_told_to_the_caller_alone(server: RunningServer) -> None:
+    check = "/api/extra/generate/check"
+    with socket(server, JSON_SOCKET) as connection, server.client() as client:
+        assert client.post(check).json() == {"results": [{"text": ""}]}
+        connection.send(json.dumps(LONG | {"genkey": "mine", "logprobs": False}))
+        told = [json.loads(connection.recv())["token"]["text"] for _ in range(8)]
+        texts = [
+            client.post(check, json={"genkey": "mine"}).json()["results"][0]["text"],
+            client.get(check).json()["results"][0]["text"],
+        ]
+        assert client.post(check, json={"genkey": "another"}).json()["results"][0]["text"] == ""
+        assert client.post(check, json={"genkey": 1}).status_code == 400
+        client.post("/api/extra/abort")
+        last_of(connection)
+        until(lambda: client.get(check).json() == {"results": [{"text": ""}]})
+    assert all(text.startswith("".join(told)) for text in texts)
+
+
+def test_whom_many_people_may_be_is_told_no_text(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "ANONYMOUS", LOCAL)
+    with socket(server, JSON_SOCKET) as connection, server.client() as client:
+        connection.send(json.dumps(LONG | {"genkey": "mine"}))
+        connection.recv()
+        for asked in ({}, {"genkey": "mine"}):
+            told = client.post("/api/extra/generate/check", json=asked).json()
+            assert told == {"results": [{"text": ""}]}
+        client.post("/api/extra/abort")
+        last_of(connection)
 
 
 def last_of(connection: ClientConnection) -> dict[str, Any]:

@@ -88,8 +88,8 @@ def test_a_disk_that_holds_nothing_of_it_is_found(
 def test_a_run_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch, size: float) -> None:
     right = split_server.sessions.keeping.copies.copied
 
-    def wrong(*arguments: Any) -> Any:
-        slab = right(*arguments)
+    def wrong(*arguments: Any, **options: Any) -> Any:
+        slab = right(*arguments, **options)
         slab[0][0] += size * slab[0][0].norm()
         return slab
 

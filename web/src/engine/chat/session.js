@@ -9,7 +9,7 @@ import { TemplateMissing } from '../errors.js';
 /** @typedef {import('../models/model.js').OpenModel} OpenModel */
 /** @typedef {import('../noise.js').Noised} Noised */
 /** @typedef {import('../../../types/gatelink.d.ts').DType} DType */
-/** What a server may keep, and for whom. @typedef {{cache?: 'exact' | 'off', cacheSalt?: string | null}} Keeping */
+/** What a server may keep, and for whom. @typedef {{cache?: 'exact' | 'int8' | 'off', cacheSalt?: string | null}} Keeping */
 /** @typedef {import('../../../types/gatelink.d.ts').Message} Message */
 
 /** One chat's session on the server, and the token ids that its texts became. */

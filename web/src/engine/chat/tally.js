@@ -34,6 +34,7 @@ export class Tally {
     /** Rows of the prompt that the first step carried; null: there was none yet. @type {number | null} */
     this._sent = null;
     this._restored = 0;
+    this._exact = Infinity;
   }
 
   /** @param {import('../../generation/loop.js').TokenEvent | import('../../generation/loop.js').Finished} event */
@@ -59,6 +60,7 @@ export class Tally {
   /** @param {number} promptTokens @param {bigint} seed @param {string | null} adapter @returns {Counted} */
   finished(promptTokens, seed, adapter) {
     const tokens = this.ids.length;
+    const inexact = Math.max(0, promptTokens - (this._sent ?? promptTokens) - this._exact);
     return {
       reason: this._reason,
       text: this.text,
@@ -66,6 +68,7 @@ export class Tally {
       promptTokens,
       promptSent: this._sent ?? 0,
       promptRestored: Math.min(this._restored, promptTokens),
+      ...(inexact && { promptApproximate: inexact }),
       roundTrips: this._counters.steps - this._before.steps,
       rowsSent: this._counters.rowsSent - this._before.rowsSent,
       forced: this._forced,
@@ -80,5 +83,6 @@ export class Tally {
   _first(rows) {
     this._sent = Math.max(0, rows - this.ids.length);
     this._restored = this._counters.rowsRestored - this._before.rowsRestored;
+    this._exact = this._counters.exact ?? Infinity;
   }
 }

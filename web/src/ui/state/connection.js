@@ -80,7 +80,7 @@ export class Connection {
   /**
    * A message is being written: where a model is ready, the session of its chat is opened meanwhile, once, as each of
    * them counts against the server's limits. Of a chat with noise nothing begins before it is sent.
-   * @param {import('../../chats/types').Chat} chat @param {'exact' | 'off'} [cache]
+   * @param {import('../../chats/types').Chat} chat @param {'exact' | 'int8' | 'off'} [cache]
    */
   expect(chat, cache) {
     if (this.phase.value.name !== 'ready' || this._expected.has(chat.id) || chat.noise?.on) return;

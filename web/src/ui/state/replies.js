@@ -26,7 +26,7 @@ import { ALONE } from './tabs/writers.js';
  */
 /**
  * How replies are to be made.
- * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'off',
+ * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'int8' | 'off',
  *   drafts?: 'auto' | 'off', draftMemory?: 'chat' | 'server'}} Wishes
  */
 

@@ -20,14 +20,16 @@ export function counted(count, word) {
 }
 
 /**
- * How much of a prompt did not have to be sent, where the server had kept a part of it.
+ * How much of a prompt did not have to be sent, where the server had kept a part of it; with a sign before it where
+ * that is not what computing gives.
  * @param {Record<string, unknown>} stats of a reply, which may be anybody's
  * @returns {string} '': nothing to tell
  */
-export function tokensThere({ promptTokens: all, promptSent: sent, promptRestored: restored }) {
+export function tokensThere({ promptTokens: all, promptSent: sent, promptRestored: restored, promptApproximate: off }) {
   if (typeof all !== 'number' || typeof sent !== 'number' || typeof restored !== 'number') return '';
-  if (!(restored > 0 && sent > 0 && sent < all)) return '';
-  return `${(all - sent).toLocaleString('en')} of ${counted(all, 'token')} were there`;
+  const near = typeof off === 'number' && off > 0;
+  if (!((restored > 0 || near) && sent > 0 && sent < all)) return '';
+  return `${near ? '≈' : ''}${(all - sent).toLocaleString('en')} of ${counted(all, 'token')} were there`;
 }
 
 /**

@@ -55,3 +55,14 @@ test('a reply that was stopped before its first step has sent nothing', () => {
   const { promptSent, roundTrips, tokensPerSecond } = tally.finished(4, 0n, null);
   assert.deepEqual([promptSent, roundTrips, tokensPerSecond], [0, 0, 0]);
 });
+
+test('of a prompt that was there it is told how much is not exact', () => {
+  const counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0, exact: 20 };
+  const tally = new Tally(() => {}, counters);
+  counters.rowsRestored = 32;
+  tally.take(event({ rows: 8, timing: timing(0.1) }));
+  assert.equal(tally.finished(40, 9n, null).promptApproximate, 12);
+  const exact = new Tally(() => {}, { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 });
+  exact.take(event({ rows: 8, timing: timing(0.1) }));
+  assert.equal('promptApproximate' in exact.finished(40, 9n, null), false);
+});

@@ -14,6 +14,9 @@ test('of a prompt it is told what was there, where the server had kept a part of
     assert.equal(tokensThere({ ...stats, ...other }), '');
   }
   assert.equal(tokensThere({ tokens: 4 }), '');
+  assert.equal(tokensThere({ ...stats, promptApproximate: 1100 }), '≈1,152 of 1,158 tokens were there');
+  assert.equal(tokensThere({ ...stats, promptRestored: 0, promptApproximate: 9 }), '≈1,152 of 1,158 tokens were there');
+  assert.equal(tokensThere({ ...stats, promptApproximate: 'many' }), '1,152 of 1,158 tokens were there');
 });
 
 test('round trips are told where drafts were sent or tokens were forced', () => {

@@ -49,7 +49,8 @@ def int4_linears(module: torch.nn.Module, counts: Counts | None) -> str:
 def int4_linear(linear: torch.nn.Linear, counts: torch.Tensor | None) -> Int4Linear:
     """One for ``linear``; ``counts`` [in] as those of ``int4_linears``."""
     weight = linear.weight.detach()
-    matrix = Int4Matrix(linear.out_features, linear.in_features, GROUP, weight.dtype)
+    rows, columns = weight.shape
+    matrix = Int4Matrix(rows, columns, GROUP, weight.dtype)
     for begin, part in _parts(weight):
         groups = part.float().view(len(part), -1, GROUP)
         if counts is None:

@@ -88,7 +88,8 @@ def plain_stored(matrix: GroupedMatrix, dtype: torch.dtype) -> torch.Tensor:
     weight = torch.empty((matrix.rows, matrix.columns), dtype=dtype)
     for begin in range(0, matrix.rows, _ROWS_AT_ONCE):
         part = slice(begin, begin + _ROWS_AT_ONCE)
-        steps = stored.values[part].float().view(-1, matrix.columns // matrix.group, matrix.group)
+        steps = stored.values[part].float()
+        steps = steps.reshape(len(steps), -1, matrix.group)
         exact = (steps - stored.zeros[part, :, None]) * stored.scales[part, :, None]
         if stored.order is None:
             weight[part] = exact.flatten(1)

@@ -26,7 +26,7 @@ def known_layout() -> int:
     """
     generator = torch.Generator().manual_seed(0)
     values = torch.randint(0, 16, (2 * BLOCK, 64), generator=generator)
-    matrix = Int4Matrix(len(values), values.shape[1], 32, torch.float32)
+    matrix = Int4Matrix(values.shape[0], values.shape[1], 32, torch.float32)
     matrix.put(0, values, torch.ones(2 * BLOCK, 2), torch.full((2 * BLOCK, 2), float(MIDDLE)))
     expected = values.T.float()
     for rows in (64, 32, 16):

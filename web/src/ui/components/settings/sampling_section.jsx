@@ -17,7 +17,7 @@ const NAMES = /** @type {(keyof Settings)[]} */ (
 
 const FIRST = ['temperature', 'top_p', 'max_tokens'];
 const LATER = NAMES.filter((name) => !FIRST.includes(name));
-const KEEPING = /** @type {const} */ ([['exact', 'On'], ['off', 'Off']]);
+const KEEPING = /** @type {const} */ ([['exact', 'On'], ['int8', 'Small'], ['off', 'Off']]);
 
 /** How the next token is chosen. What is not set follows the model's recommendation. */
 export function SamplingSection() {
@@ -120,6 +120,7 @@ function Keeping() {
       <p class="hint">
         Keys and values of a chat stay in the server’s memory for up to an hour after it ended, so that it is not sent
         again, for this token alone (without one: for this browser). They are the text to whoever has the weights.
+        Small lets it keep them in less memory; replies may then differ a little, and ≈ under them says so.
       </p>
     </>
   );

@@ -1,0 +1,1 @@
+"""One decode step of the runner, without a server."""

@@ -1,0 +1,38 @@
+"""Sentences, each said a second time in other words."""
+
+from __future__ import annotations
+
+PARAPHRASES: tuple[tuple[str, str], ...] = (
+    ("The shop closes at noon on Sundays.", "At the weekend nothing is sold after twelve."),
+    ("She has not slept for two nights.", "It is forty-eight hours since her last rest."),
+    ("The river froze early this year.", "Ice covered the stream sooner than usual."),
+    ("He lost all his money at cards.", "Gambling left the man without a penny."),
+    ("The train was late again.", "Once more the railway did not keep to the timetable."),
+    ("My brother teaches mathematics.", "A sibling of mine gives lessons in algebra."),
+    ("The soup needs more salt.", "This broth tastes bland."),
+    ("They moved to a bigger house.", "The family now lives where there is more room."),
+    ("The dog barked at the postman.", "A pet made noise when letters were delivered."),
+    ("Prices rose faster than wages.", "Pay did not keep up with inflation."),
+    ("The engine will not start.", "The car's motor does not turn over."),
+    ("She won the race by a second.", "Her victory over the other runners was narrow."),
+    ("The roof leaks when it rains.", "In wet weather water drips through the ceiling."),
+    ("He apologised for his mistake.", "The man said that he was sorry about the error."),
+    ("The film bored everybody.", "Nobody in the cinema found the picture interesting."),
+    ("Take this pill after meals.", "Swallow the medicine when you have eaten."),
+    ("The bridge is being repaired.", "Workers are mending the crossing over the water."),
+    ("Our flight was cancelled.", "The plane that we had booked did not depart at all."),
+    ("The baby has started to walk.", "The infant is taking its first steps."),
+    ("The lake is too cold for swimming.", "Nobody could bathe in water of that temperature."),
+    ("He speaks four languages.", "The man can talk with people in several tongues."),
+    ("The company fired half its staff.", "Every second employee was dismissed by the firm."),
+    ("The meeting was moved to Friday.", "We shall gather on another weekday than planned."),
+    ("Smoking is forbidden here.", "You may not light a cigarette in this place."),
+    ("The garden is full of weeds.", "Unwanted plants grow everywhere between the flowers."),
+    ("The jury found him guilty.", "The court convicted the accused."),
+    ("The computer is very slow today.", "My machine takes ages for everything this morning."),
+    ("She plays the violin well.", "Her skill with a bow and strings is great."),
+    ("The village has no school.", "Children there have to learn in another town."),
+    ("The volcano erupted at dawn.", "Lava came out of the mountain when the sun rose."),
+    ("The letter never arrived.", "What had been posted was lost on its way."),
+    ("The bread is still warm.", "These loaves came out of the oven a moment ago."),
+)  # fmt: skip

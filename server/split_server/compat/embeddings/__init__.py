@@ -1,0 +1,1 @@
+"""Texts as vectors, from the model's final hidden states; no sockets."""

@@ -1,0 +1,1 @@
+"""Anthropic's Messages API, as requests and answers of a chat; no sockets."""

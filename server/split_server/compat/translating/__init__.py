@@ -1,0 +1,1 @@
+"""What translations of other APIs into OpenAI's chat requests share."""

@@ -1,0 +1,61 @@
+"""The form of an answer: how its parts and its errors are written in one API or another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from split_server.compat.openai.errors import ApiError
+
+EVENTS = "text/event-stream"
+_DONE = b"data: [DONE]\n\n"
+
+
+class Form(Protocol):
+    """``stream_type``: the content type of a stream; ``end``: what its last bytes are."""
+
+    @property
+    def stream_type(self) -> str: ...
+    @property
+    def end(self) -> bytes: ...
+
+    def part(self, document: Mapping[str, Any]) -> bytes:
+        """One part of a stream."""
+
+    def refusal(self, error: ApiError) -> tuple[int, Mapping[str, Any]]:
+        """Status and body of an answer that is an error."""
+
+    def failure(self, error: ApiError) -> Sequence[Mapping[str, Any]]:
+        """The last parts of a stream that fails."""
+
+
+class OpenAIForm:
+    """Server-sent events without names (WHATWG HTML, 9.2)."""
+
+    stream_type = EVENTS
+    end = _DONE
+
+    def part(self, document: Mapping[str, Any]) -> bytes:
+        return b"data: %b\n\n" % encoded(document)
+
+    def refusal(self, error: ApiError) -> tuple[int, Mapping[str, Any]]:
+        return error.status, error.body()
+
+    def failure(self, error: ApiError) -> Sequence[Mapping[str, Any]]:
+        return [error.body()]
+
+
+def named_event(document: Mapping[str, Any]) -> bytes:
+    """A server-sent event whose name is the ``type`` of ``document``."""
+    return b"event: %b\ndata: %b\n\n" % (str(document["type"]).encode(), encoded(document))
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """JSON without line ends."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "replace"
+    )
+
+
+OPENAI_FORM = OpenAIForm()

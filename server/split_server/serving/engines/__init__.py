@@ -1,0 +1,1 @@
+"""The engines that compute the middle of a model, composed from settings."""

@@ -1,0 +1,34 @@
+"""A loaded middle, whatever engine computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+
+from split_server.engine.backend import Runner
+from split_server.engine.model.info import ModelInfo
+from split_server.memory.measured import MeasuredRoom
+from split_server.memory.planner import MemoryPlanner
+
+
+@dataclass(frozen=True, kw_only=True)
+class Middle:
+    """``info`` of the model that ``runner`` computes on ``device``, at most ``pass_rows`` at a time
+    and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
+    is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
+    matrices are rounded, none where they are not; ``least_sharing``
+    measures from how many sessions on a common beginning is read together, None where it never is.
+    """
+
+    info: ModelInfo
+    runner: Runner
+    device: torch.device
+    dtype: torch.dtype
+    pass_rows: int
+    planner: MemoryPlanner
+    open_room: Callable[[], MeasuredRoom]
+    kernels: Mapping[str, str]
+    quantized: str = "none"
+    least_sharing: Callable[[], int | None] = lambda: None

@@ -1,0 +1,101 @@
+"""The middle in torch."""
+
+from __future__ import annotations
+
+import logging
+
+from split_server.checkpoint.folder import Checkpoint
+from split_server.engine.budget import pass_rows
+from split_server.engine.model.loader import Backbone, load_backbone
+from split_server.engine.model.runner import Forward, ModelRunner
+from split_server.engine.model.sharing_gain import least_sharing
+from split_server.engine.model.threads import on_passing_thread
+from split_server.errors import EngineUnusable, UnusableModel
+from split_server.memory.allocator import give_back_large_blocks
+from split_server.memory.passes import MeasuredPasses
+from split_server.memory.planner import MemoryPlanner
+from split_server.memory.usage import peak_meter
+from split_server.memory.ways import recommendation
+from split_server.memory.weights import check_weights
+from split_server.serving.config import ServerConfig
+from split_server.serving.engines.middle import Middle
+from split_server.serving.plan import open_room, plan_memory
+from split_wire.errors import SplitError
+
+_log = logging.getLogger(__name__)
+
+
+def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
+    """The middle of ``checkpoint`` after its first passes.
+
+    Raises the errors of ``split_server.errors``.
+    """
+    if checkpoint.middle is not None:
+        raise EngineUnusable(
+            f"the layers of {checkpoint.name} are a GGUF, which torch does not read; name the file "
+            "that it was made of"
+        )
+    planner, need = plan_memory(config, checkpoint, texts=config.compat)
+    check_weights(checkpoint.name, need, planner.limit)
+    if planner.room().own:
+        give_back_large_blocks()
+    backbone, runner = on_passing_thread(lambda: _loaded(checkpoint, config, planner))
+    if config.quantize == "auto":
+        _log.info("%s", recommendation(checkpoint, backbone, planner.room().free))
+    return Middle(
+        info=backbone.info,
+        runner=runner,
+        device=backbone.device,
+        dtype=backbone.dtype,
+        pass_rows=pass_rows(backbone.device),
+        planner=planner,
+        open_room=lambda: open_room(config, planner),
+        kernels=_kernels(backbone),
+        quantized=backbone.matrices.quantized,
+        least_sharing=lambda: on_passing_thread(lambda: least_sharing(backbone)),
+    )
+
+
+def _loaded(
+    checkpoint: Checkpoint, config: ServerConfig, planner: MemoryPlanner
+) -> tuple[Backbone, ModelRunner]:
+    backbone = load_backbone(
+        checkpoint,
+        config.dtype,
+        config.device,
+        linears=config.linears,
+        quantize=config.quantize,
+        threads=config.threads,
+    )
+    measured = MeasuredPasses(planner, peak_meter(backbone.device))
+    runner = ModelRunner(backbone, config.threads, measured, _forward(backbone))
+    _try_out(runner, backbone.info.name)
+    return backbone, runner
+
+
+def _forward(backbone: Backbone) -> Forward | None:
+    """What computes passes on the device of ``backbone``; None: a packed batch."""
+    if backbone.device.type != "cuda":
+        return None
+    # Its kernels need Triton, which only builds of torch for CUDA bring.
+    from split_server.engine.gpu.forward import GpuForward
+
+    return GpuForward(backbone)
+
+
+def _try_out(runner: ModelRunner, name: str) -> None:
+    """Fail here rather than at the first user's first step."""
+    try:
+        runner.warm_up()
+    except (SplitError, RuntimeError, MemoryError) as error:
+        raise UnusableModel(name, str(error)) from error
+
+
+def _kernels(backbone: Backbone) -> dict[str, str]:
+    """With what is computed, as it was chosen at the start."""
+    config = getattr(backbone.module, "config", None)
+    # No kernel of torch caps scores.
+    capped = getattr(config, "attn_logit_softcapping", None) is not None
+    rows = "torch matmul" if capped else "torch sdpa"
+    attention = f"triton, {rows}" if backbone.device.type == "cuda" else rows
+    return {"attention": attention, "linears": backbone.linears, "pages": backbone.pages}

@@ -1,0 +1,252 @@
+"""Nothing of another tier gets into a session that is to be exact, whatever is done before.
+
+The model of this test is a function of the text alone, in float32. Rows that came back from whole
+numbers, or from other places, are not what it gives, and rows that are computed behind such rows
+are not either: they are off by what the last row is off by. So a session whose rows are what the
+function says has taken in, or computed on, nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+import torch
+
+from split_server.kv.block_key import Namespaces
+from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.run_pool import RunPool
+from split_server.kv_disk.keeper import DiskLimits
+from split_server.kv_disk.tier import DiskTier
+from split_server.sessions.cache_groups import Share
+from split_server.sessions.reuse import Reuse
+from split_server.sessions.session import Session
+from split_wire.digest import PrefixChain
+from split_wire.probe import Probe
+from split_wire.tiers import TIERS, Tier
+from tests.patience import PATIENCE
+
+OPERATIONS = 10_000
+WIDTH = 8
+GROUP = frozenset({"ann", "bob"})
+# Texts begin alike and part at some position.
+TEXTS, LONGEST = 6, 160
+BRANCHES = (48, 80, 97)
+
+
+@cache
+def digest(text: int, position: int) -> bytes:
+    """Of so many positions of a text, of which all begin alike."""
+    shared = next((at for at in BRANCHES if position <= at), None)
+    branch = 0 if shared == BRANCHES[0] else text % 2 if shared else text
+    return blake2b(f"{branch} {position}".encode(), digest_size=16).digest()
+
+
+def right(text: int, position: int) -> torch.Tensor:
+    """Keys and values of a position, [2, WIDTH], as the plain computation gives them."""
+    seed = int.from_bytes(digest(text, position)[:4], "little")
+    return torch.randn(2, WIDTH, generator=torch.Generator().manual_seed(seed))
+
+
+# By text, [LONGEST, 2, WIDTH], and of all positions by their digests.
+ROWS = [
+    torch.stack([right(text, position) for position in range(1, LONGEST + 1)])
+    for text in range(TEXTS)
+]
+BY_DIGEST = {
+    digest(text, position): row
+    for text in range(TEXTS)
+    for position, row in enumerate(ROWS[text], 1)
+}
+
+
+class World:
+    """Sessions of several principals over one pool and one disk."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.draw = random.Random(seed)  # noqa: S311 - whatever is done, not a secret
+        self.folder, self.counts = folder, Counter[str]()
+        self.sessions: list[tuple[Session, int]] = []
+        self.used: Session | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """As a new process does."""
+        pool = RunPool(PoolLimits(total=48_000, per_principal=36_000))
+        self.disk = DiskTier(self.folder / "kv", self.folder / "state", pool, DiskLimits(1 << 20))
+        self.reuse = Reuse(
+            pool, Namespaces("of the test", self.disk.salts), disk=self.disk, tiers=TIERS
+        )
+        self.reuse.start()
+        assert self.disk.index.ready.wait(PATIENCE)
+
+    def open(self) -> None:
+        """A session of somebody, who takes some tier."""
+        takes: Tier = self.draw.choice(TIERS)
+        session = Session(self.draw.choice(("ann", "bob")), "key", PrefixChain("m"), "f32")
+        share = Share("us", GROUP, 64) if self.draw.random() < 0.3 else None
+        self.reuse.name(session, self.draw.choice((None, "s")), share, takes)
+        self.sessions.append((session, self.draw.randrange(TEXTS)))
+        if len(self.sessions) > 12:
+            self.sessions.pop(0)
+
+    async def extend(self, session: Session, text: int) -> None:
+        """A step: cut back or go on, take in what is known, compute the rest."""
+        start = self.kept(session, text)
+        if self.draw.random() < 0.4:
+            start = self.draw.randrange(start + 1)
+        end = min(LONGEST, start + self.draw.randrange(1, 100))
+        if end == start:
+            return
+        digests = [digest(text, at) for at in range(start + 1, end + 1)]
+        await self.reuse.fetch(session, start, digests)
+        held = self.reuse.taken_in(session, start, digests)
+        self.counts[f"sent to {session.takes}"] += held - start
+        self.compute(session, text, held, end)
+        self.reuse.publish(session, start, digests)
+        session.advance(start, digests)
+
+    async def restore(self, session: Session, text: int) -> None:
+        """A device asks for what is held of its text."""
+        start = self.kept(session, text)
+        chain = PrefixChain("m")
+        end = self.draw.randrange(start + 1, LONGEST + 2)
+        chain.replace(0, [digest(text, at) for at in range(1, end)])
+        if len(chain) <= start:
+            return
+        spans = await self.reuse.found(session, start, Probe.of(chain))
+        if spans:
+            held = await self.reuse.restored(session, start, spans)
+            self.counts[f"asked by {session.takes}"] += held - start
+            self.reuse.pool.let_go(spans)
+
+    def kept(self, session: Session, text: int) -> int:
+        """Positions of ``text`` that the session begins with."""
+        same = range(1, min(LONGEST, len(session.chain)) + 1)
+        return sum(session.chain.at(at) == digest(text, at) for at in same)
+
+    def compute(self, session: Session, text: int, start: int, end: int) -> None:
+        """Rows as the model gives them behind those that are there."""
+        cache = session.cache
+        cache.truncate(start)
+        rows = ROWS[text][start:end]
+        off = torch.zeros(())
+        if start:
+            last = torch.stack([cache.layer(0).keys[0, 0, -1], cache.layer(0).values[0, 0, -1]])
+            off = (last - ROWS[text][start - 1]).abs().max()
+        rows = (rows + off).permute(1, 0, 2)[:, None, None]
+        cache.layer(0).append(rows[0], rows[1])
+        cache.grown_to(end)
+
+    async def splice(self, session: Session, text: int) -> None:
+        """Rows of another place, as something that is only approximate puts them there."""
+        start = self.kept(session, text)
+        count = min(LONGEST - start, self.draw.randrange(1, 40))
+        if session.takes != "approximate" or not count:
+            return
+        session.cache.truncate(start)
+        rows = torch.full((1, 1, count, WIDTH), 9.0)
+        session.cache.layer(0).append(rows, rows)
+        session.cache.grown_to(start + count)
+        session.cache.lineage.took_in("approximate", start)
+        digests = [digest(text, at) for at in range(start + 1, start + count + 1)]
+        self.reuse.publish(session, start, digests)
+        session.advance(start, digests)
+
+    async def park(self) -> None:
+        """A session ends and is kept."""
+        session, _ = self.sessions.pop(self.draw.randrange(len(self.sessions)))
+        self.reuse.park(session, lambda: None)
+        await self.settled()
+
+    async def forget(self, session: Session) -> None:
+        """A text is deleted, or all of a principal's."""
+        if self.draw.random() < 0.7:
+            await self.reuse.erase(session, [each for each, _ in self.sessions])
+            self.sessions = [(each, text) for each, text in self.sessions if each is not session]
+        else:
+            await self.reuse.purge(session.principal, self.draw.choice((None, "s")))
+
+    async def settled(self) -> None:
+        while self.reuse.parking:
+            await asyncio.gather(*self.reuse.parking)
+
+    async def restart(self) -> None:
+        """The process ends, with what it holds on disk, and begins again."""
+        await self.reuse.flush([session for session, _ in self.sessions])
+        self.reuse.close()
+        self.sessions.clear()
+        self.begin()
+
+    async def one(self) -> None:
+        """One random operation."""
+        chance = self.draw.random()
+        if not self.sessions or chance < 0.12:
+            self.open()
+            return
+        session, text = self.draw.choice(self.sessions)
+        self.used = session
+        if chance < 0.17:
+            text = self.draw.randrange(TEXTS)
+            self.sessions = [(s, text if s is session else t) for s, t in self.sessions]
+        elif chance < 0.62:
+            await self.extend(session, text)
+        elif chance < 0.82:
+            await self.restore(session, text)
+        elif chance < 0.88:
+            await self.splice(session, text)
+        elif chance < 0.97:
+            await self.park()
+        elif chance < 0.98:
+            await self.forget(session)
+        elif chance < 0.995:
+            self.reuse.pool.release(self.draw.randrange(30_000))
+        else:
+            await self.disk.flush()
+
+    def check(self, *, all_of_them: bool) -> None:
+        """What sessions hold, or the one that was last in use, is no worse than their lineage says,
+        and that no worse than they take.
+        """
+        for session, _ in self.sessions:
+            if not all_of_them and session is not self.used:
+                continue
+            length = session.cache.length
+            inexact = session.cache.lineage.inexact(length)
+            assert TIERS.index(session.cache.lineage.tier) <= TIERS.index(session.takes)
+            exact = length - inexact.total
+            if session.takes == "exact":
+                assert exact == length
+            if not exact:
+                continue
+            layer = session.cache.layer(0)
+            held = torch.stack([layer.keys[0, 0, :exact], layer.values[0, 0, :exact]], 1)
+            named = map(session.chain.at, range(1, exact + 1))
+            wanted = torch.stack([*map(BY_DIGEST.__getitem__, named)])
+            assert torch.equal(held, wanted), session.takes
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_exact_session_holds_what_was_computed_plainly_after_any_operations(
+    tmp_path: Path, seed: int
+) -> None:
+    async def scenario() -> Counter[str]:
+        world = World(tmp_path, seed)
+        for number in range(OPERATIONS // 2):
+            await world.one()
+            world.check(all_of_them=number % 50 == 0)
+            if number % 400 == 399:
+                await world.restart()
+        world.reuse.close()
+        return world.counts + world.reuse.taken_tiers
+
+    counts = asyncio.run(scenario())
+    # All that could have gone wrong was tried: every tier is found by whoever takes it.
+    for takes in TIERS:
+        assert counts[f"sent to {takes}"] > 500, counts
+        assert counts[f"asked by {takes}"] > 500, counts
