@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from split_client.generation.backend import StepOutput
+from split_server.compat.keeping import Keeping
 from split_server.compat.sequences import LocalSequence, SequencePool
 
 
@@ -104,7 +105,7 @@ def test_closing_ends_every_kept_sequence(pool: SequencePool) -> None:
 
 def test_a_sequence_of_another_salt_is_not_continued(pool: SequencePool) -> None:
     kept = filled([1, 2, 3])
-    pool.give_back("ann", kept, "mine")
+    pool.give_back("ann", kept, Keeping("mine"))
     assert pool.take("ann", [1, 2, 3]) is not kept
-    assert pool.take("ann", [1, 2, 3], "other") is not kept
-    assert pool.take("ann", [1, 2, 3], "mine") is kept
+    assert pool.take("ann", [1, 2, 3], Keeping("other")) is not kept
+    assert pool.take("ann", [1, 2, 3], Keeping("mine")) is kept

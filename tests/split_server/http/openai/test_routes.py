@@ -189,7 +189,6 @@ def test_the_context_bounds_a_reply_whose_limit_is_beyond_it(server: RunningServ
         (COMPLETIONS, {"prompt": [2048]}, "prompt"),
         (COMPLETIONS, {"prompt": [True]}, "prompt"),
         (COMPLETIONS, {"prompt": "a", "suffix": "b"}, "suffix"),
-        (COMPLETIONS, {"prompt": "a", "echo": True, "logprobs": 1}, "echo with logprobs"),
         (COMPLETIONS, {"prompt": "a", "best_of": 3}, "best_of"),
         (COMPLETIONS, {"prompt": ["a"] * 32, "n": 3}, "n"),
     ],
