@@ -163,16 +163,29 @@ class EngineBackend:
 
     def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:
         """What ``opening`` returns or raises on the event loop. Raises Cancelled."""
+        made: list[Session] = []
+
+        async def kept() -> Session:
+            made.append(await opening)
+            return made[0]
+
+        def give_up() -> None:
+            # It may be there although nobody was told of it any more.
+            for session in made:
+                self._sessions.close(session)
+
+        waiting = kept()
         try:
-            answer = asyncio.run_coroutine_threadsafe(opening, self._loop)
+            answer = asyncio.run_coroutine_threadsafe(waiting, self._loop)
         except RuntimeError:
+            waiting.close()
             opening.close()
             raise ShuttingDown from None
         while not self.cancelled.is_set():
             with suppress(FutureTimeout):
                 return answer.result(_LOOK_SECONDS)
-        if not answer.cancel():
-            self._loop.call_soon_threadsafe(self._sessions.close, answer.result())
+        answer.cancel()
+        self._call(give_up)
         raise Cancelled
 
     def _result(self, session: Session, request: StepRequest) -> EngineResult:
