@@ -186,3 +186,29 @@ def test_states_of_the_last_rows_are_those_of_the_model(tiny_path: Path, rows: i
     hidden = torch.from_numpy(beside(tiny_path, work).copy())
     wanted = oracle.logits(tiny_path, PROMPT)[-rows:]
     torch.testing.assert_close(oracle.head(tiny_path, hidden), wanted, atol=2e-4, rtol=1e-4)
+
+
+def test_a_session_that_is_opened_as_its_request_leaves_is_closed(tiny_path: Path) -> None:
+    def work(backend: EngineBackend, service: TinySessions) -> int:
+        opened = backend._sessions.opened
+
+        async def leaving(*arguments: Any) -> Any:
+            session = await opened(*arguments)
+            backend.cancelled.set()
+            return session
+
+        backend._sessions.opened = leaving  # type: ignore[method-assign]
+        for _ in range(20):
+            backend.cancelled.clear()
+            try:
+                backend.open()
+            except Cancelled:
+                pass
+            finally:
+                backend.close()
+        deadline = threading.Event()
+        backend._loop.call_soon_threadsafe(deadline.set)
+        assert deadline.wait(PATIENCE)
+        return len(service.store)
+
+    assert beside(tiny_path, work) == 0
