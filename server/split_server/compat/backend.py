@@ -164,13 +164,19 @@ class EngineBackend:
     def _awaited(self, opening: Coroutine[Any, Any, Session]) -> Session:
         """What ``opening`` returns or raises on the event loop. Raises Cancelled."""
         made: list[Session] = []
+        left = threading.Event()
 
         async def kept() -> Session:
-            made.append(await opening)
-            return made[0]
+            session = await opening
+            if left.is_set():
+                self._sessions.close(session)
+                raise Cancelled
+            made.append(session)
+            return session
 
         def give_up() -> None:
-            # It may be there although nobody was told of it any more.
+            # Whichever comes first on the loop, this or the session: nobody takes it any more.
+            left.set()
             for session in made:
                 self._sessions.close(session)
 

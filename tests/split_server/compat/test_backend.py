@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -188,27 +189,39 @@ def test_states_of_the_last_rows_are_those_of_the_model(tiny_path: Path, rows: i
     torch.testing.assert_close(oracle.head(tiny_path, hidden), wanted, atol=2e-4, rtol=1e-4)
 
 
-def test_a_session_that_is_opened_as_its_request_leaves_is_closed(tiny_path: Path) -> None:
+@pytest.mark.parametrize("first", ["session", "leaving"])
+def test_a_session_that_is_opened_as_its_request_leaves_is_closed(
+    tiny_path: Path, first: str
+) -> None:
     def work(backend: EngineBackend, service: TinySessions) -> int:
-        opened = backend._sessions.opened
+        given_up, opened = threading.Event(), backend._sessions.opened
+        call = backend._call
 
         async def leaving(*arguments: Any) -> Any:
             session = await opened(*arguments)
             backend.cancelled.set()
             return session
 
-        backend._sessions.opened = leaving  # type: ignore[method-assign]
-        for _ in range(20):
-            backend.cancelled.clear()
-            try:
-                backend.open()
-            except Cancelled:
-                pass
-            finally:
-                backend.close()
-        deadline = threading.Event()
-        backend._loop.call_soon_threadsafe(deadline.set)
-        assert deadline.wait(PATIENCE)
+        def noted(give_up: Callable[[], None]) -> None:
+            call(give_up)
+            given_up.set()
+
+        if first == "leaving":
+            # The loop comes to nothing of it before the request has left.
+            backend.cancelled.set()
+            backend._call = noted  # type: ignore[method-assign]
+            backend._loop.call_soon_threadsafe(given_up.wait, PATIENCE)
+        else:
+            backend._sessions.opened = leaving  # type: ignore[method-assign]
+        with suppress(Cancelled):
+            backend.open()
+        backend.close()
+        done = threading.Event()
+        # Twice: the session's own steps on the loop are behind the first.
+        for _ in range(2):
+            done.clear()
+            backend._loop.call_soon_threadsafe(done.set)
+            assert done.wait(PATIENCE)
         return len(service.store)
 
     assert beside(tiny_path, work) == 0
