@@ -38,7 +38,7 @@ def test_a_download_tells_what_has_come_and_goes_on_in_the_middle_of_a_piece(
     # What the service worker takes in beside it would be counted with the download.
     chat.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     passed = link.passed
-    link.let(400 * _KB)
+    link.let(380 * _KB)
     chat.press("Download 830 kB")
     # All of it is one piece, so nothing is verified yet.
     expect(line).to_contain_text(re.compile(r"3\d\d kB of 830 kB"))
