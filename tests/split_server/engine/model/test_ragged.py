@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.engine import Engine
+from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.plan.choice import MODULES, PLAN, arrange_layers
 from split_server.engine.model.plan.reading import FAMILIES
 from split_server.engine.model.runner import ModelRunner
@@ -21,7 +23,6 @@ from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from tests.checkpoints import ALL_FAMILIES
 from tests.crowds import Crowd
-from tests.engines import tiny_backbone
 from tests.exhaustive import EXHAUSTIVE
 
 ROUNDS, FEW_ROUNDS = 400 if EXHAUSTIVE else 100, 66
@@ -32,7 +33,7 @@ THOROUGH = ("qwen2", "gemma3_text", "cohere2")
 
 @contextmanager
 def engine_on(path: Path, layers: str) -> Iterator[Engine]:
-    backbone = tiny_backbone(path)
+    backbone = load_backbone(read_checkpoint(path, path.name), "float32", "cpu", layers=MODULES)
     if layers == PLAN:
         arranged = arrange_layers(backbone.module, backbone.dtype, "packed")
         assert arranged.kind == PLAN
