@@ -62,6 +62,13 @@ class Fields:
             raise MalformedMessage(f"{name!r} must be {size} bytes")
         return value
 
+    def bytes_of_pairs(self, name: str, size: int, most: int) -> bytes:
+        """At most so many items of ``size`` bytes, one after the other."""
+        value = self._values.get(name)
+        if not isinstance(value, bytes) or len(value) % size or len(value) > most * size:
+            raise MalformedMessage(f"{name!r} must be at most {most} times {size} bytes")
+        return value
+
     def optional_digest(self, name: str, size: int) -> bytes:
         """Empty when the field is missing."""
         return b"" if self._values.get(name) is None else self.digest(name, size)

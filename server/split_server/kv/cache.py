@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 from weakref import WeakSet
 
@@ -14,6 +15,8 @@ from split_server.kv.capacity import capacity_for, capacity_within
 from split_server.kv.growing import GrowingLayer
 from split_server.kv.lineage import Lineage
 from split_server.kv.session_cache import SessionCache
+from split_server.kv.visible.cold import Cold, position_bytes
+from split_wire.spans import Span, Spans, cut, gaps
 
 
 class Rows(NamedTuple):
@@ -32,8 +35,9 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     without one they are freed. ``lineage``: which of the rows stand on rows that are not exact.
 
     The first :attr:`shared` positions may lie in another cache, :attr:`base`, which several have
-    in common and nobody writes to meanwhile; the layers then hold what follows. ``generate`` knows
-    nothing of that.
+    in common and nobody writes to meanwhile; the layers then hold what follows. Rows of
+    :attr:`hidden` positions lie apart, and the layers hold the others, in their order. ``generate``
+    knows nothing of either.
     """
 
     layers: list[GrowingLayer]
@@ -45,6 +49,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._length = 0
         self._base: KVCache | None = None
         self._shared = 0
+        self._cold = Cold()
         # The caches whose first positions lie here.
         self.users: WeakSet[KVCache] = WeakSet()
         # Memory is set aside for all positions: :meth:`unshare` comes next.
@@ -69,7 +74,18 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     @property
     def capacity(self) -> int:
         """Positions that the buffers of every layer hold, with those that are shared."""
-        return self._shared + min((layer.capacity for layer in self.layers), default=0)
+        held = min((layer.capacity for layer in self.layers), default=0)
+        return self._shared + held + self._cold.positions
+
+    @property
+    def hidden(self) -> Spans:
+        """The positions whose rows no later row sees."""
+        return self._cold.spans
+
+    @property
+    def cold_bytes(self) -> int:
+        """Bytes of their keys and values."""
+        return self._cold.size
 
     @property
     def depth(self) -> int:
@@ -87,12 +103,14 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
     def own(self, positions: int) -> int:
         """How many of the first ``positions`` the layers hold or are to hold."""
-        return positions if self.leaving else max(positions - self._shared, 0)
+        if self.leaving:
+            return positions
+        return max(positions - self._shared, 0) - self._cold.below(positions)
 
     @property
     def allocated_bytes(self) -> int:
-        """Bytes of all buffers."""
-        return sum(layer.allocated_bytes for layer in self.layers)
+        """Bytes of all buffers, and of what is hidden."""
+        return sum(layer.allocated_bytes for layer in self.layers) + self._cold.size
 
     @property
     def exchanges(self) -> int:
@@ -123,6 +141,8 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
     def rows(self, index: int, start: int, end: int) -> Rows:
         """Those from ``start`` to ``end`` of the layer with that index, wherever they lie."""
+        if self._cold:
+            return self._gathered(index, start, end)
         base, shared = self._base, self._shared
         if base is None or start >= shared:
             layer, part = self.layers[index], slice(start - shared, end - shared)
@@ -133,11 +153,54 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         behind = self.rows(index, shared, end)
         return Rows(*(torch.cat(both, 1) for both in zip(first, behind, strict=True)))
 
+    def _gathered(self, index: int, start: int, end: int) -> Rows:
+        """:meth:`rows` where some are hidden."""
+        pieces, layer = [], self.layers[index]
+        for first, last in self._pieces(start, end):
+            cold = self._cold.rows(index, first, last)
+            if cold is None:
+                part = slice(self.own(first), self.own(last))
+                cold = layer.keys[0, :, part], layer.values[0, :, part]
+            pieces.append(cold)
+        if len(pieces) == 1:
+            return Rows(*pieces[0])
+        return Rows(*(torch.cat(parts, 1) for parts in zip(*pieces, strict=True)))
+
+    def hide(self, spans: Spans) -> None:
+        """Have the rows of ``spans``, and no others, apart: rows that follow do not see them, and
+        all that are held stay bit for bit what they are. When it fails, nothing has changed.
+
+        Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
+        """
+        spans = cut(spans, self._length)
+        if spans == self._cold.spans:
+            return
+        with torch.no_grad():
+            cold = self._cold.of(spans, self._shapes(), self.rows, self.like(0).dtype)
+        seen = self._copied(gaps(spans, self._length))
+        self._release_layers(seen)
+        self._leave_base()
+        self._cold = cold
+
+    def hiding_bytes(self, spans: Spans) -> int:
+        """Bytes that :meth:`hide` takes while it runs, beside those that are held."""
+        if not self._length or not self.depth:
+            return 0
+        each = position_bytes(self._shapes(), self.like(0).dtype)
+        spans = cut(spans, self._length)
+        seen = sum(end - start for start, end in gaps(spans, self._length))
+        return each * capacity_for(seen) + self._cold.new_bytes(spans, each)
+
+    def _shapes(self) -> list[tuple[int, ...]]:
+        """[kv_heads, head_dim] of each layer."""
+        rows = (self.like(index) for index in range(self.depth))
+        return [(keys.shape[1], keys.shape[3]) for keys in rows]
+
     def share(self, base: KVCache, end: int) -> None:
         """Have the first ``end`` positions in ``base``, which holds the same or those that are to
         be taken in; what the layers hold behind them stays. When it fails, nothing has changed.
         """
-        behind = self._copied(end, self._length) if self._length > end else []
+        behind = self._copied([*self._pieces(end, self._length)]) if self._length > end else []
         self._release_layers(behind)
         self._leave_base()
         self._base, self._shared, self._length = base, end, max(self._length, end)
@@ -146,27 +209,27 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def unshare(self) -> None:
         """Have all positions in the layers. When it fails, nothing has changed."""
         if self._base is not None:
-            whole = self._copied(0, self._length)
+            whole = self._copied([*self._pieces(0, self._length)])
             self._release_layers(whole)
             self._leave_base()
 
-    def _copied(self, start: int, end: int) -> list[GrowingLayer]:
-        """New layers that hold the positions from ``start`` to ``end``."""
-        copies = []
+    def _copied(self, pieces: Sequence[Span]) -> list[GrowingLayer]:
+        """New layers that hold the positions of ``pieces``, one after the other."""
+        copies, room = [], sum(end - start for start, end in pieces)
         with torch.no_grad():
             for index in range(self.depth):
                 layer = GrowingLayer(self._pool)
                 copies.append(layer)
-                for first, last in self._pieces(start, end):
+                for first, last in pieces:
                     keys, values = self.rows(index, first, last)
-                    layer.append(keys[None], values[None], room=end - start)
+                    layer.append(keys[None], values[None], room=room)
         return copies
 
-    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+    def _pieces(self, start: int, end: int) -> Iterator[Span]:
         """The positions from ``start`` to ``end``, by where they lie."""
-        for first, last in ((start, min(end, self._shared)), (max(start, self._shared), end)):
-            if first < last:
-                yield first, last
+        edges = {start, self._shared, *(edge for span in self._cold.spans for edge in span), end}
+        inside = sorted(edge for edge in edges if start <= edge <= end)
+        yield from pairwise(inside)
 
     def _release_layers(self, others: list[GrowingLayer]) -> None:
         """Give the layers' buffers back and have ``others`` in their place."""
@@ -181,7 +244,13 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._base, self._shared, self.leaving = None, 0, False
 
     def grown_to(self, length: int) -> None:
-        """Every layer now holds ``length`` positions."""
+        """Every layer now holds ``length`` positions, of which a pass has computed the last ones."""
+        if self._cold and length > self._length:
+            self.lineage.computed_apart(self._length)
+        self._length = length
+
+    def adopted_to(self, length: int) -> None:
+        """Every layer now holds ``length`` positions, of which the last ones were taken in."""
         self._length = length
 
     def reserve(self, end: int) -> None:
@@ -203,7 +272,8 @@ class KVCache(DynamicCache):  # type: ignore[misc]
             self._shared = length
         self.lineage.cut(length)
         for layer in self.layers:
-            layer.truncate(length - self._shared)
+            layer.truncate(length - self._shared - self._cold.below(length))
+        self._cold = self._cold.cut(length)
         if not self._shared:
             self._leave_base()
 
@@ -221,6 +291,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Give all buffers to the pool; the cache is empty and may be used again."""
         self._length = 0
         self.lineage.cut(0)
+        self._cold = Cold()
         self._release_layers([])
         self._leave_base()
 
