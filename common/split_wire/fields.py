@@ -35,6 +35,9 @@ class Fields:
             raise MalformedMessage(f"{name!r} must be a word of letters, digits and '_'")
         return value
 
+    def missing(self, name: str) -> bool:
+        return self._values.get(name) is None
+
     def optional_text(self, name: str) -> str | None:
         return None if self._values.get(name) is None else self.text(name)
 

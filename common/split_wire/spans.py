@@ -31,9 +31,9 @@ def spans_value(spans: Spans) -> bytes:
     return b"".join(_PAIR.pack(*span) for span in spans)
 
 
-def spans_field(fields: Fields, name: str) -> Spans:
-    """The spans of a message. Raises MalformedMessage."""
-    data = fields.bytes_of_pairs(name, _PAIR.size, MOST_SPANS)
+def spans_field(fields: Fields, name: str, most: int = MOST_SPANS) -> Spans:
+    """The spans of a message, at most so many. Raises MalformedMessage."""
+    data = fields.bytes_of_pairs(name, _PAIR.size, most)
     spans = tuple((start, end) for start, end in _PAIR.iter_unpack(data))
     if not all(start < end for start, end in spans):
         raise MalformedMessage(f"{name!r} has a span without positions")
@@ -42,14 +42,18 @@ def spans_field(fields: Fields, name: str) -> Spans:
     return spans
 
 
-def require_hideable(spans: Spans, until: int) -> None:
-    """Raise SpansRefused where ``spans`` touch the sinks or what begins at ``until``, the user's
-    last message.
-    """
+def optional_span(fields: Fields, name: str) -> Spans:
+    """One span of a message, none where the field is missing. Raises MalformedMessage."""
+    return () if fields.missing(name) else spans_field(fields, name, 1)
+
+
+def require_hideable(spans: Spans, message: Spans) -> None:
+    """Raise SpansRefused where ``spans`` touch the sinks or the user's last ``message``."""
     if spans and spans[0][0] < SINKS:
         raise SpansRefused(f"the first {SINKS} positions are always seen")
-    if spans and spans[-1][1] > until:
-        raise SpansRefused(f"what begins at position {until}, the last message, is always seen")
+    if without(spans, message) != spans:
+        start, end = message[0]
+        raise SpansRefused(f"the last message, positions {start} to {end - 1}, is always seen")
 
 
 def require_few(spans: Spans) -> None:

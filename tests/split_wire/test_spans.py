@@ -74,11 +74,13 @@ def test_what_is_no_list_of_spans_is_refused(value: object) -> None:
         spans_field(Fields({"spans": value}), "spans")
 
 
-@pytest.mark.parametrize("spans", [((3, 5),), ((4, 21),)])
+@pytest.mark.parametrize("spans", [((3, 5),), ((4, 21),), ((22, 23),), ((5, 6), (25, 31))])
 def test_neither_sinks_nor_the_last_message_may_be_hidden(spans: Spans) -> None:
-    require_hideable(((4, 20),), 20)
+    message: Spans = ((20, 30),)
+    require_hideable(((4, 20), (30, 40)), message)
+    require_hideable(((20, 30),), ())
     with pytest.raises(SpansRefused, match="always seen"):
-        require_hideable(spans, 20)
+        require_hideable(spans, message)
 
 
 def test_a_session_hides_so_many_spans_at_most() -> None:

@@ -12,6 +12,7 @@ from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.chat.visible.hiding import Hiding
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
@@ -173,6 +174,11 @@ class ChatSession:
         """The last reply as long as the chat ends with it."""
         last = self._last
         return last if last is not None and last.messages == self.messages else None
+
+    @property
+    def visible(self) -> Hiding:
+        """What later replies see of the chat as it is now, to hide parts of it and show them."""
+        return Hiding(self._sequence, lambda: self._maker.ends.tokenizer, self.answered)
 
     def attend(self, ids: tuple[int, ...], request: AttentionRequest) -> AttentionWeights:
         """The attention of the last of ``ids``, a beginning of the chat's.

@@ -244,7 +244,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._base, self._shared, self.leaving = None, 0, False
 
     def grown_to(self, length: int) -> None:
-        """Every layer now holds ``length`` positions, of which a pass has computed the last ones."""
+        """Every layer now holds ``length`` positions; a pass has computed the last ones."""
         if self._cold and length > self._length:
             self.lineage.computed_apart(self._length)
         self._length = length

@@ -97,6 +97,7 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         max_rows=max(rows, DEFAULT_MAX_ROWS),
         reuse=_reuse(config, model, room),
         groups=CacheGroups(config.kv_groups),
+        spans=config.kv_approximate == "on" and middle.hides,
     )
 
 
