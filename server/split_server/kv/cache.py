@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import NamedTuple
 from weakref import WeakSet
 
@@ -15,8 +14,8 @@ from split_server.kv.capacity import capacity_for, capacity_within
 from split_server.kv.growing import GrowingLayer
 from split_server.kv.lineage import Lineage
 from split_server.kv.session_cache import SessionCache
-from split_server.kv.visible.cold import Cold, position_bytes
-from split_wire.spans import Span, Spans, cut, gaps
+from split_server.kv.visible.cold import Cold, hidden_among, new_cold, position_bytes
+from split_wire.spans import Spans, count, cut
 
 
 class Rows(NamedTuple):
@@ -155,16 +154,20 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
     def _gathered(self, index: int, start: int, end: int) -> Rows:
         """:meth:`rows` where some are hidden."""
-        pieces, layer = [], self.layers[index]
-        for first, last in self._pieces(start, end):
-            cold = self._cold.rows(index, first, last)
-            if cold is None:
-                part = slice(self.own(first), self.own(last))
-                cold = layer.keys[0, :, part], layer.values[0, :, part]
-            pieces.append(cold)
-        if len(pieces) == 1:
-            return Rows(*pieces[0])
-        return Rows(*(torch.cat(parts, 1) for parts in zip(*pieces, strict=True)))
+        cold, layer = self._cold, self.layers[index]
+        seen, apart = (
+            slice(self.own(start), self.own(end)),
+            slice(cold.below(start), cold.below(end)),
+        )
+        if apart.start == apart.stop:
+            return Rows(layer.keys[0, :, seen], layer.values[0, :, seen])
+        hidden, found = cold.among(start, end), []
+        for kept, apart_rows in zip((layer.keys, layer.values), cold.layers[index], strict=True):
+            rows = kept.new_empty(kept.shape[1], end - start, kept.shape[3])
+            rows[:, ~hidden] = kept[0, :, seen]
+            rows[:, hidden] = apart_rows[:, apart]
+            found.append(rows)
+        return Rows(*found)
 
     def hide(self, spans: Spans) -> None:
         """Have the rows of ``spans``, and no others, apart: rows that follow do not see them, and
@@ -172,13 +175,21 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
         Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
         """
-        spans = cut(spans, self._length)
+        spans, length = cut(spans, self._length), self._length
         if spans == self._cold.spans:
             return
         with torch.no_grad():
-            cold = self._cold.of(spans, self._shapes(), self.rows, self.like(0).dtype)
-        seen = self._copied(gaps(spans, self._length))
-        self._release_layers(seen)
+            cold, layers = new_cold(spans, self._shapes(), self.like(0).dtype), []
+            hidden = hidden_among(spans, length)
+            apart, seen = hidden.nonzero()[:, 0], (~hidden).nonzero()[:, 0]
+            for index in range(self.depth):
+                rows = self.rows(index, 0, length)
+                layers.append(GrowingLayer(self._pool))
+                layers[-1].append(*(part[None].index_select(2, seen) for part in rows))
+                if cold:
+                    for part, copy in zip(rows, cold.layers[index], strict=True):
+                        copy.copy_(part.index_select(1, apart))
+        self._release_layers(layers)
         self._leave_base()
         self._cold = cold
 
@@ -186,10 +197,9 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Bytes that :meth:`hide` takes while it runs, beside those that are held."""
         if not self._length or not self.depth:
             return 0
-        each = position_bytes(self._shapes(), self.like(0).dtype)
-        spans = cut(spans, self._length)
-        seen = sum(end - start for start, end in gaps(spans, self._length))
-        return each * capacity_for(seen) + self._cold.new_bytes(spans, each)
+        hidden = count(cut(spans, self._length))
+        positions = capacity_for(self._length - hidden) + hidden
+        return positions * position_bytes(self._shapes(), self.like(0).dtype)
 
     def _shapes(self) -> list[tuple[int, ...]]:
         """[kv_heads, head_dim] of each layer."""
@@ -200,7 +210,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Have the first ``end`` positions in ``base``, which holds the same or those that are to
         be taken in; what the layers hold behind them stays. When it fails, nothing has changed.
         """
-        behind = self._copied([*self._pieces(end, self._length)]) if self._length > end else []
+        behind = self._copied(end, self._length) if self._length > end else []
         self._release_layers(behind)
         self._leave_base()
         self._base, self._shared, self._length = base, end, max(self._length, end)
@@ -209,27 +219,27 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def unshare(self) -> None:
         """Have all positions in the layers. When it fails, nothing has changed."""
         if self._base is not None:
-            whole = self._copied([*self._pieces(0, self._length)])
+            whole = self._copied(0, self._length)
             self._release_layers(whole)
             self._leave_base()
 
-    def _copied(self, pieces: Sequence[Span]) -> list[GrowingLayer]:
-        """New layers that hold the positions of ``pieces``, one after the other."""
-        copies, room = [], sum(end - start for start, end in pieces)
+    def _copied(self, start: int, end: int) -> list[GrowingLayer]:
+        """New layers that hold the positions from ``start`` to ``end``."""
+        copies = []
         with torch.no_grad():
             for index in range(self.depth):
                 layer = GrowingLayer(self._pool)
                 copies.append(layer)
-                for first, last in pieces:
+                for first, last in self._pieces(start, end):
                     keys, values = self.rows(index, first, last)
-                    layer.append(keys[None], values[None], room=room)
+                    layer.append(keys[None], values[None], room=end - start)
         return copies
 
-    def _pieces(self, start: int, end: int) -> Iterator[Span]:
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The positions from ``start`` to ``end``, by where they lie."""
-        edges = {start, self._shared, *(edge for span in self._cold.spans for edge in span), end}
-        inside = sorted(edge for edge in edges if start <= edge <= end)
-        yield from pairwise(inside)
+        for first, last in ((start, min(end, self._shared)), (max(start, self._shared), end)):
+            if first < last:
+                yield first, last
 
     def _release_layers(self, others: list[GrowingLayer]) -> None:
         """Give the layers' buffers back and have ``others`` in their place."""

@@ -242,7 +242,7 @@ def _show_tap(part: Slice, spec: Spec, query: torch.Tensor, keys: torch.Tensor) 
 
 def _sight(part: Slice) -> Sight:
     """What the rows of ``part`` see, which its tap is told."""
-    sight = Sight(part.cache.hidden, part.start, part.end, part.embeddings.device)
+    sight = Sight(part.cache.hidden, part.start, part.end)
     if part.tap is not None:
         part.tap.places = sight.positions
     return sight

@@ -7,23 +7,28 @@ A sliding window counts positions.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch.nn import functional
 
 from split_server.engine.model.attention import softcapped_rows
-from split_wire.spans import Spans, gaps
+from split_server.kv.visible.cold import hidden_among
+from split_wire.spans import Spans
 
 
 class Sight:
     """Of rows at the positions from ``start`` to ``end``, which see all but ``hidden`` ones."""
 
-    def __init__(self, hidden: Spans, start: int, end: int, device: torch.device) -> None:
-        self._start, self._end = start, end
-        seen = gaps(hidden, end)
-        spans = [torch.arange(first, last, device=device) for first, last in seen]
-        self.positions = spans[0] if len(spans) == 1 else torch.cat(spans)
+    def __init__(self, hidden: Spans, start: int, end: int) -> None:
+        self._hidden, self._start, self._end = hidden, start, end
         self._masks: dict[int, tuple[int, torch.Tensor]] = {}
         self._lasts: dict[int, int] = {}
+
+    @cached_property
+    def positions(self) -> torch.Tensor:
+        """Those that are not hidden, int64, ascending."""
+        return (~hidden_among(self._hidden, self._end)).nonzero()[:, 0]
 
     def narrows(self, window: int | None) -> bool:
         """Whether some row does not see what lies before its ``window``."""
@@ -45,7 +50,7 @@ class Sight:
         if found is None:
             first = int(torch.searchsorted(self.positions, self._start - window + 1))
             places = self.positions[first:]
-            own = torch.arange(self._start, self._end, device=places.device)[:, None]
+            own = torch.arange(self._start, self._end)[:, None]
             found = first, (places <= own) & (places > own - window)
             self._masks[window] = found
         return found

@@ -105,8 +105,6 @@ def test_all_bytes_are_counted_and_those_to_come_are_told_before() -> None:
     assert cache.allocated_bytes == told
     buffers = sum(buffer.nbytes for layer in cache.layers for buffer in layer.buffers or ())
     assert cache.allocated_bytes == buffers + cache.cold_bytes
-    # What is hidden already is not copied again.
-    assert cache.hiding_bytes(((4, 504), (600, 700))) < told - 400 * each
 
 
 @pytest.mark.parametrize("failing", range(1, 5))
