@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from weakref import WeakSet
 
 from split_server.kv.cache import buffered
 from split_server.sessions.admission.entrance import Entrance
@@ -10,7 +11,7 @@ from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.errors import CacheFull, Unsupported
-from split_wire.spans import CAPABILITY, Spans
+from split_wire.spans import CAPABILITY, Spans, count
 
 _log = logging.getLogger(__name__)
 
@@ -24,8 +25,20 @@ class Seeing:
         self.offered = offered
         self._entrance = entrance
         self._reuse = reuse
+        # Those in which something was hidden.
+        self._sessions = WeakSet[Session]()
         # One, so that copies never take more than one processor from the model.
         self._threads = Threads("spans", 1) if offered else None
+
+    @property
+    def hidden(self) -> int:
+        """How many positions are hidden in all sessions."""
+        return sum(count(session.cache.hidden) for session in self._sessions)
+
+    @property
+    def cold_bytes(self) -> int:
+        """Bytes of their keys and values."""
+        return sum(session.cache.cold_bytes for session in self._sessions)
 
     def close(self) -> None:
         """End its thread."""
@@ -50,6 +63,7 @@ class Seeing:
             raise Unsupported(CAPABILITY)
         needed = buffered(session.cache).hiding_bytes(hidden)
         self._entrance.enter_seeing(session, needed)
+        self._sessions.add(session)
         try:
             await threads.run(lambda: self._changed(session, cached, hidden, needed))
         finally:
