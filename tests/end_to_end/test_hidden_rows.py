@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from split_client.api import ChatSession, SplitClient
+from split_client.api import AsyncSplitClient, ChatSession, SplitClient
 from split_client.chat.visible.errors import NothingToHide
 from split_client.errors import ServerRefused
 from split_client.generation.sampling.params import SamplingParams
@@ -104,6 +104,21 @@ def test_a_session_that_was_lost_is_sent_again_and_hides_the_same(
     # The rows before what was asked last are those of a plain chat.
     assert other.inexact.approximate < other.cache.length - spans[0][1]
     chat.close()
+
+
+def test_the_same_with_an_event_loop(server: RunningServer, tmp_path: Path) -> None:
+    async def scenario() -> tuple[int, list[Spans], int]:
+        async with AsyncSplitClient(server.url, cache=tmp_path) as client:
+            chat = await client.conversation("You know about split inference.", max_tokens=8)
+            for question in QUESTIONS[:2]:
+                await chat.send(question).read()
+            hidden = await chat.hide(first_reply(chat.session))
+            held = [one.cache.hidden for one in server.parts.steps.store.idle()]
+            return hidden, [spans for spans in held if spans], await chat.show()
+
+    hidden, held, shown = asyncio.run(scenario())
+    assert hidden == shown > 0
+    assert len(held) == 1
 
 
 def test_an_edit_before_what_is_hidden_shows_it(server: RunningServer, client: SplitClient) -> None:

@@ -110,7 +110,7 @@ class Bench:
         return found
 
     def _attention(self, cache: KVCache, ids: list[int]) -> NDArray[np.float64]:
-        """What the last of ``ids``, which are appended, attends to: the mean over layers and heads."""
+        """What the last of ``ids``, which are appended, attends to, over all layers and heads."""
         tap = self._runner.tap(MEAN_ROWS, cache.length + len(ids))
         self._run(cache, ids, tap)
         return tap.rows().values.double().mean((0, 1)).numpy()
