@@ -46,7 +46,7 @@ class SeeingSession(HeldSession):
         """Whether :attr:`hidden` is what the server hides; not behind a message that was given up,
         until all is shown.
         """
-        return not self._unsure
+        return not self._unsure or not self.cached
 
     def forget(self) -> None:
         """As :meth:`HeldSession.forget`."""
