@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.attended import MEAN_ROWS, Attended, Transcript
 from split_client.chat.visible.dead_turns import TurnAttention
-from split_client.chat.visible.errors import NothingToHide
-from split_client.chat.visible.least_attended import least_attended
 from split_client.errors import ServerRefused
 from split_client.model.token_pieces import pieces_of
 from split_client.terminal.input.interrupt import stops_reply
@@ -25,7 +23,6 @@ from split_client.terminal.output.words import counted
 from split_client.terminal.sampling import SettingInvalid
 from split_wire.attention import AttentionWeights
 from split_wire.errors import AttentionTooLarge, Unsupported
-from split_wire.spans import Spans
 
 # Why it makes no sense to ask again after the next reply.
 _REFUSALS = {
@@ -78,15 +75,6 @@ class AttentionView:
             self.turns.note(self.chat.visible.parts(), _row(weights))
             self._print(transcript.attended(weights))
         return True
-
-    def least(self, share: float, fixed: Spans) -> Spans:
-        """What the last reply attended to least, so that ``share`` of the chat stays seen. Raises
-        NothingToHide and the errors of a step.
-        """
-        transcript = self._transcript()
-        if transcript is None:
-            raise NothingToHide("there is no reply whose attention could be asked for")
-        return least_attended(_row(self._weights(transcript)), share, fixed)
 
     def _transcript(self) -> Transcript | None:
         answered = self.chat.answered

@@ -31,6 +31,7 @@ from split_wire.spans import SINKS, Spans, count, union
 Policy = Callable[[NDArray[np.float64], float, random.Random], Spans]
 SHARES = (0.75, 0.5, 0.25)
 _REPLY = 10
+_LAST, _QUESTION = "last reply's attention", "the question's attention"
 _NAMES = ("Ada", "Boris", "Clara", "Dmitri", "Elena", "Farid", "Greta", "Hugo", "Ines", "Jonas")
 _CITIES = ("Paris", "Berlin", "Madrid", "London", "Rome", "Vienna", "Tokyo", "Cairo", "Lima")
 _PETS = ("cat", "dog", "horse", "parrot", "rabbit", "snake", "turtle", "goat")
@@ -96,18 +97,31 @@ class Bench:
         cache = KVCache()
         self._run(cache, before[:-1])
         rows = {
-            "last reply's attention": self._attention(cache, before[-1:]),
-            "the question's attention": self._attention(cache, asked)[: len(before)],
+            _LAST: self._attention(cache, before[-1:]),
+            _QUESTION: self._attention(cache, asked)[: len(before)],
         }
         whole = self._reply(cache, len(before), asked)
         found: _Told = {("", 1.0): (True, chat.fact in whole)}
         for name, policy in policies.items():
             for share in SHARES:
-                row = rows.get(name, rows["last reply's attention"])
-                cache.hide(policy(row, share, draw))
-                text = self._reply(cache, len(before), asked)
+                spans = policy(rows.get(name, rows[_LAST]), share, draw)
+                text = self._hiding(cache, len(before), asked, spans, late=name == _QUESTION)
                 found[name, share] = text == whole, chat.fact in text
         return found
+
+    def _hiding(
+        self, cache: KVCache, start: int, asked: list[int], spans: Spans, *, late: bool
+    ) -> str:
+        """The reply with ``spans`` hidden, from the whole question as well unless that is ``late``
+        to hide.
+        """
+        cache.hide(() if late else spans)
+        if not late:
+            return self._reply(cache, start, asked)
+        cache.truncate(start)
+        self._run(cache, asked)
+        cache.hide(spans)
+        return self._reply(cache, start + len(asked) - 1, asked[-1:])
 
     def _attention(self, cache: KVCache, ids: list[int]) -> NDArray[np.float64]:
         """What the last of ``ids``, which are appended, attends to, over all layers and heads."""
@@ -158,8 +172,8 @@ def _random(row: NDArray[np.float64], share: float, draw: random.Random) -> Span
 
 POLICIES: dict[str, Policy] = {
     "sinks and recent": _recent,
-    "last reply's attention": _attended,
-    "the question's attention": _attended,
+    _LAST: _attended,
+    _QUESTION: _attended,
     "at random": _random,
 }
 

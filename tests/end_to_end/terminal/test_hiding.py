@@ -65,14 +65,31 @@ def test_recent_positions_are_kept_and_the_system_message_with_them(
     assert span[1] <= visible.length - 29
 
 
-def test_what_the_last_reply_attended_to_least_is_hidden(
+def test_each_message_chooses_what_its_reply_sees_until_all_is_shown(
     chat: tuple[SplitClient, ChatSession],
 ) -> None:
-    talk(chat, QUESTION, QUESTION, QUESTION, "/hide attention 60%")
-    visible = chat[1].visible
-    assert visible.hidden
-    seen = visible.length - sum(end - start for start, end in visible.hidden)
-    assert seen >= 0.6 * visible.length - 1
+    screen, _ = talk(chat, "/hide attention 60%", *[QUESTION] * 4, interactive=True)
+    hidden = chat[1].visible.hidden
+    assert "from your next message on, replies see about 60%" in screen.noted
+    # There was nothing before the first one.
+    assert screen.noted.count("that your message attends to least are hidden") == 3
+    assert hidden
+    [*_, last] = (part for part in chat[1].visible.parts() if part.role == "user")
+    assert hidden[-1][1] < last.start
+    screen, _ = talk(chat, "/show", QUESTION)
+    assert chat[1].visible.hidden == ()
+    assert "least" not in screen.noted
+
+
+def test_it_is_chosen_anew_for_each_message(chat: tuple[SplitClient, ChatSession]) -> None:
+    chat[1].send(QUESTION).read()
+    chosen = []
+    for question in ("Who picks the token?", "What does the server hold?"):
+        assert chat[1].ask_seeing(question, 0.5) > 0
+        assert chat[1].messages[-1].content == question
+        chat[1].answer().read()
+        chosen.append(chat[1].visible.hidden)
+    assert chosen[0] != chosen[1]
 
 
 def test_dead_turns_are_known_once_attention_was_watched(

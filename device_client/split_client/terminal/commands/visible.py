@@ -12,6 +12,7 @@ from split_client.chat.visible.hiding import Hiding
 from split_client.chat.visible.places import Part, always_seen
 from split_client.chat.visible.recent import keep_recent
 from split_client.chat.visible.tool_results import least_wanted
+from split_client.errors import ServerRefused
 from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.output.sanitise import one_line
@@ -29,8 +30,8 @@ _USAGE = "/hide takes positions (12-80), keep-recent N, tools, attention [P%] or
 
 @dataclass(slots=True)
 class Visible:
-    """Of one chat; ``proposed``: the policies that were told of since something was hidden by them;
-    ``tools``: what the policy of that name has hidden.
+    """Of one chat; ``proposed``: the policies that were told of; ``tools``: what the policy of that
+    name has hidden; ``share``: of the chat that each message chooses to be seen, None: all.
     """
 
     chat: ChatSession
@@ -38,6 +39,7 @@ class Visible:
     attention: AttentionView
     proposed: set[str] = field(default_factory=set)
     tools: Spans = ()
+    share: float | None = None
 
     def group(self) -> Group:
         return Group(
@@ -58,6 +60,8 @@ class Visible:
         if not words:
             self._list()
             return "stay"
+        if words[0] == "attention" and len(words) < 3:
+            return self._by_attention(_share(words[1:]))
         visible = self.chat.visible
         parts, fixed = self._parts(visible)
         match words:
@@ -66,8 +70,6 @@ class Visible:
             case ["tools"]:
                 spans = least_wanted(parts, _question(parts), fixed)
                 self.tools = union(self.tools, spans)
-            case ["attention", *share] if len(share) < 2:
-                spans = self.attention.least(_share(share), union(fixed, visible.hidden))
             case ["dead"]:
                 spans = self.attention.turns.dead(fixed)
                 if not spans:
@@ -81,12 +83,17 @@ class Visible:
 
     def show(self, text: str) -> Next:
         shown = self.chat.visible.show(_spans(text.split()) if text else None)
-        self.tools = () if not text else self.tools
+        if not text:
+            self.tools, self.share = (), None
         self.screen.note(f"{counted(shown, 'position')} more that replies see")
         return "stay"
 
     def before(self, message: str) -> None:
-        """Show what the policy of tools' results has hidden and ``message`` turns to."""
+        """Show what the policy of tools' results has hidden and ``message`` turns to, or have the
+        reply see what the message attends to.
+        """
+        if self.share is not None:
+            self._ask(message, self.share)
         if not self.tools:
             return
         visible = self.chat.visible
@@ -107,6 +114,25 @@ class Visible:
         if visible.offered and visible.ended is not None:
             self._propose(visible)
         return f"{hidden:,} hidden" if hidden else ""
+
+    def _by_attention(self, share: float) -> Next:
+        self.share, self.tools = share, ()
+        self.screen.note(
+            f"from your next message on, replies see about {share:.0%} of the chat before it: what "
+            "the message attends to least is hidden, and chosen anew for each; /show ends that"
+        )
+        return "stay"
+
+    def _ask(self, message: str, share: float) -> None:
+        try:
+            hidden = self.chat.ask_seeing(message, share)
+        except NothingToHide:
+            return
+        except ServerRefused as refused:
+            self.share = None
+            self.screen.note(f"{refused}; the reply sees all of the chat")
+        else:
+            self.screen.note(f"{_positions(hidden)} that your message attends to least are hidden")
 
     def _propose(self, visible: Hiding) -> None:
         if "tools" not in self.proposed and any(m.role == "tool" for m in self.chat.messages):
