@@ -202,9 +202,11 @@ class ChatSession:
         self._sequence.show()
         ids = self.conversation.prompt().ids
         weights = self._maker.attention(self._sequence, ids, MEAN_ROWS)
-        row = weights.values.mean(axis=(0, 1), dtype=np.float64)[:length]
+        # A template may have made less of the chat before than it was.
+        before = min(length, len(ids) - 1)
+        row = weights.values.mean(axis=(0, 1), dtype=np.float64)[:before]
         spans = least_attended(row, share, always_seen(parts))
-        self._sequence.hide(ids, spans, ((length + 1, len(ids)),))
+        self._sequence.hide(ids, spans, ((before, len(ids)),))
         return count(spans)
 
     def attend(self, ids: tuple[int, ...], request: AttentionRequest) -> AttentionWeights:
