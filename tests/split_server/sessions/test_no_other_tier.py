@@ -270,4 +270,4 @@ def test_an_exact_session_holds_what_was_computed_plainly_after_any_operations(
     for takes in TIERS:
         assert counts[f"sent to {takes}"] > 500, counts
         assert counts[f"asked by {takes}"] > 500, counts
-    assert not hides or counts["hidden"] > 500
+    assert not hides or counts["hidden"] > 300
