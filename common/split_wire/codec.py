@@ -30,6 +30,7 @@ from split_wire.messages import (
 )
 from split_wire.parsing import CLIENT_PARSERS, SERVER_PARSERS
 from split_wire.probe import probe_value
+from split_wire.seeing import Hidden, Hide, Show, seeing_header
 
 _Parsed = TypeVar("_Parsed")
 
@@ -90,6 +91,8 @@ def _to_frame(message: Message) -> Frame:
         case Restored():
             header = _compact("restored", message, skip=("tiers",))
             return Frame({**header, **_tiers(message)})
+        case Hide() | Show() | Hidden():
+            return Frame(seeing_header(message))
         case Close() | Closed() | Ping() | Pong():
             return Frame(_compact(type(message).__name__.lower(), message))
 

@@ -35,6 +35,9 @@ class Fields:
             raise MalformedMessage(f"{name!r} must be a word of letters, digits and '_'")
         return value
 
+    def missing(self, name: str) -> bool:
+        return self._values.get(name) is None
+
     def optional_text(self, name: str) -> str | None:
         return None if self._values.get(name) is None else self.text(name)
 
@@ -60,6 +63,13 @@ class Fields:
         value = self._values.get(name)
         if not isinstance(value, bytes) or len(value) != size:
             raise MalformedMessage(f"{name!r} must be {size} bytes")
+        return value
+
+    def bytes_of_pairs(self, name: str, size: int, most: int) -> bytes:
+        """At most so many items of ``size`` bytes, one after the other."""
+        value = self._values.get(name)
+        if not isinstance(value, bytes) or len(value) % size or len(value) > most * size:
+            raise MalformedMessage(f"{name!r} must be at most {most} times {size} bytes")
         return value
 
     def optional_digest(self, name: str, size: int) -> bytes:

@@ -1,7 +1,7 @@
 """The messages of ``split.v1`` as values; ``codec`` translates them to and from frames.
 
-Device to server: Open, Restore, Step, Close, Ping. Server to device: Opened, Restored, Result,
-Closed, Pong, Failure.
+Device to server: Open, Restore, Step, Close, Ping, and Hide and Show of ``seeing``. Server to
+device: Opened, Restored, Result, Closed, Pong, Failure, and Hidden of ``seeing``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from split_wire.errors import (
 )
 from split_wire.probe import Probe
 from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
+from split_wire.seeing import Hidden, Hide, Show
 from split_wire.tensor import Tensor, WireDtype
 from split_wire.tiers import ALL_EXACT, Cache, Inexact
 
@@ -209,6 +210,6 @@ class Failure:
         )
 
 
-ClientMessage: TypeAlias = Open | Restore | Step | Close | Ping
-ServerMessage: TypeAlias = Opened | Restored | Result | Closed | Pong | Failure
+ClientMessage: TypeAlias = Open | Restore | Step | Hide | Show | Close | Ping
+ServerMessage: TypeAlias = Opened | Restored | Result | Hidden | Closed | Pong | Failure
 Message: TypeAlias = ClientMessage | ServerMessage

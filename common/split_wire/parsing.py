@@ -30,6 +30,7 @@ from split_wire.messages import (
 )
 from split_wire.probe import probe_field
 from split_wire.returned import INTERACTIVE_ROWS, rows_asked
+from split_wire.seeing import parse_hidden, parse_hide, parse_show
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 from split_wire.tiers import cache_asked, inexact_field
 
@@ -157,6 +158,8 @@ CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
     "open": _parse_open,
     "restore": _parse_restore,
     "step": _parse_step,
+    "hide": parse_hide,
+    "show": parse_show,
     "close": lambda fields, _: Close(fields.text("session"), fields.flag("keep", True)),
     "ping": lambda _, __: Ping(),
 }
@@ -164,6 +167,7 @@ SERVER_PARSERS: dict[str, Callable[[Fields, Frame], ServerMessage]] = {
     "opened": _parse_opened,
     "restored": _parse_restored,
     "result": _parse_result,
+    "hidden": parse_hidden,
     "closed": lambda fields, _: Closed(fields.text("session")),
     "pong": lambda _, __: Pong(),
     "error": _parse_failure,

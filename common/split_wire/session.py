@@ -143,18 +143,25 @@ class SessionState:
             raise ContextOverflow(step.start + rows.rows, self._max_context)
         rows.require_finite()
 
+    def require_held(self, start: int, prefix: bytes) -> None:
+        """Raise StepConflict while a step runs, StartBeyondCache or PrefixMismatch where the first
+        ``start`` positions are not those that ``prefix`` names.
+        """
+        running = self._running
+        if running is not None:
+            raise StepConflict(self._last_step + 1, running.step.step)
+        if start > self.cached:
+            raise StartBeyondCache(start, self.cached)
+        if not compare_digest(prefix, self._chain.at(start)):
+            raise PrefixMismatch(start)
+
     def found(self, restore: Restore) -> int:
         """The longest prefix of ``restore`` that the session holds itself, at least its ``start``.
 
         Raises StepConflict while a step runs, StartBeyondCache, PrefixMismatch; changes nothing.
         """
-        running, start = self._running, restore.start
-        if running is not None:
-            raise StepConflict(self._last_step + 1, running.step.step)
-        if start > self.cached:
-            raise StartBeyondCache(start, self.cached)
-        if not compare_digest(restore.prefix, self._chain.at(start)):
-            raise PrefixMismatch(start)
+        start = restore.start
+        self.require_held(start, restore.prefix)
         return next(
             (
                 position

@@ -30,6 +30,8 @@ from split_wire.messages import (
     Step,
 )
 from split_wire.probe import BLOCK, Probe
+from split_wire.seeing import Hidden, Hide, Show
+from split_wire.spans import Spans
 from split_wire.tensor import WIRE_DTYPES, Tensor, item_size
 from split_wire.tiers import CACHES, Inexact
 
@@ -102,6 +104,13 @@ def steps(draw: st.DrawFn) -> Step:
     )
 
 
+@st.composite
+def spans(draw: st.DrawFn, most: int = 6) -> Spans:
+    """Sorted and disjoint, none empty."""
+    edges = sorted(draw(st.sets(st.integers(0, 2**32 - 1), max_size=2 * most)))
+    return tuple(zip(edges[: len(edges) // 2 * 2 : 2], edges[1::2], strict=True))
+
+
 inexact = st.builds(Inexact, counts, counts)
 client_messages = st.one_of(
     st.builds(
@@ -117,6 +126,8 @@ client_messages = st.one_of(
     ),
     st.builds(Restore, texts, counts, digests, probes()),
     steps(),
+    st.builds(Hide, texts, counts, digests, spans(), spans(1)),
+    st.builds(Show, texts, counts, digests, spans()),
     st.builds(Close, texts, st.booleans()),
     st.just(Ping()),
 )
@@ -138,6 +149,7 @@ server_messages = st.one_of(
         tiers=inexact,
     ),
     st.builds(Restored, texts, counts, counts, counts, digests, inexact),
+    st.builds(Hidden, texts, counts, spans()),
     st.builds(
         Result,
         texts,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from split_wire import attention, frame, messages
+from split_wire import attention, frame, messages, seeing
 from split_wire.fields import MAX_TEXT
 from split_wire.limits import frame_limit
 from split_wire.probe import Probe
@@ -24,11 +24,14 @@ MESSAGES: dict[str, type[Any]] = {
     "open": messages.Open,
     "restore": messages.Restore,
     "step": messages.Step,
+    "hide": seeing.Hide,
+    "show": seeing.Show,
     "close": messages.Close,
     "ping": messages.Ping,
     "opened": messages.Opened,
     "restored": messages.Restored,
     "result": messages.Result,
+    "hidden": seeing.Hidden,
     "closed": messages.Closed,
     "pong": messages.Pong,
     "error": messages.Failure,

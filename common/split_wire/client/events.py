@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from split_wire.attention import AttentionWeights
 from split_wire.errors import MalformedMessage
 from split_wire.messages import Failure, Opened
+from split_wire.spans import Spans
 from split_wire.tiers import ALL_EXACT, Inexact
 
 
@@ -66,8 +67,15 @@ class SessionRestored:
 
 
 @dataclass(frozen=True, slots=True)
+class SpansHidden:
+    """Those positions, and no others, are hidden in the session now."""
+
+    spans: Spans
+
+
+@dataclass(frozen=True, slots=True)
 class StepFailed:
-    """The server refused the outstanding open, restore or step; nothing is outstanding any more,
+    """The server refused the outstanding message; nothing is outstanding any more,
     also not the steps behind it.
 
     The device's ``cached`` is unchanged; the server may hold less, and then answers the next step
@@ -83,5 +91,11 @@ class Ignored:
 
 
 Event: TypeAlias = (
-    SessionOpened | SessionRestored | StepCompleted | StepReplaced | StepFailed | Ignored
+    SessionOpened
+    | SessionRestored
+    | SpansHidden
+    | StepCompleted
+    | StepReplaced
+    | StepFailed
+    | Ignored
 )

@@ -10,6 +10,8 @@ from split_wire.limits import frame_limit
 from split_wire.messages import Opened
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
+from split_wire.spans import CAPABILITY as SPANS
+from split_wire.spans import Spans, cut
 from split_wire.tensor import WireDtype
 from split_wire.tiers import Cache
 from split_wire.under_way import StepsUnderWay
@@ -45,6 +47,7 @@ class HeldSession:
         # What was asked for, and the positions that are held whatever is answered.
         self._asked: tuple[PrefixChain, int] | None = None
         self._chain = PrefixChain(manifest)
+        self._hidden: Spans = ()
 
     @property
     def opened(self) -> Opened | None:
@@ -90,6 +93,16 @@ class HeldSession:
         """Whether a step of the open session may ask for the last so many states."""
         return self._opened is not None and ROWS in self._opened.capabilities
 
+    @property
+    def hides(self) -> bool:
+        """Whether rows of the open session may be hidden."""
+        return self._opened is not None and SPANS in self._opened.capabilities
+
+    @property
+    def hidden(self) -> Spans:
+        """Positions whose rows no later row sees, as far as the device knows."""
+        return self._hidden
+
     def new_chain(self) -> PrefixChain:
         """An empty chain of this model's rows."""
         return PrefixChain(self._manifest)
@@ -99,7 +112,7 @@ class HeldSession:
         self._opened, self._outstanding, self._asked = None, None, None
         self._steps.clear()
         self._next_step = 1
-        self._chain = PrefixChain(self._manifest)
+        self._chain, self._hidden = PrefixChain(self._manifest), ()
 
     def give_up(self) -> None:
         """A restore stays without an answer: no more than its ``start`` positions are held for
@@ -110,6 +123,7 @@ class HeldSession:
         chain, start = self._asked
         chain.truncate(start)
         self._chain, self._asked, self._outstanding = chain, None, None
+        self._hidden = cut(self._hidden, start)
 
     def answer_room(self, rows: int) -> int:
         """Bytes of the longest answer that brings the states of ``rows``."""

@@ -25,7 +25,7 @@ from split_wire.client.events import (
     StepFailed,
     StepReplaced,
 )
-from split_wire.client.held import HeldSession
+from split_wire.client.seeing import SeeingSession
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain, linked
 from split_wire.errors import MalformedMessage, ModelChanged, Unsupported
@@ -45,6 +45,8 @@ from split_wire.messages import (
 from split_wire.probe import Probe
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import Rows, counted
+from split_wire.seeing import Hidden
+from split_wire.spans import cut
 from split_wire.tensor import Tensor
 from split_wire.under_way import MOST_STEPS, SentStep
 
@@ -52,7 +54,7 @@ from split_wire.under_way import MOST_STEPS, SentStep
 _BLOCKS_BEHIND = 4
 
 
-class ClientProtocol(HeldSession):
+class ClientProtocol(SeeingSession):
     """One session at a time, any number in a row."""
 
     def open(self, chain: PrefixChain | None = None) -> bytes:
@@ -166,6 +168,8 @@ class ClientProtocol(HeldSession):
                 return self._on_restored(message)
             case Result():
                 return self._on_result(message)
+            case Hidden():
+                return self._on_hidden(message)
             case Failure():
                 return self._on_failure(message)
             case Closed() | Pong():
@@ -210,7 +214,7 @@ class ClientProtocol(HeldSession):
         chain, start = asked
         held = start <= cached <= len(chain) and prefix == chain.at(cached)
         chain.truncate(cached if held else start)
-        self._chain = chain
+        self._chain, self._hidden = chain, cut(self._hidden, start)
 
     def _on_result(self, message: Result) -> Event:
         answered = self._steps.answered(message)
@@ -221,6 +225,7 @@ class ClientProtocol(HeldSession):
         attention = checked_attention(message, step, self._opened)
         for sent in answered:
             self._chain.replace(sent.step.start, sent.digests)
+            self._hidden = cut(self._hidden, sent.step.start)
         self._next_step += len(answered)
         self._steps.done(len(answered))
         return StepCompleted(
@@ -236,10 +241,10 @@ class ClientProtocol(HeldSession):
 
     def _on_failure(self, message: Failure) -> Event:
         if self._outstanding is not None:
-            # An open or a restore: its refusal names neither session nor step.
+            # An open, a restore, or a hide or show: its refusal names neither session nor step.
             if (message.session, message.step) != (None, None):
                 return Ignored()
-            self._outstanding, self._asked = None, None
+            self._outstanding, self._asked, self._wanted = None, None, None
             return StepFailed(message)
         if not self._steps.is_about(message):
             return Ignored()

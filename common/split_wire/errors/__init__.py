@@ -9,6 +9,7 @@ answered with::
     ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, HiddenOverflow, TooManyRows
     ├── AttentionTooLarge
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
+    ├── SpansRefused
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
     ├── UnknownAdapter, UnknownCache, UnknownCacheGroup, Unsupported, Unauthorized
     ├── ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
@@ -54,6 +55,7 @@ from split_wire.errors.sessions import (
     ContextOverflow,
     ModelChanged,
     PrefixMismatch,
+    SpansRefused,
     StartBeyondCache,
     StepConflict,
     UnknownSession,
@@ -78,6 +80,7 @@ __all__ = [
     "PrefixMismatch",
     "RemoteError",
     "ShuttingDown",
+    "SpansRefused",
     "SplitError",
     "StartBeyondCache",
     "StepConflict",

@@ -63,6 +63,16 @@ class ContextOverflow(SplitError):
         )
 
 
+class SpansRefused(SplitError):
+    """Positions that may not be hidden, or are not there."""
+
+    code = "spans_refused"
+    status = 409
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"these positions cannot be hidden or shown: {reason}; name others")
+
+
 class ModelChanged(SplitError):
     """The server serves another model than the one the device holds the ends of."""
 

@@ -18,6 +18,7 @@ from split_client.grammar.form import Form
 from split_client.model.forgetting import Forgotten
 from split_client.tools.call import ToolCall
 from split_client.tools.tool import Tool
+from split_wire.spans import Spans
 
 _T = TypeVar("_T")
 
@@ -135,6 +136,14 @@ class AsyncChatSession:
     async def forget(self, *, texts: bool = True) -> Forgotten:
         """As :meth:`ChatSession.forget`."""
         return await self._maker.work(lambda: self.session.forget(texts=texts))
+
+    async def hide(self, spans: Spans) -> int:
+        """As :meth:`Hiding.hide` of ``session.visible``."""
+        return await self._maker.work(lambda: self.session.visible.hide(spans))
+
+    async def show(self, spans: Spans | None = None) -> int:
+        """As :meth:`Hiding.show` of ``session.visible``."""
+        return await self._maker.work(lambda: self.session.visible.show(spans))
 
     @property
     def messages(self) -> tuple[Message, ...]:

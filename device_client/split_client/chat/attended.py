@@ -100,6 +100,19 @@ class Transcript:
         seen = [piece.text for piece in self._reply if piece.start < len(row)]
         return Attended("".join(seen[-1:]), passages, first, max(0.0, 1.0 - first - told))
 
+    def placed(self) -> list[tuple[Message, list[Piece]]]:
+        """Each message with the pieces that have its text, none where the template changed it."""
+        found = []
+        for message, place in zip(self._messages, self._places, strict=True):
+            content = message.content.strip()
+            known = place is not None and content
+            found.append((message, self._between(place or 0, content) if known else []))
+        return found
+
+    def _between(self, place: int, content: str) -> list[Piece]:
+        first = bisect_right(self._starts, place) - 1
+        return list(self._pieces[first : bisect_left(self._starts, place + len(content))])
+
     def _find_all(self, reply_from: int) -> list[int | None]:
         """The places where the texts of messages begin, None where the template changed one."""
         *earlier, reply = (message.content.strip() for message in self._messages)

@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from split_client.adapters.chooser import AdapterChooser
+from split_client.chat.attended import MEAN_ROWS
 from split_client.chat.calling import CallMaker
 from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.chat.visible.hiding import Hiding
+from split_client.chat.visible.least_attended import least_attended
+from split_client.chat.visible.places import always_seen
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
@@ -23,6 +29,7 @@ from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.tools.tool import Tool
 from split_wire.attention import AttentionRequest, AttentionWeights
+from split_wire.spans import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,34 @@ class ChatSession:
         """The last reply as long as the chat ends with it."""
         last = self._last
         return last if last is not None and last.messages == self.messages else None
+
+    @property
+    def visible(self) -> Hiding:
+        """What later replies see of the chat as it is now, to hide parts of it and show them."""
+        return Hiding(self._sequence, lambda: self._maker.ends.tokenizer, self.answered)
+
+    def ask_seeing(self, text: str, share: float) -> int:
+        """Say ``text``, and have its reply see about ``share`` of the chat before it: what the
+        message attends to least is hidden, and nothing else; how many positions those are.
+        :meth:`answer` then replies. One step more, with all of the chat in sight.
+
+        Raises NothingToHide before the first reply, ServerRefused (``unsupported``) and the errors
+        of a step; the message is said all the same.
+        """
+        visible = self.visible
+        try:
+            parts, length = visible.parts(), visible.length
+        finally:
+            self.conversation.say(text)
+        self._sequence.show()
+        ids = self.conversation.prompt().ids
+        weights = self._maker.attention(self._sequence, ids, MEAN_ROWS)
+        # A template may have made less of the chat before than it was.
+        before = min(length, len(ids) - 1)
+        row = weights.values.mean(axis=(0, 1), dtype=np.float64)[:before]
+        spans = least_attended(row, share, always_seen(parts))
+        self._sequence.hide(ids, spans, ((before, len(ids)),))
+        return count(spans)
 
     def attend(self, ids: tuple[int, ...], request: AttentionRequest) -> AttentionWeights:
         """The attention of the last of ``ids``, a beginning of the chat's.

@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
+from split_client.errors import PromptEmpty, PromptTooLong, ServerRefused, SessionUnstable
 from split_client.generation.backend import Backend, CacheLost, StepOutput
 from split_client.generation.extended import Extended, SequenceCounters
 from split_client.generation.held import Held
 from split_client.generation.spared import Pace, Spared, row_bytes
 from split_client.generation.steps import OneByOne, Pipelined, RowsOf, parts, run
 from split_client.generation.trail import Trail
+from split_client.generation.veil import Hides, Veil, common_prefix
 from split_wire.attention import AttentionRequest
+from split_wire.errors import Unsupported
+from split_wire.spans import CAPABILITY, Spans, cut
 
 MAX_RESENDS = 3
 # So many rows cost more than to ask whether they are held.
@@ -76,6 +79,8 @@ class Sequence:
         self.counters = SequenceCounters()
         self.trail = Trail()
         self._held = Held(self.trail)
+        self._hides = backend if isinstance(backend, Hides) else None
+        self._veil = Veil()
 
     @property
     def cached(self) -> int:
@@ -84,7 +89,7 @@ class Sequence:
 
     def shared(self, tokens: list[int]) -> int:
         """How many of the first of ``tokens`` the backend is believed to hold."""
-        return _common_prefix(self._held.tokens, tokens)
+        return common_prefix(self._held.tokens, tokens)
 
     @property
     def max_context(self) -> int:
@@ -133,6 +138,7 @@ class Sequence:
                 restored = self._restore(known)
                 took = self._clock() - began
                 stands = self.cached if restored else stands
+                self._draw_veil(tokens, rows)
                 sent = self._send_rest(tokens, attention, rows)
             except CacheLost:
                 self.counters.resends += 1
@@ -141,6 +147,58 @@ class Sequence:
             else:
                 return self._told(sent, len(tokens), restored, took)
         raise SessionUnstable
+
+    def hidden_of(self, tokens: list[int]) -> Spans:
+        """Which of ``tokens`` later ones do not see, where those are what is extended."""
+        return self._veil.of(tokens)
+
+    @property
+    def hides(self) -> bool:
+        """Whether the backend's session can hide rows; False before one is open."""
+        return self._hides is not None and self._hides.hides
+
+    def hide(self, tokens: list[int], spans: Spans, message: Spans = ()) -> None:
+        """Have the rows of ``spans`` of ``tokens``, and no others, hidden from all that follow, as
+        long as what is extended begins like ``tokens``; also in sessions that take the place of
+        this one. ``message``: where the user's last message lies, one span or none.
+
+        Raises ServerRefused (``unsupported``, ``spans_refused``) and the errors of a step; what was
+        hidden stays hidden then.
+        """
+        end = spans[-1][1] if spans else 0
+        before, self._veil = self._veil, Veil(tuple(tokens[:end]), spans, message)
+        try:
+            self._open()
+            hides = self._hiding()
+            if self.shared(tokens) >= end:
+                hides.see_all_but(spans, message)
+        except CacheLost:
+            self.leave()
+        except BaseException:
+            self._veil = before
+            raise
+
+    def show(self) -> None:
+        """Hide nothing any more. Raises as :meth:`hide`."""
+        if self._veil.spans:
+            self.hide([], ())
+
+    def _hiding(self) -> Hides:
+        if self._hides is None:
+            raise ServerRefused(Unsupported.code, str(Unsupported(CAPABILITY)))
+        return self._hides
+
+    def _draw_veil(self, tokens: list[int], rows: int) -> None:
+        """Have the session hide what is to be hidden of ``tokens``, the last ``rows`` of which are
+        about to be sent; what comes before is sent first where it is missing.
+        """
+        most = len(tokens) - rows
+        wanted, held = cut(self._veil.of(tokens), most), min(self.shared(tokens), most)
+        if self._hides is None or self._hides.sees_all_but(wanted, held):
+            return
+        if wanted and wanted[-1][1] > held:
+            self._send_rest(tokens[: wanted[-1][1]], None, 1)
+        self._hides.see_all_but(wanted, self._veil.message)
 
     def close(self) -> None:
         """End the session."""
@@ -240,11 +298,3 @@ def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:
         sum(output.reused for output in outputs),
         tiers=last.tiers,
     )
-
-
-def _common_prefix(left: list[int], right: list[int]) -> int:
-    """Length of the longest common prefix."""
-    length = min(len(left), len(right))
-    if left[:length] == right[:length]:
-        return length
-    return next(i for i in range(length) if left[i] != right[i])

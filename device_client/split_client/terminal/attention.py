@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.attended import MEAN_ROWS, Attended, Transcript
+from split_client.chat.visible.dead_turns import TurnAttention
 from split_client.errors import ServerRefused
 from split_client.model.token_pieces import pieces_of
 from split_client.terminal.input.interrupt import stops_reply
@@ -17,6 +21,7 @@ from split_client.terminal.output.sanitise import sanitise
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
 from split_client.terminal.sampling import SettingInvalid
+from split_wire.attention import AttentionWeights
 from split_wire.errors import AttentionTooLarge, Unsupported
 
 # Why it makes no sense to ask again after the next reply.
@@ -40,6 +45,7 @@ class AttentionView:
     screen: Screen
     on: bool = False
     asked: int = 0
+    turns: TurnAttention = field(default_factory=TurnAttention)
 
     def command(self, text: str) -> None:
         """Toggle, or with ``now`` show it once. Raises SettingInvalid and what showing raises."""
@@ -58,22 +64,31 @@ class AttentionView:
 
     def show(self) -> bool:
         """Ask for it and print it; false if there is no reply. Raises the errors of a step."""
-        answered = self.chat.answered
-        if answered is None:
+        transcript = self._transcript()
+        if transcript is None:
             return False
-        pieces = pieces_of(self.client.ends.tokenizer, answered.ids)
-        transcript = Transcript(pieces, answered.prompt_tokens, answered.messages)
-        if not transcript.read:
-            return False
-        self.asked += 1
         try:
-            with stops_reply(self.client.cancel):
-                weights = self.chat.attend(answered.ids[: transcript.read], MEAN_ROWS)
+            weights = self._weights(transcript)
         except ServerRefused as error:
             self._refused(error)
         else:
+            self.turns.note(self.chat.visible.parts(), _row(weights))
             self._print(transcript.attended(weights))
         return True
+
+    def _transcript(self) -> Transcript | None:
+        answered = self.chat.answered
+        if answered is None:
+            return None
+        pieces = pieces_of(self.client.ends.tokenizer, answered.ids)
+        transcript = Transcript(pieces, answered.prompt_tokens, answered.messages)
+        return transcript if transcript.read else None
+
+    def _weights(self, transcript: Transcript) -> AttentionWeights:
+        self.asked += 1
+        ids = () if self.chat.answered is None else self.chat.answered.ids
+        with stops_reply(self.client.cancel):
+            return self.chat.attend(ids[: transcript.read], MEAN_ROWS)
 
     def _refused(self, error: ServerRefused) -> None:
         if error.code not in _REFUSALS:
@@ -103,6 +118,12 @@ class AttentionView:
         self.screen.note(f"{_name(attended.newest)} attends to {', '.join(_strongest(attended))}")
         if hidden:
             self.screen.note(f"{counted(hidden, 'earlier message')} not shown")
+
+
+def _row(weights: AttentionWeights) -> NDArray[np.float64]:
+    """The mean over layers and heads, by position."""
+    mean: NDArray[np.float64] = weights.values.mean(axis=(0, 1), dtype=np.float64)
+    return mean
 
 
 def _strongest(attended: Attended) -> Iterator[str]:

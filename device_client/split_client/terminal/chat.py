@@ -170,7 +170,9 @@ class ChatLoop:
         return self._command(text) if text.startswith("/") else self._say(message)
 
     def _say(self, message: str) -> bool:
-        self._answer(lambda: self._chat.send(self._commands.files.with_message(message)))
+        text = self._commands.files.with_message(message)
+        self._commands.visible.before(text)
+        self._answer(lambda: self._chat.send(text))
         return True
 
     def _answer(self, begin: Callable[[], Reply]) -> None:
@@ -203,7 +205,8 @@ class ChatLoop:
                 screen.end_reply()
                 self._commands.server.tally.take(reply.stats)
         if screen.interactive:
-            screen.note(status_line(reply, self._chat.max_tokens))
+            seen = self._commands.visible.after()
+            screen.note(status_line(reply, self._chat.max_tokens, seen))
             self._adapter.note_used()
         self._tell_fewer_drafts()
         note_cut(reply, screen)

@@ -14,6 +14,7 @@ from split_client.errors import ClientError
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_client.transport.asking import Asking
 from split_client.transport.channel import Channel
+from split_client.transport.seeing import Seeing
 from split_client.transport.under_way import UnderWay, interactive_rows, max_rows
 from split_wire.attention import AttentionRequest
 from split_wire.client import ClientProtocol, SessionRestored
@@ -21,6 +22,7 @@ from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import SplitError
 from split_wire.messages import Closed, Opened
+from split_wire.spans import Spans
 from split_wire.tensor import Tensor, WireDtype
 from split_wire.tiers import Cache
 
@@ -73,6 +75,7 @@ class RemoteBackend:
             chance=chance,
         )
         self._under_way = UnderWay(channel, self._protocol, self._asking, clock)
+        self._seeing = Seeing(self._protocol, self._asking)
         self._prepared = False
         self.sessions_opened = 0
 
@@ -157,6 +160,21 @@ class RemoteBackend:
         if not isinstance(event, SessionRestored):
             raise self._asking.untrue("the answer to a restore is not its result")
         return event.cached
+
+    @property
+    def hides(self) -> bool:
+        """As :attr:`Hides.hides`."""
+        return self._protocol.hides
+
+    def sees_all_but(self, hidden: Spans, held: int) -> bool:
+        """As :meth:`Hides.sees_all_but`."""
+        return self._seeing.sees_all_but(hidden, held)
+
+    def see_all_but(self, hidden: Spans, message: Spans) -> None:
+        """As :meth:`Hides.see_all_but`. Raises CacheLost, ServerRefused (``unsupported``,
+        ``spans_refused``) and what :meth:`open` raises.
+        """
+        self._seeing.see_all_but(hidden, message)
 
     def _begin(self, wanted: Rows | None) -> None:
         """Open a session, with what is ``wanted`` where it is known how that will travel."""

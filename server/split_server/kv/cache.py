@@ -15,6 +15,8 @@ from split_server.kv.capacity import capacity_for, capacity_within
 from split_server.kv.growing import GrowingLayer
 from split_server.kv.lineage import Lineage
 from split_server.kv.session_cache import SessionCache
+from split_server.kv.visible.cold import Cold, hidden_among, new_cold, position_bytes
+from split_wire.spans import Spans, count, cut
 
 
 class Rows(NamedTuple):
@@ -33,8 +35,9 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     without one they are freed. ``lineage``: which of the rows stand on rows that are not exact.
 
     The first :attr:`shared` positions may lie in another cache, :attr:`base`, which several have
-    in common and nobody writes to meanwhile; the layers then hold what follows. ``generate`` knows
-    nothing of that.
+    in common and nobody writes to meanwhile; the layers then hold what follows. Rows of
+    :attr:`hidden` positions lie apart, and the layers hold the others, in their order. ``generate``
+    knows nothing of either.
     """
 
     layers: list[GrowingLayer]
@@ -47,6 +50,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._length = 0
         self._base: KVCache | None = None
         self._shared = 0
+        self._cold = Cold()
         # The caches whose first positions lie here.
         self.users: WeakSet[KVCache] = WeakSet()
         # Memory is set aside for all positions: :meth:`unshare` comes next.
@@ -71,7 +75,18 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     @property
     def capacity(self) -> int:
         """Positions that the buffers of every layer hold, with those that are shared."""
-        return self._shared + min((layer.capacity for layer in self.layers), default=0)
+        held = min((layer.capacity for layer in self.layers), default=0)
+        return self._shared + held + self._cold.positions
+
+    @property
+    def hidden(self) -> Spans:
+        """The positions whose rows no later row sees."""
+        return self._cold.spans
+
+    @property
+    def cold_bytes(self) -> int:
+        """Bytes of their keys and values."""
+        return self._cold.size
 
     @property
     def depth(self) -> int:
@@ -89,12 +104,14 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
     def own(self, positions: int) -> int:
         """How many of the first ``positions`` the layers hold or are to hold."""
-        return positions if self.leaving else max(positions - self._shared, 0)
+        if self.leaving:
+            return positions
+        return max(positions - self._shared, 0) - self._cold.below(positions)
 
     @property
     def allocated_bytes(self) -> int:
-        """Bytes of all buffers."""
-        return sum(layer.allocated_bytes for layer in self.layers)
+        """Bytes of all buffers, and of what is hidden."""
+        return sum(layer.allocated_bytes for layer in self.layers) + self._cold.size
 
     @property
     def exchanges(self) -> int:
@@ -125,6 +142,8 @@ class KVCache(DynamicCache):  # type: ignore[misc]
 
     def rows(self, index: int, start: int, end: int) -> Rows:
         """Those from ``start`` to ``end`` of the layer with that index, wherever they lie."""
+        if self._cold:
+            return self._gathered(index, start, end)
         base, shared = self._base, self._shared
         if base is None or start >= shared:
             layer, part = self.layers[index], slice(start - shared, end - shared)
@@ -134,6 +153,60 @@ class KVCache(DynamicCache):  # type: ignore[misc]
             return first
         behind = self.rows(index, shared, end)
         return Rows(*(torch.cat(both, 1) for both in zip(first, behind, strict=True)))
+
+    def _gathered(self, index: int, start: int, end: int) -> Rows:
+        """:meth:`rows` where some are hidden."""
+        cold, layer = self._cold, self.layers[index]
+        seen, apart = (
+            slice(self.own(start), self.own(end)),
+            slice(cold.below(start), cold.below(end)),
+        )
+        if apart.start == apart.stop:
+            return Rows(layer.keys[0, :, seen], layer.values[0, :, seen])
+        hidden, found = cold.among(start, end), []
+        for kept, apart_rows in zip((layer.keys, layer.values), cold.layers[index], strict=True):
+            rows = kept.new_empty(kept.shape[1], end - start, kept.shape[3])
+            rows[:, ~hidden] = kept[0, :, seen]
+            rows[:, hidden] = apart_rows[:, apart]
+            found.append(rows)
+        return Rows(*found)
+
+    def hide(self, spans: Spans) -> None:
+        """Have the rows of ``spans``, and no others, apart: rows that follow do not see them, and
+        all that are held stay bit for bit what they are. When it fails, nothing has changed.
+
+        Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
+        """
+        spans, length = cut(spans, self._length), self._length
+        if spans == self._cold.spans:
+            return
+        with torch.no_grad():
+            cold, layers = new_cold(spans, self._shapes(), self.like(0).dtype), []
+            hidden = hidden_among(spans, length)
+            apart, seen = hidden.nonzero()[:, 0], (~hidden).nonzero()[:, 0]
+            for index in range(self.depth):
+                rows = self.rows(index, 0, length)
+                layers.append(GrowingLayer(self._pool))
+                layers[-1].append(*(part[None].index_select(2, seen) for part in rows))
+                if cold:
+                    for part, copy in zip(rows, cold.layers[index], strict=True):
+                        copy.copy_(part.index_select(1, apart))
+        self._release_layers(layers)
+        self._leave_base()
+        self._cold = cold
+
+    def hiding_bytes(self, spans: Spans) -> int:
+        """Bytes that :meth:`hide` takes while it runs, beside those that are held."""
+        if not self._length or not self.depth:
+            return 0
+        hidden = count(cut(spans, self._length))
+        positions = capacity_for(self._length - hidden) + hidden
+        return positions * position_bytes(self._shapes(), self.like(0).dtype)
+
+    def _shapes(self) -> list[tuple[int, ...]]:
+        """[kv_heads, head_dim] of each layer."""
+        rows = (self.like(index) for index in range(self.depth))
+        return [(keys.shape[1], keys.shape[3]) for keys in rows]
 
     def share(self, base: KVCache, end: int) -> None:
         """Have the first ``end`` positions in ``base``, which holds the same or those that are to
@@ -183,7 +256,13 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         self._base, self._shared, self.leaving = None, 0, False
 
     def grown_to(self, length: int) -> None:
-        """Every layer now holds ``length`` positions."""
+        """Every layer now holds ``length`` positions; a pass has computed the last ones."""
+        if self._cold and length > self._length:
+            self.lineage.computed_apart(self._length)
+        self._length = length
+
+    def adopted_to(self, length: int) -> None:
+        """Every layer now holds ``length`` positions, of which the last ones were taken in."""
         self._length = length
 
     def reserve(self, end: int) -> None:
@@ -205,7 +284,8 @@ class KVCache(DynamicCache):  # type: ignore[misc]
             self._shared = length
         self.lineage.cut(length)
         for layer in self.layers:
-            layer.truncate(length - self._shared)
+            layer.truncate(length - self._shared - self._cold.below(length))
+        self._cold = self._cold.cut(length)
         if not self._shared:
             self._leave_base()
 
@@ -223,6 +303,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         """Give all buffers to the pool; the cache is empty and may be used again."""
         self._length = 0
         self.lineage.cut(0)
+        self._cold = Cold()
         self._release_layers([])
         self._leave_base()
 

@@ -128,11 +128,12 @@ def adopt(
     except BaseException:
         cache.truncate(start)
         raise
-    cache.grown_to(end)
+    cache.adopted_to(end)
 
 
 def _append(cache: KVCache, span: Span, start: int, room: int) -> None:
     first, last = start - span.run.start, span.end - span.run.start
+    room = cache.own(room)
     for index, (keys, values) in enumerate(span.run.layers):
         part = slice(first, last)
         cache.layer(index).append(keys[None, :, part], values[None, :, part], room=room)

@@ -15,6 +15,13 @@ class Lineage:
 
     def __init__(self) -> None:
         self._first: dict[Tier, int] = {}
+        # Where rows begin that were computed while earlier ones were hidden.
+        self._apart: int | None = None
+
+    @property
+    def nameless(self) -> bool:
+        """Whether the names of the rows do not say what the last ones were computed from."""
+        return self._apart is not None
 
     @property
     def tier(self) -> Tier:
@@ -26,8 +33,15 @@ class Lineage:
         if tier != "exact":
             self._first[tier] = min(position, self._first.get(tier, position))
 
+    def computed_apart(self, position: int) -> None:
+        """Rows were computed behind ``position`` rows, some of which were hidden from them."""
+        self.took_in("approximate", position)
+        self._apart = position if self._apart is None else min(position, self._apart)
+
     def cut(self, length: int) -> None:
         """Only the first ``length`` rows are left."""
+        if self._apart is not None and self._apart >= length:
+            self._apart = None
         if self._first:
             self._first = {tier: at for tier, at in self._first.items() if at < length}
 

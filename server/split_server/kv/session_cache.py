@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from split_server.kv.lineage import Lineage
+from split_wire.spans import Spans
 
 
 class SessionCache(Protocol):
@@ -25,6 +26,14 @@ class SessionCache(Protocol):
     @property
     def shared(self) -> int:
         """How many of the first positions take another cache's memory."""
+
+    @property
+    def hidden(self) -> Spans:
+        """The positions whose rows no later row sees."""
+
+    @property
+    def cold_bytes(self) -> int:
+        """Bytes of their keys and values, among those of its memory."""
 
     @property
     def lineage(self) -> Lineage:

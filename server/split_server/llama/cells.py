@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from split_server.kv.lineage import Lineage
 from split_server.kv.session_cache import SessionCache
+from split_wire.spans import Spans
 
 # Sessions set cells aside in groups of so many.
 _GROUP = 32
@@ -23,8 +24,10 @@ class CellCache:
     ``held``: positions that the context has under it, which :meth:`truncate` leaves behind.
     """
 
-    # A sequence shares its cells with none, and llama.cpp takes in no rows of another tier.
-    shared = 0
+    # A sequence shares its cells with none, and llama.cpp takes in no rows of another tier and
+    # hides none.
+    shared = cold_bytes = 0
+    hidden: Spans = ()
     __slots__ = ("__weakref__", "_cells", "_length", "held", "lineage", "sequence")
 
     def __init__(self, cells: Cells) -> None:

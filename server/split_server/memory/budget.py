@@ -12,6 +12,7 @@ from split_server.kv.run_pool import RunPool
 from split_server.kv.session_cache import Caches, SessionCache
 from split_server.memory.room import Claim, Holding
 from split_wire.errors import CacheFull
+from split_wire.spans import count
 
 # Enough for the buffers of the next session, too little to crowd out the caches in use.
 IDLE_SHARE = 8
@@ -97,9 +98,11 @@ class ByteBudget:
         freed = sum(other.bytes for other in others if self._held[other] == 1)
         room = max(self._free(claim.holding.principal) + freed, 0)
         if cache_bytes + reply_bytes > room:
-            left = max(claim.holding.reserved + room - reply_bytes, 0)
+            cache = claim.holding.cache
+            left = max(claim.holding.reserved - cache.cold_bytes + room - reply_bytes, 0)
             free_rows = left // self._bytes_per_position
-            fits = claim.holding.cache.shared + self._caches.capacity_within(free_rows)
+            apart = cache.shared + count(cache.hidden)
+            fits = apart + self._caches.capacity_within(free_rows)
             raise CacheFull(claim.positions, cache_bytes + reply_bytes, room, fits)
 
     def fits(self, claim: Claim) -> bool:
@@ -125,6 +128,7 @@ class ByteBudget:
         holding = claim.holding
         own = holding.cache.own(claim.positions)
         wanted = self._caches.capacity_for(own) * self._bytes_per_position
+        wanted += holding.cache.cold_bytes
         reply_bytes = max(0, claim.reply_bytes - holding.reply_bytes)
         return max(wanted - holding.reserved, 0), reply_bytes
 

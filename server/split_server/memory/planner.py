@@ -72,7 +72,8 @@ class MemoryPlanner:
     def promise(self, cache: SessionCache, positions: int, rows: int) -> None:
         """Count the memory that an admitted step has not taken yet, until :meth:`settle`."""
         self._caches.add(cache)
-        target = max(self.plan.cache_bytes(cache.own(positions)), cache.allocated_bytes)
+        target = self.plan.cache_bytes(cache.own(positions)) + cache.cold_bytes
+        target = max(target, cache.allocated_bytes)
         self._promises[cache] = _Promise(target, self.plan.wire(rows))
 
     def settle(self, cache: SessionCache) -> None:
@@ -160,7 +161,7 @@ class MemoryPlanner:
         return room.free + self.pool.idle_bytes - promised - self.reserve
 
     def _needed(self, cache: SessionCache | None, positions: int, rows: int) -> int:
-        held = 0 if cache is None else cache.allocated_bytes
+        held = 0 if cache is None else cache.allocated_bytes - cache.cold_bytes
         own = positions if cache is None else cache.own(positions)
         growth = max(self.plan.cache_bytes(own) - held, 0)
         longest = max((other.length for other in self._caches), default=0)
@@ -177,5 +178,6 @@ class MemoryPlanner:
         """Bytes of buffers that are allocated and not written to."""
         row = self.plan.shape.kv_bytes_per_position
         return sum(
-            max(cache.allocated_bytes - cache.own(cache.length) * row, 0) for cache in self._caches
+            max(cache.allocated_bytes - cache.cold_bytes - cache.own(cache.length) * row, 0)
+            for cache in self._caches
         )

@@ -19,6 +19,7 @@ from split_server.metrics.families import (
     build_family,
     connection_families,
     generation_families,
+    hidden_families,
     memory_families,
     reuse_families,
     step_families,
@@ -65,6 +66,8 @@ class Metrics(Collector):
         yield from vital_families(sources.steps.vitals)
         yield from time_families(self.steps)
         yield from connection_families(len(sources.steps.store), sources.sockets())
+        seeing = sources.steps.seeing
+        yield from hidden_families(seeing.hidden, seeing.cold_bytes)
         yield from answer_families(self.answers)
         if sources.steps.reuse is not None:
             yield from reuse_families(sources.steps.reuse, self.steps.rows)

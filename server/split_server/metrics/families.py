@@ -226,6 +226,12 @@ def connection_families(sessions: int, sockets: int) -> Iterator[Metric]:
     yield _gauge("split_sockets", "WebSockets that are open.", sockets)
 
 
+def hidden_families(positions: int, size: int) -> Iterator[Metric]:
+    """Of rows that are hidden in open sessions."""
+    yield _gauge("split_kv_hidden_positions", "Positions hidden in open sessions.", positions)
+    yield _gauge("split_kv_hidden_bytes", "Bytes of their keys and values.", size)
+
+
 def build_family(version: str, model: str, family: str, dtype: str) -> Metric:
     """The build, and the model that it serves."""
     labels = {"version": version, "model": model, "family": family, "dtype": dtype}

@@ -220,6 +220,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "read it together, from as many of them on as measures as a gain at the start",
         choices=("off", "auto"),
     )
+    kv_approximate: str = option(
+        "off",
+        help="on: devices may have computed what differs from the plain computation, such as "
+        "replies that do not see hidden parts of their chat; nothing does unless it is asked for",
+        choices=("off", "on"),
+    )
     kv_groups: tuple[str, ...] = option(
         (),
         help="group of tokens and paired devices that may share the beginnings of their prompts, "

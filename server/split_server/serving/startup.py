@@ -97,7 +97,15 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         max_rows=max(rows, DEFAULT_MAX_ROWS),
         reuse=_reuse(config, model, room),
         groups=CacheGroups(config.kv_groups),
+        spans=_hides(config, model),
     )
+
+
+def _hides(config: ServerConfig, model: ServedModel) -> bool:
+    """Whether devices may hide rows of their sessions."""
+    if config.kv_approximate == "on" and not model.middle.hides:
+        _log.warning("--kv-approximate on: rows cannot be hidden with this engine or device")
+    return config.kv_approximate == "on" and model.middle.hides
 
 
 def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reuse | None:

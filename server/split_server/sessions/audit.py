@@ -67,6 +67,10 @@ class Audit:
             return True
         if not session.audited or not spans or spans[-1].end <= start:
             return False
+        cache = session.cache
+        if cache.hidden or cache.lineage.nameless:
+            # What it computes is not what is kept.
+            return False
         if self._draw() >= self._share:
             return False
         # A cache that was emptied on the way is compared from the position where the step begins.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from split_server.error_reports import report_error
 from split_server.internal_error import internal_error
+from split_server.sessions.framed_spans import FramedSpans
 from split_server.sessions.framed_steps import FramedSteps
 from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
@@ -36,7 +37,9 @@ from split_wire.messages import (
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import INTERACTIVE_ROWS
+from split_wire.seeing import Hide, Show
 from split_wire.session import SessionState
+from split_wire.spans import CAPABILITY as SPANS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class FramedSessions:
     def __init__(self, steps: StepAdmission) -> None:
         self._steps = steps
         self._framed_steps = FramedSteps(steps)
+        self._framed_spans = FramedSpans(steps)
         self.max_frame_bytes = frame_limit(steps.info.hidden_size, steps.max_rows)
 
     def close(self) -> None:
@@ -88,6 +92,12 @@ class FramedSessions:
                 # What is copied meanwhile must be booked, also when nobody waits any more.
                 restored = await tasks.result(tasks.start(self._restore(principal, message)))
                 return encode_message(restored)
+            case Hide() | Show():
+                tasks = self._steps.tasks
+                session, framing = self._get(principal, message.session)
+                changing = self._framed_spans.changed(session, framing, message)
+                # What is copied meanwhile must be booked, also when nobody waits any more.
+                return encode_message(await tasks.result(tasks.start(changing)))
             case Close(keep=True):
                 self._close(principal, message.session)
                 return encode_message(Closed(message.session))
@@ -140,7 +150,7 @@ class FramedSessions:
             session.dtype,
             self._steps.max_rows,
             info.max_context,
-            capabilities=(CAPABILITY, ROWS, *([] if self._steps.reuse is None else [RESTORE])),
+            capabilities=self._capabilities(),
             layers=info.num_layers,
             heads=info.num_heads,
             cached=cached,
@@ -148,6 +158,11 @@ class FramedSessions:
             interactive_rows=INTERACTIVE_ROWS,
             tiers=session.inexact,
         )
+
+    def _capabilities(self) -> tuple[str, ...]:
+        reuse, seeing = self._steps.reuse, self._steps.seeing
+        found = [CAPABILITY, ROWS, *([] if reuse is None else [RESTORE])]
+        return (*found, *([SPANS] if seeing.offered else []))
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
         """Raises UnknownSession, also for a session that takes no frames."""
@@ -161,6 +176,9 @@ class FramedSessions:
         session, framing = self._get(principal, message.session)
         async with framing.lock:
             held, before = framing.state.found(message), framing.state.cached
+            if session.cache.hidden:
+                # What is hidden behind it is not known to the device any more.
+                held = message.start
             cached = await self._steps.recall.restored(session, held, message.probe)
             if cached > held or framing.state.cached != before:
                 framing.state.replaced()

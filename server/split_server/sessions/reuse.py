@@ -184,6 +184,12 @@ class Reuse:
         """
         self._publishing.publish(session, start, digests, guessed)
 
+    def keep(self, session: Session) -> None:
+        """Publish all that ``session``, no step of which runs, holds and may be kept. On a thread
+        that may read its cache.
+        """
+        self._publishing.keep_all(session)
+
     def park(self, session: Session, done: Callable[[], None]) -> bool:
         """Publish all that a session holds that nobody uses any more, then call ``done``; False
         where there is nothing to publish, and ``done`` is never called. On the event loop.

@@ -22,6 +22,7 @@ from split_server.sessions.admission.opening import Opening
 from split_server.sessions.admission.posting import Posting
 from split_server.sessions.admission.recall import Recall
 from split_server.sessions.admission.request import StepRequest
+from split_server.sessions.admission.seeing import Seeing
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
@@ -46,7 +47,8 @@ class StepAdmission:
     ``reuse``: keeps keys and values for later sessions, None where nothing is kept; ``groups``:
     principals that may share some of that.
 
-    ``opening`` gives sessions; ``recall`` has what is kept of them beside their steps.
+    ``opening`` gives sessions; ``recall`` has what is kept of them beside their steps, ``seeing``
+    which of their rows later ones see; ``spans``: whether a device may hide any.
 
     Lives on the event loop, but for what is said to run on the model thread.
     """
@@ -62,6 +64,8 @@ class StepAdmission:
         open_within: float = 0.0,
         reuse: Reuse | None = None,
         groups: CacheGroups | None = None,
+        *,
+        spans: bool = False,
     ) -> None:
         self.manifest = manifest
         self.groups = CacheGroups() if groups is None else groups
@@ -76,6 +80,7 @@ class StepAdmission:
         self._sharing = None if reuse is None else reuse.sharing
         self._entrance = Entrance(store, engine.info, max_queued, open_within, self._sharing)
         self.recall = Recall(reuse, store, self._entrance)
+        self.seeing = Seeing(self._entrance, reuse, offered=spans)
         self._posting = Posting(engine, self.tasks, reuse)
         store.freed, store.settled = self._freed, self._entrance.settled
         if reuse is not None:
@@ -117,6 +122,7 @@ class StepAdmission:
         self._stopping = True
         self._freed()
         await self.tasks.drain()
+        self.seeing.close()
         await self._engine.stop()
         if self.reuse is not None:
             try:

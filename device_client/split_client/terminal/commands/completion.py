@@ -13,6 +13,7 @@ from split_client.terminal.sampling import FLOATS, WHOLE
 
 _SETTINGS = (*FLOATS, *WHOLE, "logit_bias", "markdown", "max_tokens", "stop", "theme")
 _FORMS = ("choice", "grammar", "json", "none", "regex", "schema")
+_POLICIES = ("attention", "dead", "keep-recent", "tools")
 _MOST = 50
 
 
@@ -32,6 +33,7 @@ class Completion:
             "delete": chat_names,
             "rename": chat_names,
             "form": lambda _: _FORMS,
+            "hide": lambda _: _POLICIES,
             "set": lambda _: _SETTINGS,
             "system": lambda _: [f"@{preset.name}" for preset in presets.all()[0]],
         }

@@ -22,6 +22,7 @@ from split_client.terminal.commands.settings import Settings
 from split_client.terminal.commands.system import System
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.commands.views import Views
+from split_client.terminal.commands.visible import Visible
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.sampling import SettingInvalid
 
@@ -52,6 +53,7 @@ class CommandLine:
         self.chats = Chats(client, chat, screen, folders.chats, self.turns, forget)
         self.files = Files(screen)
         self.server = Server(client, chat, screen, attention, forget)
+        self.visible = Visible(chat, screen, attention)
         self._groups = (
             self.turns.group(),
             self.files.group(),
@@ -59,6 +61,7 @@ class CommandLine:
             Settings(client, chat, screen).group(),
             Forms(chat, screen).group(),
             Views(attention, adapter).group(),
+            self.visible.group(),
             self.chats.group(),
             self.server.group(),
             Group(

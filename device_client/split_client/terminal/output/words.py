@@ -82,14 +82,16 @@ def _prompt_words(stats: ReplyStats) -> list[str]:
     return [f"≈{inexact:,} {of} held"] if inexact else []
 
 
-def status_line(reply: Reply, max_tokens: int) -> str:
-    """The costs of a reply of at most ``max_tokens``, on one line."""
+def status_line(reply: Reply, max_tokens: int, seen: str = "") -> str:
+    """The costs of a reply of at most ``max_tokens``, on one line; ``seen``: what of the chat it
+    did not see.
+    """
     stats = reply.stats
     parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
     parts.append(counted(stats.tokens, "token") + ahead_words(stats))
-    parts += _prompt_words(stats)
+    parts += [*_prompt_words(stats), *filter(None, [seen])]
     parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
     if reply.finish_reason == "length":
         parts.append(cut_line(max_tokens))

@@ -55,7 +55,8 @@ def attend_many(
     if first:
         keys, values = keys[:, :, first:], values[:, :, first:]
     if softcap is not None:
-        return _softcapped_rows(query, keys, values, scaling, window, softcap)
+        seen = visible(rows, keys.shape[2], window, query.device)
+        return softcapped_rows(query, keys, values, scaling, seen, softcap)
     narrow = window is not None and window < length
     if rows == length and not narrow:
         return functional.scaled_dot_product_attention(
@@ -137,19 +138,20 @@ def _weighted(scores: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     return torch.matmul(weights, values)
 
 
-def _softcapped_rows(
+def softcapped_rows(
     query: torch.Tensor,
     keys: torch.Tensor,
     values: torch.Tensor,
     scaling: float,
-    window: int | None,
+    seen: torch.Tensor,
     softcap: float,
 ) -> torch.Tensor:
-    """No kernel caps scores, so they are materialised, a block of rows at a time."""
+    """:func:`attend_many` with capped scores; ``seen`` [n, L]: which row sees which position. No
+    kernel caps scores, so they are materialised, a block of rows at a time.
+    """
     _, heads, rows, width = query.shape
     kv_heads, length = keys.shape[1], keys.shape[2]
     rep = heads // kv_heads
-    seen = visible(rows, length, window, query.device)
     block = max(1, _SCORES_AT_ONCE // length)
     grouped = query.view(1, kv_heads, rep, rows, width)
     out = []

@@ -20,6 +20,7 @@ from transformers import AttentionInterface
 
 from split_server.engine.model.attention import Masks, attend_many, attend_one
 from split_server.engine.model.shared import Own, attend_shared
+from split_server.engine.model.sight import Sight, attend_sighted
 from split_server.engine.model.tap import AttentionTap
 from split_server.kv.cache import KVCache, buffered
 from split_server.kv.session_cache import SessionCache
@@ -97,6 +98,7 @@ class PackedBatch:
         self._masks = Masks()
         self._decode = all(size == 1 for size in self._sizes)
         self._sharing = any(part.cache.shared for part in slices)
+        self._sights = {part: _sight(part) for part in slices if part.cache.hidden}
 
     def embeddings(self) -> torch.Tensor:
         """[1, total, H]."""
@@ -176,6 +178,9 @@ class PackedBatch:
     ) -> torch.Tensor:
         """[1, n, heads, D] for the new rows of ``part``, after they were appended."""
         cached = buffered(part.cache).append(spec.layer, keys, values)
+        sight = self._sights.get(part) if self._sights else None
+        if sight is not None and spec.window is not None and sight.narrows(spec.window):
+            return _sighted(part, spec, sight, spec.window, query, *cached)
         if query.shape[2] == 1:
             return _one_row(part, spec, query, *cached)
         return self._rows(part, spec, query, *cached)
@@ -189,9 +194,7 @@ class PackedBatch:
         values: torch.Tensor,
     ) -> torch.Tensor:
         """[1, n, heads, D] for ``query`` [1, heads, n, D]."""
-        if part.tap is not None:
-            last = spec.grouped(query[:, :, -1:])
-            part.tap.observe(spec.layer, last[0], keys, spec.scaling, spec.window, spec.softcap)
+        _show_tap(part, spec, query, keys)
         attended = self._many(
             query, keys, values, spec.scaling, spec.window, spec.softcap, self._masks
         )
@@ -228,6 +231,41 @@ class Spec(NamedTuple):
 
 # A slice with its queries [1, heads, n, D], keys and values [1, kv_heads, n, D] of a layer.
 _Rows = tuple[Slice, torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def _show_tap(part: Slice, spec: Spec, query: torch.Tensor, keys: torch.Tensor) -> None:
+    """Show the tap, where there is one, the last row of ``query`` [1, heads, n, D]."""
+    if part.tap is not None:
+        last = spec.grouped(query[:, :, -1:])
+        part.tap.observe(spec.layer, last[0], keys, spec.scaling, spec.window, spec.softcap)
+
+
+def _sight(part: Slice) -> Sight:
+    """What the rows of ``part`` see, which its tap is told."""
+    sight = Sight(part.cache.hidden, part.start, part.end)
+    if part.tap is not None:
+        part.tap.places = sight.positions
+    return sight
+
+
+def _sighted(
+    part: Slice,
+    spec: Spec,
+    sight: Sight,
+    window: int,
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+) -> torch.Tensor:
+    """[1, n, heads, D] for ``query`` [1, heads, n, D] of a slice whose ``window`` counts positions
+    that are hidden.
+    """
+    last = spec._replace(window=sight.last(window))
+    if query.shape[2] == 1:
+        return _one_row(part, last, query, keys, values)
+    _show_tap(part, last, query, keys)
+    attended = attend_sighted(query, keys, values, spec.scaling, window, spec.softcap, sight)
+    return attended.transpose(1, 2)
 
 
 def _one_row(

@@ -72,6 +72,8 @@ class AttentionTap:
         self._wide = torch.empty(0, device=device)
         self._room: tuple[torch.Size, _Room] | None = None
         self._seen = [False] * layers
+        # The positions whose keys are shown, ascending; None: all of them.
+        self.places: torch.Tensor | None = None
 
     def observe(
         self,
@@ -183,15 +185,27 @@ class AttentionTap:
         elif self._request.heads == "max":
             weights = weights.amax(0, keepdim=True)
         if not self._request.top_k:
-            self._layers[layer][:, -weights.shape[1] :] = weights
+            self._spread(self._layers[layer], weights)
             return
         self._witness[layer] = weights[:, -1]
-        hidden = self._length - weights.shape[1]
-        rows = torch.nn.functional.pad(weights, (hidden, 0)) if hidden else weights
+        rows = weights
+        if weights.shape[1] < self._length:
+            rows = weights.new_zeros(weights.shape[0], self._length)
+            self._spread(rows, weights)
         # Rounded first, so that what travels is in the order of its weights.
         values, positions = _largest(rows.to(self._values.dtype), self._values.shape[2])
         self._layers[layer][:] = values
         self._positions[layer] = positions
+
+    def _spread(self, rows: torch.Tensor, weights: torch.Tensor) -> None:
+        """Write ``weights`` of the last positions that are seen into ``rows`` [heads, length] of
+        zeros.
+        """
+        count = weights.shape[1]
+        if self.places is None:
+            rows[:, -count:] = weights
+        else:
+            rows[:, self.places[-count:]] = weights.to(rows.dtype)
 
 
 def _largest(rows: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -20,7 +20,8 @@ class Middle:
     and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
     is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
     matrices are rounded, none where they are not; ``sharing_rule``
-    measures from how many sessions on a common beginning is read together, None where it never is.
+    measures from how many sessions on a common beginning is read together, None where it never is;
+    ``hides``: whether rows of a session may be hidden from its later ones.
     """
 
     info: ModelInfo
@@ -33,3 +34,4 @@ class Middle:
     kernels: Mapping[str, str]
     quantized: str = "none"
     sharing_rule: Callable[[], SharingRule | None] = lambda: None
+    hides: bool = False

@@ -82,6 +82,12 @@ class Entrance:
         """
         self._gate.enter(session, session.cache.length)
 
+    def enter_seeing(self, session: Session, size: int) -> None:
+        """Count in what is hidden or shown in ``session``, which takes ``size`` bytes more while it
+        is copied. Raises Overloaded, UnknownSession, CacheFull.
+        """
+        self._gate.enter(session, session.cache.length, session.reply_bytes + size)
+
     def leave(self, session: Session) -> None:
         """Count out what was counted in."""
         self._gate.leave(session)

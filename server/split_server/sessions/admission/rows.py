@@ -34,8 +34,9 @@ class StepRows:
     @cached_property
     def blocks(self) -> list[tuple[int, bytes]]:
         """Ends and names of the whole blocks that the step completes for certain."""
-        names, start = self._session.names, self._start
-        if names is None:
+        names, start, cache = self._session.names, self._start, self._session.cache
+        # What is computed while something is hidden is nobody else's.
+        if names is None or cache.hidden or cache.lineage.nameless:
             return []
         names = names.in_tier(self._session.tier)
         end = self._sure

@@ -92,9 +92,11 @@ class Naming:
         return self._audit is not None and self._audit.stopped(principal)
 
     def publishes(self, session: Session) -> BlockNames | None:
-        """Under which the session publishes now."""
-        names = session.names
-        if names is None or session.withheld or self.stopped(names.owner):
+        """Under which the session publishes now; None for rows whose names would not say what they
+        were computed from.
+        """
+        names, nameless = session.names, session.cache.lineage.nameless
+        if names is None or nameless or session.withheld or self.stopped(names.owner):
             return None
         return names.in_tier(session.tier)
 

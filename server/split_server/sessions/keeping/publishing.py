@@ -102,6 +102,15 @@ class Publishing:
             ends, exact = block_ends(start, kept), names.in_tier("exact")
             session.traces.add(exact.name(at, session.chain.at(at)) for at in ends)
 
+    def keep_all(self, session: Session) -> None:
+        """Keep all that the session holds, of which no step runs."""
+        end, names = session.sure, self._naming.publishes(session)
+        whole = len(session.chain) == session.cache.length
+        if names is None or not whole or end < WORTH_LOOKING or end <= session.published:
+            return
+        known = session.published
+        session.published = self._copies.keep(session, names, known, end, session.chain.at)
+
     def begin(self, work: Coroutine[None, None, None]) -> bool:
         """Whether ``work`` is under way; not where there is no event loop any more."""
         try:

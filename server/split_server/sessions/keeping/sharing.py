@@ -95,6 +95,8 @@ class Sharing:
         """What ``session`` is to share of ``spans``, from position 0 on, that it is about to take
         in; others that hold it already follow with their next steps. On the event loop.
         """
+        if session.cache.hidden:
+            return None
         for span in reversed(spans):
             exact = span.run.tier == "exact"
             if exact and span.end == span.run.end and self._rule.least(span.end):
@@ -213,8 +215,8 @@ class Sharing:
 
 
 def _stands(session: Session, run: Run) -> bool:
-    """Whether the session holds the rows up to the end of ``run``."""
+    """Whether the session holds the rows up to the end of ``run``, and hides none."""
     end = run.end
-    if len(session.chain) < end or session.cache.length < end:
+    if session.cache.hidden or len(session.chain) < end or session.cache.length < end:
         return False
     return session.chain.at(end) == run.digests[-DIGEST_BYTES:]
