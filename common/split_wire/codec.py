@@ -26,10 +26,12 @@ from split_wire.messages import (
     Restored,
     Result,
     ServerMessage,
+    Splice,
     Step,
 )
 from split_wire.parsing import CLIENT_PARSERS, SERVER_PARSERS
 from split_wire.probe import probe_value
+from split_wire.splice import spans_value
 
 _Parsed = TypeVar("_Parsed")
 
@@ -73,6 +75,10 @@ def _to_frame(message: Message) -> Frame:
         case Restore():
             header = _compact("restore", message, skip=("probe",))
             return Frame({**header, **probe_value(message.probe)})
+        case Splice():
+            header = _compact("splice", message, skip=("embeddings", "spans"))
+            spans = {"spans": spans_value(message.spans)}
+            return Frame({**header, **spans}, {"embeddings": message.embeddings})
         case Step():
             header = _compact("step", message, skip=("embeddings",))
             if message.attention is not None:

@@ -26,10 +26,12 @@ from split_wire.messages import (
     Restored,
     Result,
     ServerMessage,
+    Splice,
     Step,
 )
 from split_wire.probe import probe_field
 from split_wire.returned import INTERACTIVE_ROWS, rows_asked
+from split_wire.splice import spans_field
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 from split_wire.tiers import cache_asked, inexact_field
 
@@ -125,6 +127,18 @@ def _parse_step(fields: Fields, frame: Frame) -> Step:
     )
 
 
+def _parse_splice(fields: Fields, frame: Frame) -> Splice:
+    embeddings, start = _one_tensor(frame, "embeddings"), fields.count("start")
+    return Splice(
+        session=fields.text("session"),
+        step=fields.count("step"),
+        start=start,
+        prefix=fields.digest("prefix", DIGEST_BYTES),
+        embeddings=embeddings,
+        spans=spans_field(frame.header.get("spans"), start, embeddings.rows),
+    )
+
+
 def _parse_result(fields: Fields, frame: Frame) -> Result:
     return Result(
         session=fields.text("session"),
@@ -157,6 +171,7 @@ CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
     "open": _parse_open,
     "restore": _parse_restore,
     "step": _parse_step,
+    "splice": _parse_splice,
     "close": lambda fields, _: Close(fields.text("session"), fields.flag("keep", True)),
     "ping": lambda _, __: Ping(),
 }

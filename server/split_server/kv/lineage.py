@@ -15,6 +15,7 @@ class Lineage:
 
     def __init__(self) -> None:
         self._first: dict[Tier, int] = {}
+        self._moved: int | None = None
 
     @property
     def tier(self) -> Tier:
@@ -26,8 +27,23 @@ class Lineage:
         if tier != "exact":
             self._first[tier] = min(position, self._first.get(tier, position))
 
+    @property
+    def moved(self) -> bool:
+        """Whether some rows lie at another place than the one that they were computed for."""
+        return self._moved is not None
+
+    def moved_behind(self, position: int) -> None:
+        """Rows that were computed for another place lie behind ``position`` rows now. Nobody who
+        sends the same text gives them their name.
+        """
+        self.took_in("approximate", position)
+        if self._moved is None:
+            self._moved = position
+
     def cut(self, length: int) -> None:
         """Only the first ``length`` rows are left."""
+        if self._moved is not None and self._moved >= length:
+            self._moved = None
         if self._first:
             self._first = {tier: at for tier, at in self._first.items() if at < length}
 

@@ -194,6 +194,12 @@ class ServerConfig(ComputeConfig, ListenConfig):
         "else's stays in the model's dtype",
         choices=("model", "int8"),
     )
+    kv_approximate: str = option(
+        "off",
+        help="on: sessions that ask for it keep rows behind an edit of their prompt, which move to "
+        "their new places and are not computed anew; replies to them are approximate and say so",
+        choices=("off", "on"),
+    )
     kv_pool_bytes: int = option(
         0,
         help="bytes of what is kept for later sessions; 0 takes up to half of the caches' bytes, "

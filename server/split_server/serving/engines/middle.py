@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 import torch
 
 from split_server.engine.backend import Runner
 from split_server.engine.model.info import ModelInfo
+from split_server.errors import NoKeyRotation
+from split_server.kv.rotate import KeyRotation
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.planner import MemoryPlanner
+
+
+def _no_rotation() -> NoReturn:
+    raise NoKeyRotation("this engine", "its keys are not torch's")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +26,8 @@ class Middle:
     and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
     is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
     matrices are rounded, none where they are not; ``least_sharing``
-    measures from how many sessions on a common beginning is read together, None where it never is.
+    measures from how many sessions on a common beginning is read together, None where it never is;
+    ``rotation`` gives what moves keys and raises NoKeyRotation where nothing does.
     """
 
     info: ModelInfo
@@ -32,3 +40,4 @@ class Middle:
     kernels: Mapping[str, str]
     quantized: str = "none"
     least_sharing: Callable[[], int | None] = lambda: None
+    rotation: Callable[[], KeyRotation] = _no_rotation

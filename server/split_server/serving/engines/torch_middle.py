@@ -7,6 +7,7 @@ import logging
 from split_server.checkpoint.folder import Checkpoint
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import Backbone, load_backbone
+from split_server.engine.model.rotation import key_rotation
 from split_server.engine.model.runner import Forward, ModelRunner
 from split_server.engine.model.sharing_gain import least_sharing
 from split_server.engine.model.threads import on_passing_thread
@@ -55,6 +56,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         kernels=_kernels(backbone),
         quantized=backbone.matrices.quantized,
         least_sharing=lambda: on_passing_thread(lambda: least_sharing(backbone)),
+        rotation=lambda: on_passing_thread(lambda: key_rotation(backbone)),
     )
 
 

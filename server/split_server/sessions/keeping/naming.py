@@ -92,9 +92,13 @@ class Naming:
         return self._audit is not None and self._audit.stopped(principal)
 
     def publishes(self, session: Session) -> BlockNames | None:
-        """Under which the session publishes now."""
+        """Under which the session publishes now: nothing where rows were moved, since nobody who
+        looks for its text would find it, and nobody could have it deleted.
+        """
         names = session.names
         if names is None or session.withheld or self.stopped(names.owner):
+            return None
+        if session.cache.lineage.moved:
             return None
         return names.in_tier(session.tier)
 
