@@ -103,6 +103,7 @@ class SplitClient(ForgettingClient):
             asked.attention,
             drafter=self._drafter(asked.expected),
             form=asked.form,
+            question="" if isinstance(asked.prompt, str) else text,
         )
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)

@@ -77,7 +77,9 @@ class ConnectedClient:
 
         ``server_cache``: "exact" lets the server keep what it computed of a chat, for later
         sessions of the same token, or without one of the same user; "int8" also as whole numbers of
-        8 bits, which differ a little (``reply.stats.prompt_tiers``); "off" has it keep nothing.
+        8 bits, which differ a little (``reply.stats.prompt_tiers``); "approximate" also has it keep
+        what lies behind an edit of a prompt (``reply.stats.prompt_moved``), which differs more;
+        "off" has it keep nothing.
 
         ``cache_group``, ``share_until``: a group that the server's operator named, whose members
         may find the first positions of every chat; not with noise.

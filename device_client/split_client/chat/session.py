@@ -211,6 +211,7 @@ class ChatSession:
             drafter=self._drafter(),
             form=self._form,
             calls=calls.constraint() if calls is not None and self._form is None else None,
+            question=self._said(),
         )
         if calls is not None and self._form is None:
             reply.listener = calls.listener()
@@ -250,8 +251,12 @@ class ChatSession:
             return None
         if self.noise is not None:
             require_blind_adapter(self.adapter)
+        return self._chooser.choice(self.adapter, self._said())
+
+    def _said(self) -> str:
+        """The newest message of the user."""
         said = (message.content for message in reversed(self.messages) if message.role == "user")
-        return self._chooser.choice(self.adapter, next(said, ""))
+        return next(said, "")
 
     def _use(self, adapter: str | None) -> None:
         if self._chooser is not None:

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, SessionUnstable
 from split_client.generation.backend import Backend, CacheLost, StepOutput
+from split_client.generation.editing.edits import Edits, Moved
 from split_client.generation.extended import Extended, SequenceCounters
 from split_client.generation.held import Held
 from split_client.generation.spared import Pace, Spared, row_bytes
 from split_client.generation.steps import OneByOne, Pipelined, RowsOf, parts, run
 from split_client.generation.trail import Trail
 from split_wire.attention import AttentionRequest
+from split_wire.tiers import Inexact
 
 MAX_RESENDS = 3
 # So many rows cost more than to ask whether they are held.
@@ -56,7 +58,7 @@ class Sequence:
     ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
     for an adapter that the backend does not see. Both may change at any time: they come after the
     layers, so what is cached does not depend on them. ``trail``: where caches ended that were given
-    up; ``clock`` in seconds.
+    up; ``edits``: keeps what lies behind an edit, where the backend does; ``clock`` in seconds.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Sequence:
         self.counters = SequenceCounters()
         self.trail = Trail()
         self._held = Held(self.trail)
+        self.edits = Edits(backend, self._held, None if self._embed is None else self._rows, clock)
 
     @property
     def cached(self) -> int:
@@ -129,6 +132,10 @@ class Sequence:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             stands = self._stands(tokens)
             try:
+                moved = self.edits.make(tokens)
+                self.counters.rows_moved += moved.positions
+                self.counters.rows_sent += moved.rows
+                self.counters.edits_refused += moved.refused
                 began = self._clock()
                 restored = self._restore(known)
                 took = self._clock() - began
@@ -139,7 +146,7 @@ class Sequence:
                 stood = stood or stands
                 self.leave()
             else:
-                return self._told(sent, len(tokens), restored, took)
+                return self._told(sent, len(tokens), restored, took, moved)
         raise SessionUnstable
 
     def close(self) -> None:
@@ -151,16 +158,28 @@ class Sequence:
         """Believe in no cache any more, and return the tokens of the one that was believed in."""
         return self._held.leave()
 
-    def _told(self, sent: Extended, count: int, restored: int, took: float) -> Extended:
-        """``sent`` with what was spared of ``count`` tokens by restoring some in ``took`` s."""
+    def _told(
+        self, sent: Extended, count: int, restored: int, took: float, moved: Moved
+    ) -> Extended:
+        """``sent`` with what was spared of ``count`` tokens by restoring some in ``took`` s, and by
+        moving others.
+        """
         self._pace.sent(sent.rows, sent.restored, sent.exchange)
+        sent = _with_moved(sent, moved)
+        held = count - sent.rows + sent.restored
+        inexact = sent.tiers.within(count, held)
+        if moved.positions:
+            inexact = Inexact(inexact.int8, moved.positions)
         spared = Spared(
             count - sent.rows - restored,
             restored,
             sent.restored,
             restored * row_bytes(len(sent.hidden), self._backend.dtype) if restored else 0,
             self._pace.saved(restored, took) if restored else 0.0,
-            sent.tiers.within(count, count - sent.rows + sent.restored),
+            inexact,
+            moved.positions,
+            moved.rows,
+            moved.refused,
         )
         # The wait for what is restored is one for the server.
         exchange = sent.exchange + (took if restored else 0.0)
@@ -171,7 +190,11 @@ class Sequence:
 
         ``stood``: where a lost cache ended. Its last, partial block is found by that end alone.
         """
-        if self._embed is None or len(tokens) - self.shared(tokens) <= _WORTH_ASKING:
+        shared = self.shared(tokens)
+        if self._embed is None or len(tokens) - shared <= _WORTH_ASKING:
+            return None
+        # What was moved has other names, and so has all that goes on from it.
+        if self._held.moved is not None and shared > self._held.moved:
             return None
         return _Known(tokens, self._embed, stood or len(tokens) - 1)
 
@@ -220,6 +243,17 @@ class Sequence:
             self.counters.steps += 1
             self.counters.rows_sent += part.end - part.start
         return _joined(outputs, len(tokens) - start, wanted)
+
+
+def _with_moved(sent: Extended, moved: Moved) -> Extended:
+    """``sent`` with what moving rows before cost."""
+    return replace(
+        sent,
+        rows=sent.rows + moved.rows,
+        exchange=sent.exchange + moved.exchange,
+        compute=sent.compute + moved.compute,
+        queue=sent.queue + moved.queue,
+    )
 
 
 def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:
