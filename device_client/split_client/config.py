@@ -60,6 +60,20 @@ class ConnectionConfig:
         choices=("exact", "int8", "approximate", "off"),
         group="connection",
     )
+    verify: str = option(
+        "audit",
+        help="with --server-cache approximate: full computes each reply that stands on moved rows "
+        "plainly as well and tells how far off it is; audit does so with a share of them",
+        choices=("audit", "full"),
+        group="connection",
+    )
+    verify_share: float = option(
+        0.01,
+        help="that share",
+        minimum=0,
+        maximum=1,
+        group="connection",
+    )
     cache_group: str | None = option(
         None,
         help="group of the server's (its --kv-groups) that may find the beginnings of chats, such "

@@ -12,6 +12,7 @@ from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.chat.verifying import Verified, Verifier, Verify
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
@@ -44,7 +45,9 @@ class ChatSession:
     ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
     ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
     server delete what it keeps of a session and of messages. ``calls`` has the tools, which
-    ``tools`` and ``tool_choice`` change; a reply with a form calls none.
+    ``tools`` and ``tool_choice`` change; a reply with a form calls none. ``verify``: whether each
+    approximate reply is computed plainly as well, or a share of them; ``verified`` is what was
+    found of the last one.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class ChatSession:
         forget: Callable[[Sequence, tuple[Message, ...]], Forgotten] | None = None,
         drafts: ChatDrafts | None = None,
         calls: CallMaker | None = None,
+        verifier: Verifier | None = None,
     ) -> None:
         self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
         conversation.on_anew.append(self._drafts.forget)
@@ -64,6 +68,11 @@ class ChatSession:
         self.calls = calls
         self._maker = maker
         self._sequence = sequence
+        self._verifier = verifier
+        self.verify: Verify = "audit"
+        self.verified: Verified | None = None
+        if verifier is not None:
+            sequence.edits.allowed = lambda: not verifier.record.stopped
         self._chooser = chooser
         self.noise = noise
         self.conversation = conversation
@@ -197,6 +206,7 @@ class ChatSession:
         NoiseForbids, also for an ``expected`` text with noise.
         """
         self._maker.resume()
+        self.verified = None
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
         adapter = self._choice()
@@ -269,3 +279,16 @@ class ChatSession:
         if self.conversation.reply(prompt, reply.text, reply.token_ids, reply.calls):
             ids = (*prompt.ids, *reply.token_ids)
             self._last = Answered(self.messages, ids, len(prompt.ids))
+            self._verify(reply, ids, len(prompt.ids))
+
+    def _verify(self, reply: Reply, ids: tuple[int, ...], prompt: int) -> None:
+        """Have an approximate reply computed plainly as well, each or a share of them; what is too
+        far off ends the session, so that the next reply is exact.
+        """
+        verifier = self._verifier
+        if verifier is None or not reply.stats.prompt_tiers.approximate:
+            return
+        if verifier.due(self.verify):
+            self.verified = found = verifier.tried(self._sequence, ids, prompt)
+            if found is not None and not found.passed:
+                self._sequence.close()

@@ -62,7 +62,7 @@ class Edits:
     """Of the session of ``backend``, whose tokens ``held`` has; ``rows`` gives their rows, None
     where they depend on more than their tokens.
 
-    ``question`` may be set at any time.
+    ``question`` may be set at any time, and so may ``allowed``: whether rows may move.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class Edits:
         self._backend = backend if isinstance(backend, Splices) and rows is not None else None
         self._held, self._rows, self._clock = held, rows, clock
         self.question: Question = last_rows
+        self.allowed: Callable[[], bool] = lambda: True
 
     def reusable(self, tokens: list[int]) -> int:
         """Positions that :meth:`make` would keep at other places, as far as is known now."""
@@ -107,6 +108,8 @@ class Edits:
     def _planned(self, tokens: list[int]) -> list[Edit]:
         backend = self._backend
         if backend is None or not self._held.tokens or not backend.splices:
+            return []
+        if not self.allowed():
             return []
         held = self._held.tokens
         if held == tokens[: len(held)]:
