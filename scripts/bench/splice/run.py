@@ -41,7 +41,8 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
         path = served_checkpoint(options.shape, folder, options.dtype)
-        flags = (*model_flags(path, options), "--kv-approximate", "on", "--kv-audit", "0")
+        kept = ("--kv-reuse", "exact", "--kv-approximate", "on", "--kv-audit", "0")
+        flags = (*model_flags(path, options), *kept)
         url, _ = stack.enter_context(listening("serve", *flags))
         device = stack.enter_context(Device(url, folder / "cache"))
         page = Page(f"One edited line, shape {options.shape}", options.dtype)
@@ -94,7 +95,7 @@ class Bench:
                     raise SystemExit(f"an exact session computed {rows} rows alone")
                 moved, rows = self._timed(near, after)
                 if not near.sequence.counters.rows_moved:
-                    raise SystemExit("nothing was moved")
+                    raise SystemExit(f"nothing was moved: {near.sequence.counters}")
             found.append(Edited(len(after) - self._options.at, rows, moved, right))
         return found
 
