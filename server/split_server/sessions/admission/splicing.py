@@ -19,7 +19,9 @@ from split_server.threads import Threads
 from split_wire.splice import Kept, end_of, gaps
 from split_wire.tensor import Tensor
 
-_RESULTS = ("done", "failed")
+OUTCOMES = ("done", "failed")
+# What became of positions: they were moved, or computed between what was moved and behind it.
+KINDS = ("moved", "computed")
 
 
 class Post(Protocol):
@@ -47,9 +49,8 @@ class Splicing:
         self._reuse = reuse
         self._post = post
         self._threads = Threads("splice", 1)
-        self.outcomes = Counter[str](dict.fromkeys(_RESULTS, 0))
-        # Positions: moved, and computed between and behind them.
-        self.positions = Counter[str]({"moved": 0, "computed": 0})
+        self.outcomes = Counter[str](dict.fromkeys(OUTCOMES, 0))
+        self.positions = Counter[str](dict.fromkeys(KINDS, 0))
 
     def close(self) -> None:
         """End its thread."""
@@ -85,18 +86,36 @@ class Splicing:
             self._reuse.keep_cut_off(session, start)
             return lifted(cache, spans, self._rotation)
 
-        self.outcomes["failed"] += 1
-        copies = await self._threads.run(lift)
+        outcome = "failed"
         try:
-            result = await self._filled(session, start, copies, rows, wanted)
+            copies = await self._threads.run(lift)
+            result = await self._changed(session, start, copies, rows, wanted)
+            outcome = "done"
+        finally:
+            self.outcomes[outcome] += 1
+        moved = end_of(start, spans, 0) - start
+        self.positions["moved"] += moved
+        self.positions["computed"] += rows.rows
+        self._reuse.spliced(moved)
+        return result
+
+    async def _changed(
+        self,
+        session: Session,
+        start: int,
+        copies: list[Lifted],
+        rows: Tensor,
+        wanted: Callable[[], bool],
+    ) -> EngineResult:
+        """:meth:`_filled`; when it fails, ``start`` positions are held."""
+        try:
+            return await self._filled(session, start, copies, rows, wanted)
         except BaseException:
-            cache.truncate(start)
+            session.cache.truncate(start)
             raise
         finally:
             session.published = min(session.published, start)
             session.guessed_at = None
-        self._count(start, spans, rows)
-        return result
 
     async def _filled(
         self,
@@ -137,11 +156,3 @@ class Splicing:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
-
-    def _count(self, start: int, spans: Sequence[Kept], rows: Tensor) -> None:
-        self.outcomes["failed"] -= 1
-        self.outcomes["done"] += 1
-        moved = end_of(start, spans, 0) - start
-        self.positions["moved"] += moved
-        self.positions["computed"] += rows.rows
-        self._reuse.spliced(moved)
