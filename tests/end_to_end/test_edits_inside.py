@@ -35,6 +35,7 @@ def edited(server: RunningServer, cache: Path, **options: Any) -> tuple[Any, Any
         chat.conversation.undo()
         second = chat.send(QUESTIONS[1])
         second.read()
+        second.verified = chat.verified
         return first, second
 
 
@@ -59,3 +60,15 @@ def test_without_being_asked_nothing_moves_and_tokens_are_those_of_generate(
         assert second.stats.prompt_moved == 0
         assert second.stats.prompt_tiers.total == 0
         assert second.token_ids == expected(messages(QUESTIONS[1], EDITED))
+
+
+def test_a_reply_is_computed_plainly_as_well_where_that_is_asked_for(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    options = {"server_cache": "approximate", "verify": "full"}
+    first, second = edited(server, tmp_path, **options)
+    assert second.verified.passed
+    assert second.verified.tokens == second.stats.tokens
+    _, unasked = edited(server, tmp_path, server_cache="approximate", verify_share=0.0)
+    assert unasked.verified is None
+    assert first.stats.prompt_moved == 0 < unasked.stats.prompt_moved
