@@ -12,6 +12,7 @@ from split_server.engine.backend import Runner
 from split_server.engine.model.info import ModelInfo
 from split_server.errors import NoKeyRotation
 from split_server.kv.rotate import KeyRotation
+from split_server.kv.sharing_rule import SharingRule
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.planner import MemoryPlanner
 
@@ -25,7 +26,7 @@ class Middle:
     """``info`` of the model that ``runner`` computes on ``device``, at most ``pass_rows`` at a time
     and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
     is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
-    matrices are rounded, none where they are not; ``least_sharing``
+    matrices are rounded, none where they are not; ``sharing_rule``
     measures from how many sessions on a common beginning is read together, None where it never is;
     ``rotation`` gives what moves keys and raises NoKeyRotation where nothing does.
     """
@@ -39,5 +40,5 @@ class Middle:
     open_room: Callable[[], MeasuredRoom]
     kernels: Mapping[str, str]
     quantized: str = "none"
-    least_sharing: Callable[[], int | None] = lambda: None
+    sharing_rule: Callable[[], SharingRule | None] = lambda: None
     rotation: Callable[[], KeyRotation] = _no_rotation
