@@ -36,6 +36,7 @@ from split_wire.client import (
     StepFailed,
 )
 from split_wire.digest import PrefixChain
+from split_wire.splice import Kept
 from split_wire.tensor import Tensor, WireDtype
 from split_wire.tiers import Cache
 from tests import oracle
@@ -145,6 +146,13 @@ class Device:
     async def step(self, start: int, ids: list[int]) -> StepCompleted:
         """One step that must succeed."""
         event = await self.send(self.frame(start, ids))
+        assert isinstance(event, StepCompleted), event
+        return event
+
+    async def splice(self, start: int, spans: list[Kept], ids: list[int]) -> StepCompleted:
+        """One edit inside what is cached that must succeed; ``ids`` come between the spans."""
+        rows = oracle.embeddings(self.path, ids).numpy()
+        event = await self.send(self.protocol.splice(start, spans, rows))
         assert isinstance(event, StepCompleted), event
         return event
 

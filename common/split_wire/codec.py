@@ -12,6 +12,7 @@ from split_wire.attention import request_value, rows_tensors, rows_value
 from split_wire.errors import MalformedMessage, UnknownMessage
 from split_wire.fields import Fields
 from split_wire.frame import Frame, decode_frame, encode_frame
+from split_wire.hiding.seeing import Hidden, Hide, Show, seeing_header
 from split_wire.messages import (
     ClientMessage,
     Close,
@@ -26,11 +27,12 @@ from split_wire.messages import (
     Restored,
     Result,
     ServerMessage,
+    Splice,
     Step,
 )
 from split_wire.parsing import CLIENT_PARSERS, SERVER_PARSERS
 from split_wire.probe import probe_value
-from split_wire.seeing import Hidden, Hide, Show, seeing_header
+from split_wire.splice import spans_value
 
 _Parsed = TypeVar("_Parsed")
 
@@ -74,6 +76,10 @@ def _to_frame(message: Message) -> Frame:
         case Restore():
             header = _compact("restore", message, skip=("probe",))
             return Frame({**header, **probe_value(message.probe)})
+        case Splice():
+            header = _compact("splice", message, skip=("embeddings", "spans"))
+            spans = {"spans": spans_value(message.spans)}
+            return Frame({**header, **spans}, {"embeddings": message.embeddings})
         case Step():
             header = _compact("step", message, skip=("embeddings",))
             if message.attention is not None:

@@ -1,12 +1,12 @@
 """The messages of ``split.v1`` as values; ``codec`` translates them to and from frames.
 
-Device to server: Open, Restore, Step, Close, Ping, and Hide and Show of ``seeing``. Server to
-device: Opened, Restored, Result, Closed, Pong, Failure, and Hidden of ``seeing``.
+Device to server: Open, Restore, Step, Splice, Close, Ping, and Hide and Show of ``seeing``. Server
+to device: Opened, Restored, Result, Closed, Pong, Failure, and Hidden of ``seeing``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from split_wire.attention import (
@@ -17,9 +17,10 @@ from split_wire.errors import (
     RemoteError,
     SplitError,
 )
+from split_wire.hiding.seeing import Hidden, Hide, Show
 from split_wire.probe import Probe
 from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
-from split_wire.seeing import Hidden, Hide, Show
+from split_wire.splice import Kept, end_of
 from split_wire.tensor import Tensor, WireDtype
 from split_wire.tiers import ALL_EXACT, Cache, Inexact
 
@@ -133,6 +134,26 @@ class Step:
         """How many states come back."""
         return returned(self.rows, self.embeddings.rows)
 
+    @property
+    def end(self) -> int:
+        """Positions that are cached afterwards."""
+        return self.start + self.embeddings.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Splice(Step):
+    """A step that keeps ``spans`` of what lies behind ``start`` as well, at new places; its rows
+    fill the positions between them and behind (:mod:`split_wire.splice`). It is numbered, repeated
+    and answered as any other.
+    """
+
+    spans: tuple[Kept, ...] = field(kw_only=True)
+
+    @property
+    def end(self) -> int:
+        """Positions that are cached afterwards."""
+        return end_of(self.start, self.spans, self.embeddings.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -210,6 +231,6 @@ class Failure:
         )
 
 
-ClientMessage: TypeAlias = Open | Restore | Step | Hide | Show | Close | Ping
+ClientMessage: TypeAlias = Open | Restore | Step | Splice | Hide | Show | Close | Ping
 ServerMessage: TypeAlias = Opened | Restored | Result | Hidden | Closed | Pong | Failure
 Message: TypeAlias = ClientMessage | ServerMessage

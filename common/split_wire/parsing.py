@@ -9,6 +9,7 @@ from split_wire.digest import DIGEST_BYTES
 from split_wire.errors import MalformedMessage, UnsupportedVersion
 from split_wire.fields import Fields
 from split_wire.frame import Frame
+from split_wire.hiding.seeing import parse_hidden, parse_hide, parse_show
 from split_wire.messages import (
     LARGEST_MAX_CONTEXT,
     LARGEST_MAX_ROWS,
@@ -26,11 +27,12 @@ from split_wire.messages import (
     Restored,
     Result,
     ServerMessage,
+    Splice,
     Step,
 )
 from split_wire.probe import probe_field
 from split_wire.returned import INTERACTIVE_ROWS, rows_asked
-from split_wire.seeing import parse_hidden, parse_hide, parse_show
+from split_wire.splice import spans_field
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 from split_wire.tiers import cache_asked, inexact_field
 
@@ -126,6 +128,18 @@ def _parse_step(fields: Fields, frame: Frame) -> Step:
     )
 
 
+def _parse_splice(fields: Fields, frame: Frame) -> Splice:
+    embeddings, start = _one_tensor(frame, "embeddings"), fields.count("start")
+    return Splice(
+        session=fields.text("session"),
+        step=fields.count("step"),
+        start=start,
+        prefix=fields.digest("prefix", DIGEST_BYTES),
+        embeddings=embeddings,
+        spans=spans_field(frame.header.get("spans"), start, embeddings.rows),
+    )
+
+
 def _parse_result(fields: Fields, frame: Frame) -> Result:
     return Result(
         session=fields.text("session"),
@@ -160,6 +174,7 @@ CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
     "step": _parse_step,
     "hide": parse_hide,
     "show": parse_show,
+    "splice": _parse_splice,
     "close": lambda fields, _: Close(fields.text("session"), fields.flag("keep", True)),
     "ping": lambda _, __: Ping(),
 }

@@ -23,7 +23,8 @@ from split_wire.errors import (
     WrongHiddenSize,
     WrongShape,
 )
-from split_wire.messages import Restore, Step
+from split_wire.messages import Restore, Splice, Step
+from split_wire.splice import spliced
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,19 @@ class SessionState:
             raise StartBeyondCache(step.start, self.cached)
         if not compare_digest(step.prefix, self._chain.at(step.start)):
             raise PrefixMismatch(step.start)
-        self._running = Run(step, mark, self._chain.following(step.start, step.embeddings))
+        if isinstance(step, Splice):
+            digests = self._spliced(step)
+        else:
+            digests = self._chain.following(step.start, step.embeddings)
+        self._running = Run(step, mark, digests)
         return self._running
+
+    def _spliced(self, step: Splice) -> list[bytes]:
+        """The chain after each position behind ``start``. Raises StartBeyondCache."""
+        last = step.spans[-1].old + step.spans[-1].rows
+        if last > self.cached:
+            raise StartBeyondCache(last, self.cached)
+        return spliced(self._chain, step.start, step.spans, step.embeddings)
 
     def _repeated(self, step: Step, mark: bytes) -> Admission | None:
         running = self._running  # read once: a large frame is admitted on another thread
@@ -139,8 +151,8 @@ class SessionState:
             raise WrongShape(rows.shape, "at least one row")
         if rows.rows > self._max_rows:
             raise TooManyRows(rows.rows, self._max_rows)
-        if step.start + rows.rows > self._max_context:
-            raise ContextOverflow(step.start + rows.rows, self._max_context)
+        if step.end > self._max_context:
+            raise ContextOverflow(step.end, self._max_context)
         rows.require_finite()
 
     def require_held(self, start: int, prefix: bytes) -> None:

@@ -71,6 +71,15 @@ class Tensor:
     def width(self) -> int:
         return self.shape[1]
 
+    def part(self, first: int, last: int) -> Tensor:
+        """A copy of the rows from ``first`` to ``last``."""
+        row, scale = self.width * item_size(self.dtype), 4 if self.dtype == "i8" else 0
+        data, scales = (
+            self.data[row * first : row * last],
+            self.scales[scale * first : scale * last],
+        )
+        return Tensor(self.dtype, (last - first, self.width), data, scales)
+
     def array(self) -> NDArray[Any]:
         """The stored values without widening, bf16 as uint16 bits: a view of [rows, width]."""
         return np.frombuffer(self.data, _STORAGE[self.dtype]).reshape(self.shape)

@@ -19,8 +19,8 @@ Tier: TypeAlias = Literal["exact", "int8", "approximate"]
 # The best first.
 TIERS: tuple[Tier, ...] = ("exact", "int8", "approximate")
 # What a device may ask for: the worst tier that it takes, or nothing kept at all.
-Cache: TypeAlias = Literal["exact", "int8", "off"]
-CACHES: tuple[Cache, ...] = ("exact", "int8", "off")
+Cache: TypeAlias = Literal["exact", "int8", "approximate", "off"]
+CACHES: tuple[Cache, ...] = ("exact", "int8", "approximate", "off")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class SentStep:
     @property
     def end(self) -> int:
         """Positions that are cached once it went through."""
-        return self.step.start + self.step.embeddings.rows
+        return self.step.end
 
 
 class StepsUnderWay:

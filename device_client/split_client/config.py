@@ -54,9 +54,24 @@ class ConnectionConfig:
     server_cache: str = option(
         "exact",
         help="exact lets the server keep what it computed of a chat for the next session, for this "
-        "user alone; int8 also in less memory, with a small error that is told; off has it keep "
+        "user alone; int8 also in less memory, with a small error that is told; approximate also "
+        "keeps what lies behind an edit of a prompt, with an error that is told; off has it keep "
         "nothing",
-        choices=("exact", "int8", "off"),
+        choices=("exact", "int8", "approximate", "off"),
+        group="connection",
+    )
+    verify: str = option(
+        "audit",
+        help="with --server-cache approximate: full computes each reply that stands on moved rows "
+        "plainly as well and tells how far off it is; audit does so with a share of them",
+        choices=("audit", "full"),
+        group="connection",
+    )
+    verify_share: float = option(
+        0.01,
+        help="that share",
+        minimum=0,
+        maximum=1,
         group="connection",
     )
     cache_group: str | None = option(

@@ -110,3 +110,15 @@ class ModelTooLarge(ServerError):
             f"loading {name} needs {needed} bytes and {max(free, 0)} are free "
             f"(limited by: {source}); free memory, raise the limit, or take a smaller --dtype"
         )
+
+
+class NoKeyRotation(ServerError):
+    """Keys of this model cannot be moved to other positions."""
+
+    code = "no_key_rotation"
+
+    def __init__(self, family: str, reason: str) -> None:
+        super().__init__(
+            f"keys of this model ({family}) cannot be moved to other positions: {reason}; start "
+            "without --kv-approximate"
+        )

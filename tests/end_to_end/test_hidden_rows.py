@@ -13,7 +13,7 @@ from split_client.chat.visible.errors import NothingToHide
 from split_client.errors import ServerRefused
 from split_client.generation.sampling.params import SamplingParams
 from split_server.sessions.session import Session
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
 

@@ -14,6 +14,8 @@ from split_wire.attention import (
 )
 from split_wire.digest import DIGEST_BYTES
 from split_wire.fields import MAX_STEP
+from split_wire.hiding.seeing import Hidden, Hide, Show
+from split_wire.hiding.spans import Spans
 from split_wire.messages import (
     LARGEST_MAX_CONTEXT,
     LARGEST_MAX_ROWS,
@@ -30,8 +32,6 @@ from split_wire.messages import (
     Step,
 )
 from split_wire.probe import BLOCK, Probe
-from split_wire.seeing import Hidden, Hide, Show
-from split_wire.spans import Spans
 from split_wire.tensor import WIRE_DTYPES, Tensor, item_size
 from split_wire.tiers import CACHES, Inexact
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from split_wire import attention, frame, messages, seeing
+from split_wire import attention, frame, messages
 from split_wire.fields import MAX_TEXT
+from split_wire.hiding import seeing
 from split_wire.limits import frame_limit
 from split_wire.probe import Probe
 from split_wire.tiers import ALL_EXACT
@@ -26,6 +27,7 @@ MESSAGES: dict[str, type[Any]] = {
     "step": messages.Step,
     "hide": seeing.Hide,
     "show": seeing.Show,
+    "splice": messages.Splice,
     "close": messages.Close,
     "ping": messages.Ping,
     "opened": messages.Opened,
@@ -36,6 +38,8 @@ MESSAGES: dict[str, type[Any]] = {
     "pong": messages.Pong,
     "error": messages.Failure,
 }
+# It has them from the step, with their defaults; none of them travels.
+NOT_OF_A_SPLICE = {"rows", "adapter", "attention"}
 
 
 def section(title: str) -> str:
@@ -60,6 +64,8 @@ def test_a_message_is_described_field_by_field(name: str) -> None:
     described = {cells[0].strip("`"): cells[2] for cells in table(section(f"`{name}`"))}
     wanted: dict[str, str] = {}
     for each in fields(MESSAGES[name]):
+        if name == "splice" and each.name in NOT_OF_A_SPLICE:
+            continue
         # A probe travels as fields of the message that has it.
         names = [part.name for part in fields(Probe)] if each.name == "probe" else [each.name]
         wanted |= dict.fromkeys(names, _default(each))

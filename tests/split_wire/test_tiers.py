@@ -40,8 +40,8 @@ def test_of_two_tiers_the_later_one_is_worse() -> None:
 
 def test_what_may_be_asked_for_is_told_to_who_asks_for_something_else() -> None:
     assert [cache_asked(asked) for asked in (None, *CACHES)] == ["exact", *CACHES]
-    with pytest.raises(UnknownCache, match="'exact', 'int8' or 'off', and not 'approximate'"):
-        cache_asked("approximate")
+    with pytest.raises(UnknownCache, match="'approximate' or 'off', and not 'nearly'"):
+        cache_asked("nearly")
 
 
 def test_a_tier_of_another_name_is_not_looked_at() -> None:

@@ -41,7 +41,7 @@ def checked_hidden(hidden_size: int, message: Result, step: Step) -> NDArray[np.
         raise WrongHiddenSize(message.hidden.width, hidden_size)
     if message.hidden.rows != wanted:
         raise WrongShape(message.hidden.shape, f"[{wanted}, {hidden_size}]")
-    if message.cached != step.start + step.embeddings.rows:
+    if message.cached != step.end:
         raise MalformedMessage("'cached' is not the number of positions sent")
     message.hidden.require_finite()
     hidden = message.hidden.to_f32()

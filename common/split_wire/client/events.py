@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from split_wire.attention import AttentionWeights
 from split_wire.errors import MalformedMessage
+from split_wire.hiding.spans import Spans
 from split_wire.messages import Failure, Opened
-from split_wire.spans import Spans
 from split_wire.tiers import ALL_EXACT, Inexact
 
 

@@ -6,12 +6,13 @@ from split_wire.attention import CAPABILITY, AttentionRequest, attention_bytes
 from split_wire.client.events import ProtocolStateError
 from split_wire.digest import PrefixChain
 from split_wire.errors import Unsupported
+from split_wire.hiding.spans import CAPABILITY as SPANS
+from split_wire.hiding.spans import Spans, cut
 from split_wire.limits import frame_limit
 from split_wire.messages import Opened
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
-from split_wire.spans import CAPABILITY as SPANS
-from split_wire.spans import Spans, cut
+from split_wire.splice import CAPABILITY as SPLICE
 from split_wire.tensor import WireDtype
 from split_wire.tiers import Cache
 from split_wire.under_way import StepsUnderWay
@@ -87,6 +88,11 @@ class HeldSession:
     def restores(self) -> bool:
         """Whether the server of the open session can be asked for what it holds."""
         return self._opened is not None and RESTORE in self._opened.capabilities
+
+    @property
+    def splices(self) -> bool:
+        """Whether the open session takes edits inside a prompt."""
+        return self._opened is not None and SPLICE in self._opened.capabilities
 
     @property
     def counts_rows(self) -> bool:

@@ -9,6 +9,8 @@ second session, which the server drops when it has been idle for long.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,8 @@ from split_wire.client.seeing import SeeingSession
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain, linked
 from split_wire.errors import MalformedMessage, ModelChanged, Unsupported
+from split_wire.hiding.seeing import Hidden
+from split_wire.hiding.spans import cut
 from split_wire.limits import frame_limit
 from split_wire.messages import (
     Close,
@@ -40,13 +44,13 @@ from split_wire.messages import (
     Restore,
     Restored,
     Result,
+    Splice,
     Step,
 )
 from split_wire.probe import Probe
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import Rows, counted
-from split_wire.seeing import Hidden
-from split_wire.spans import cut
+from split_wire.splice import Kept, spans_field, spans_value, spliced
 from split_wire.tensor import Tensor
 from split_wire.under_way import MOST_STEPS, SentStep
 
@@ -126,8 +130,33 @@ class ClientProtocol(SeeingSession):
         number = self._next_step + len(self._steps)
         session = self._opened.session
         message = Step(session, number, start, prefix, tensor, rows, adapter, attention)
+        return self._sent(message, linked(prefix, tensor))
+
+    def splice(self, start: int, spans: Sequence[Kept], embeddings: NDArray[np.float32]) -> bytes:
+        """The frame of a step that keeps ``spans`` as well, at their new places, and brings the
+        rows between them and behind as ``embeddings`` [n, H].
+
+        Steps may follow it before it is answered, and none may be under way. Raises
+        ProtocolStateError, MalformedMessage for spans that a server refuses, and as :meth:`step`.
+        """
+        opened, prefix = self._opened, self._chain
+        if opened is None or not self.splices or self.unanswered:
+            raise ProtocolStateError("this needs an open session that can splice, and is idle")
+        self._check_start(start)
+        kept = spans_field(spans_value(spans), start, len(embeddings))
+        if kept[-1].old + kept[-1].rows > self.cached:
+            raise ProtocolStateError(f"the spans are beyond the {self.cached} cached positions")
+        behind = start + sum(span.rows for span in kept)
+        check_rows(self._hidden_size, opened, behind, embeddings)
+        tensor = Tensor.from_f32(embeddings, opened.dtype)
+        message = Splice(
+            opened.session, self._next_step, start, prefix.at(start), tensor, spans=kept
+        )
+        return self._sent(message, spliced(prefix, start, kept, tensor))
+
+    def _sent(self, message: Step, digests: list[bytes]) -> bytes:
         frame = encode_message(message)
-        self._steps.add(SentStep(message, linked(prefix, tensor), frame))
+        self._steps.add(SentStep(message, digests, frame))
         return frame
 
     def _check_start(self, start: int) -> None:

@@ -6,9 +6,9 @@ from split_wire.client.events import Event, Ignored, ProtocolStateError, SpansHi
 from split_wire.client.held import HeldSession
 from split_wire.codec import encode_message
 from split_wire.errors import SpansRefused, Unsupported
+from split_wire.hiding.seeing import Hidden, Hide, Show
+from split_wire.hiding.spans import CAPABILITY, Spans, require_few, require_hideable, union, without
 from split_wire.messages import Opened
-from split_wire.seeing import Hidden, Hide, Show
-from split_wire.spans import CAPABILITY, Spans, require_few, require_hideable, union, without
 
 
 class SeeingSession(HeldSession):

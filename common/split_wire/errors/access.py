@@ -35,7 +35,7 @@ class UnknownCache(SplitError):
 
     def __init__(self, asked: str) -> None:
         super().__init__(
-            f"'cache' may be 'exact', 'int8' or 'off', and not {asked[:40]!r}; "
+            f"'cache' may be 'exact', 'int8', 'approximate' or 'off', and not {asked[:40]!r}; "
             "leave it out for exact"
         )
 

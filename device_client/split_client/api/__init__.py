@@ -21,6 +21,7 @@ from split_client.api.tool_run import ToolRun
 from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
+from split_client.chat.verifying import Record, Verified
 from split_client.generation.sampling.params import SamplingParams
 from split_client.grammar.form import Choice, Gbnf, JsonObject, JsonSchema, Lark, Regex
 from split_client.model.forgetting import Forgotten
@@ -49,6 +50,7 @@ __all__ = [
     "Message",
     "NoiseSettings",
     "Purged",
+    "Record",
     "Regex",
     "Reply",
     "ReplyStats",
@@ -59,4 +61,5 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolRun",
+    "Verified",
 ]

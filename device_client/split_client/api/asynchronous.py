@@ -25,6 +25,7 @@ from split_client.api.stats import ClientStats
 from split_client.api.tool_run import ToolRun
 from split_client.api.worker import Worker
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS
+from split_client.chat.verifying import Verify
 from split_client.generation.head.head import HeadKind
 from split_client.generation.loop import Event
 from split_client.generation.sampling.params import SamplingParams
@@ -63,6 +64,8 @@ class ClientOptions(TypedDict, total=False):
     server_cache: Cache
     cache_group: str | None
     share_until: int
+    verify: Verify
+    verify_share: float
     drafts: Drafts
     draft_memory: DraftMemory
     on_manifest: Callable[[Manifest, bool], None]

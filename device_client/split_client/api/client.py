@@ -21,6 +21,7 @@ from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
 from split_client.chat.session import ChatSession
 from split_client.chat.tool_turns import MOST_TURNS, Allow
+from split_client.chat.verifying import Verifier
 from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence as TokenSequence
 from split_client.generation.speculation.drafter import Drafter
@@ -103,6 +104,7 @@ class SplitClient(ForgettingClient):
             asked.attention,
             drafter=self._drafter(asked.expected),
             form=asked.form,
+            question="" if isinstance(asked.prompt, str) else text,
         )
         reply.adapter = adapter
         reply.on_begin = lambda: self._chooser.use(adapter, sequence)
@@ -133,7 +135,9 @@ class SplitClient(ForgettingClient):
             self._forget,
             self._drafting.chat(),
             CallMaker(self.ends),
+            self._verifier(),
         )
+        chat.verify = self._verify
         chat.adapter = self._adapter
         chat.max_tokens, chat.stop, chat.form = max_tokens, stops, wanted
         chat.params = sampling_of(params, given, self.default_params) if given else params
@@ -181,6 +185,13 @@ class SplitClient(ForgettingClient):
         model = self._connected()
         noised = model.noise is not None
         return ReplyMaker(model.ends, model.channel.traffic, self._cancel, noised=noised)
+
+    def _verifier(self) -> Verifier | None:
+        """What computes approximate replies plainly as well; None where no chat has any."""
+        model = self._connected()
+        if self._wanted.server_cache != "approximate" or model.noise is not None:
+            return None
+        return Verifier(model.ends.head, model.apart, self.verified, self._verify_share)
 
     def _drafter(self, expected: str | None) -> Drafter | None:
         """That of a reply outside of any chat."""

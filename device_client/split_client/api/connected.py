@@ -12,6 +12,7 @@ from split_client.adapters.chooser import AdapterChooser
 from split_client.adapters.clear import ClearAdapters
 from split_client.api.stats import ClientStats
 from split_client.chat.drafting import Drafting
+from split_client.chat.verifying import VERIFY_SHARE, Record, Verify
 from split_client.errors import Cancelled
 from split_client.generation.head.head import HeadKind
 from split_client.generation.sampling.params import SamplingParams
@@ -55,6 +56,8 @@ class ConnectedClient:
         server_cache: Cache = "exact",
         cache_group: str | None = None,
         share_until: int = 0,
+        verify: Verify = "audit",
+        verify_share: float = VERIFY_SHARE,
         drafts: Drafts = "auto",
         draft_memory: DraftMemory = "chat",
         on_manifest: Callable[[Manifest, bool], None] = lambda _manifest, _stored: None,
@@ -77,10 +80,16 @@ class ConnectedClient:
 
         ``server_cache``: "exact" lets the server keep what it computed of a chat, for later
         sessions of the same token, or without one of the same user; "int8" also as whole numbers of
-        8 bits, which differ a little (``reply.stats.prompt_tiers``); "off" has it keep nothing.
+        8 bits, which differ a little (``reply.stats.prompt_tiers``); "approximate" also has it keep
+        what lies behind an edit of a prompt (``reply.stats.prompt_moved``), which differs more;
+        "off" has it keep nothing.
 
         ``cache_group``, ``share_until``: a group that the server's operator named, whose members
         may find the first positions of every chat; not with noise.
+
+        ``verify``: "full" has every reply of a conversation that stands on moved rows computed
+        plainly as well (``chat.verified``), "audit" a ``verify_share`` of them. One that is too far
+        off ends its session; after three nothing is moved any more (``client.verified``).
 
         ``noise``: rows are sent with noise, counted and bounded as the settings say; None: as they
         are.
@@ -105,6 +114,9 @@ class ConnectedClient:
             on_manifest, on_progress, on_prepare, on_calibrate, on_notice, self._pause
         )
         self._store = ModelStore(cache)
+        self._verify: Verify = verify
+        self._verify_share = verify_share
+        self.verified = Record()
         self._adapter = adapter
         self._adapter_host, self._adapter_token = adapter_host, adapter_token
         self._chooser = AdapterChooser(self._load_adapters)

@@ -18,7 +18,7 @@ from split_client.grammar.form import Form
 from split_client.model.forgetting import Forgotten
 from split_client.tools.call import ToolCall
 from split_client.tools.tool import Tool
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 
 _T = TypeVar("_T")
 

@@ -22,8 +22,11 @@ class ReplyStats:
     ``prompt_sent`` is the part of the prompt that travelled; the rest was cached: ``prompt_held``
     by the chat's own session. ``prompt_restored`` the server had kept from an earlier one, and of
     these ``prompt_reused`` were sent in vain. ``prompt_tiers``: which of all that was not computed
-    now is not exact (``total``), by tier. ``bytes_saved``: of rows that did not travel for it;
-    ``seconds_saved``: about as many, None as long as no prompt that was sent tells.
+    now is not exact (``total``), by tier. ``prompt_moved`` of those that the session held had been
+    computed for other positions, before an edit, and ``prompt_mended`` rows were computed anew
+    around them; ``edits_refused``: a server that offers this did not do it. ``bytes_saved``: of
+    rows that did not travel for it; ``seconds_saved``: about as many, None as long as no prompt
+    that was sent tells.
 
     ``round_trips`` to the server, its session's opening included; ``rows_sent``: embedding rows.
     Of these ``drafted`` were guesses, of which ``accepted`` is how many the sampler chose.
@@ -37,6 +40,9 @@ class ReplyStats:
     prompt_restored: int = 0
     prompt_reused: int = 0
     prompt_tiers: Inexact = ALL_EXACT
+    prompt_moved: int = 0
+    prompt_mended: int = 0
+    edits_refused: int = 0
     bytes_saved: int = 0
     seconds_saved: float | None = 0.0
     ttft: float = 0.0
@@ -176,4 +182,6 @@ class Reply:
         stats.prompt_restored = min(first.restored, stats.prompt_tokens - stats.prompt_held)
         stats.prompt_reused = min(spared.reused, stats.prompt_restored)
         stats.prompt_tiers = spared.inexact
+        stats.prompt_moved, stats.prompt_mended = spared.moved, spared.mended
+        stats.edits_refused = spared.refused
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Iterator
 
 from split_client.chat.formed import Formed
+from split_client.chat.question import question_in
 from split_client.chat.reply import Reply
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
 from split_client.generation.constraint import Constraint
+from split_client.generation.editing.edits import Question, last_rows
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams
@@ -52,12 +54,14 @@ class ReplyMaker:
         drafter: Drafter | None = None,
         form: Form | None = None,
         calls: Constraint | None = None,
+        question: str = "",
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
         ``attention``: which attention the events of its tokens bring. ``drafter``: guesses what
         follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text;
-        ``calls``: what holds calls of tools to their grammar in a reply without a form.
+        ``calls``: what holds calls of tools to their grammar in a reply without a form;
+        ``question``: the message that the prompt ends with, where it is one.
 
         A cancel that came since :meth:`resume` ends it.
 
@@ -74,6 +78,7 @@ class ReplyMaker:
             require_blind_sampling(params)
         constraint = None if form is None else self.ends.forms.constraint(form)()
         sampler = Sampler(self.ends.head, params)
+        sequence.edits.question = self._question(question)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         events = decode(
             sequence,
@@ -110,6 +115,9 @@ class ReplyMaker:
         # A tokenizer may know more ids than there are rows.
         ids = [i for i in tokenizer.encode(text[:MOST_EXPECTED]) if i < head.rows.rows]
         return ids[: self.ends.manifest.max_context]
+
+    def _question(self, text: str) -> Question:
+        return question_in(self.ends.tokenizer.decode, text) if text.strip() else last_rows
 
     def attention(
         self, sequence: Sequence, ids: list[int], request: AttentionRequest

@@ -15,6 +15,7 @@ from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
 from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.chat.verifying import Verified, Verifier, Verify
 from split_client.chat.visible.hiding import Hiding
 from split_client.chat.visible.least_attended import least_attended
 from split_client.chat.visible.places import always_seen
@@ -29,7 +30,7 @@ from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
 from split_client.tools.tool import Tool
 from split_wire.attention import AttentionRequest, AttentionWeights
-from split_wire.spans import count
+from split_wire.hiding.spans import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class ChatSession:
     ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
     ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
     server delete what it keeps of a session and of messages. ``calls`` has the tools, which
-    ``tools`` and ``tool_choice`` change; a reply with a form calls none.
+    ``tools`` and ``tool_choice`` change; a reply with a form calls none. ``verify``: whether each
+    approximate reply is computed plainly as well, or a share of them; ``verified`` is what was
+    found of the last one.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class ChatSession:
         forget: Callable[[Sequence, tuple[Message, ...]], Forgotten] | None = None,
         drafts: ChatDrafts | None = None,
         calls: CallMaker | None = None,
+        verifier: Verifier | None = None,
     ) -> None:
         self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
         conversation.on_anew.append(self._drafts.forget)
@@ -71,6 +75,11 @@ class ChatSession:
         self.calls = calls
         self._maker = maker
         self._sequence = sequence
+        self._verifier = verifier
+        self.verify: Verify = "audit"
+        self.verified: Verified | None = None
+        if verifier is not None:
+            sequence.edits.allowed = lambda: not verifier.record.stopped
         self._chooser = chooser
         self.noise = noise
         self.conversation = conversation
@@ -232,6 +241,7 @@ class ChatSession:
         NoiseForbids, also for an ``expected`` text with noise.
         """
         self._maker.resume()
+        self.verified = None
         self.conversation.drop_reply()
         prompt = self.conversation.prompt()
         adapter = self._choice()
@@ -246,6 +256,7 @@ class ChatSession:
             drafter=self._drafter(),
             form=self._form,
             calls=calls.constraint() if calls is not None and self._form is None else None,
+            question=self._said(),
         )
         if calls is not None and self._form is None:
             reply.listener = calls.listener()
@@ -285,8 +296,12 @@ class ChatSession:
             return None
         if self.noise is not None:
             require_blind_adapter(self.adapter)
+        return self._chooser.choice(self.adapter, self._said())
+
+    def _said(self) -> str:
+        """The newest message of the user."""
         said = (message.content for message in reversed(self.messages) if message.role == "user")
-        return self._chooser.choice(self.adapter, next(said, ""))
+        return next(said, "")
 
     def _use(self, adapter: str | None) -> None:
         if self._chooser is not None:
@@ -299,3 +314,16 @@ class ChatSession:
         if self.conversation.reply(prompt, reply.text, reply.token_ids, reply.calls):
             ids = (*prompt.ids, *reply.token_ids)
             self._last = Answered(self.messages, ids, len(prompt.ids))
+            self._verify(reply, ids, len(prompt.ids))
+
+    def _verify(self, reply: Reply, ids: tuple[int, ...], prompt: int) -> None:
+        """Have an approximate reply computed plainly as well, each or a share of them; what is too
+        far off ends the session, so that the next reply is exact.
+        """
+        verifier = self._verifier
+        if verifier is None or not reply.stats.prompt_tiers.approximate:
+            return
+        if verifier.due(self.verify):
+            self.verified = found = verifier.tried(self._sequence, ids, prompt)
+            if found is not None and not found.passed:
+                self._sequence.close()

@@ -21,6 +21,8 @@ class SequenceCounters:
     rows_reused: int = 0
     rows_restored: int = 0
     resends: int = 0
+    rows_moved: int = 0
+    edits_refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,14 @@ class Held:
         # The last tokens that are a guess; the server takes them for one as well when they are
         # given up by the very next step.
         self._guessed = 0
+        self._moved: int | None = None
+
+    @property
+    def moved(self) -> int | None:
+        """Where rows begin that were computed for other positions, so that what is held has other
+        names from there on than its tokens give it; None where there are none.
+        """
+        return self._moved
 
     @property
     def tokens(self) -> list[int]:
@@ -31,11 +39,17 @@ class Held:
     def keep(self, tokens: list[int], guessed: int = 0) -> None:
         """``tokens`` are held, of which the last ``guessed`` are a guess."""
         self._tokens, self._ends, self._guessed = tokens, [], guessed
+        self._named(len(tokens))
 
-    def begin(self, start: int, tokens: list[int]) -> None:
-        """A step is under way that keeps ``start`` positions and appends ``tokens``."""
+    def begin(self, start: int, tokens: list[int], moved: int | None = None) -> None:
+        """A step is under way that keeps ``start`` positions and appends ``tokens``; ``moved``: of
+        which those from a position on are only moved.
+        """
         if not self._ends:
             self._ends = [start]
+        self._named(start)
+        if self._moved is None:
+            self._moved = moved
         del self._tokens[start:]
         self._tokens.extend(tokens)
         self._ends.append(len(self._tokens))
@@ -60,6 +74,7 @@ class Held:
         held = 0 if went_through is None else self._ends[went_through]
         del self._tokens[held:]
         self._ends, self._guessed = [], 0
+        self._named(held)
 
     def leave(self) -> list[int]:
         """Believe in nothing any more, and return the tokens that were believed in."""
@@ -67,4 +82,10 @@ class Held:
         for end in ends:
             self._trail.note(self._tokens[:end])
         self._tokens, self._ends, self._guessed = [], [], 0
+        self._moved = None
         return left
+
+    def _named(self, length: int) -> None:
+        """No more than ``length`` tokens are left of those that were held."""
+        if self._moved is not None and length <= self._moved:
+            self._moved = None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, ServerRefused, SessionUnstable
 from split_client.generation.backend import Backend, CacheLost, StepOutput
+from split_client.generation.editing.edits import Edits, Moved
 from split_client.generation.extended import Extended, SequenceCounters
 from split_client.generation.held import Held
 from split_client.generation.spared import Pace, Spared, row_bytes
@@ -23,7 +24,8 @@ from split_client.generation.trail import Trail
 from split_client.generation.veil import Hides, Veil, common_prefix
 from split_wire.attention import AttentionRequest
 from split_wire.errors import Unsupported
-from split_wire.spans import CAPABILITY, Spans, cut
+from split_wire.hiding.spans import CAPABILITY, Spans, cut
+from split_wire.tiers import Inexact
 
 MAX_RESENDS = 3
 # So many rows cost more than to ask whether they are held.
@@ -59,7 +61,7 @@ class Sequence:
     ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
     for an adapter that the backend does not see. Both may change at any time: they come after the
     layers, so what is cached does not depend on them. ``trail``: where caches ended that were given
-    up; ``clock`` in seconds.
+    up; ``edits``: keeps what lies behind an edit, where the backend does; ``clock`` in seconds.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Sequence:
         self._held = Held(self.trail)
         self._hides = backend if isinstance(backend, Hides) else None
         self._veil = Veil()
+        self.edits = Edits(backend, self._held, None if self._embed is None else self._rows, clock)
 
     @property
     def cached(self) -> int:
@@ -134,6 +137,11 @@ class Sequence:
                 raise PromptTooLong(len(tokens), self._backend.max_context)
             stands = self._stands(tokens)
             try:
+                # What is hidden keeps its place.
+                moved = Moved() if self._veil.spans else self.edits.make(tokens)
+                self.counters.rows_moved += moved.positions
+                self.counters.rows_sent += moved.rows
+                self.counters.edits_refused += moved.refused
                 began = self._clock()
                 restored = self._restore(known)
                 took = self._clock() - began
@@ -145,7 +153,7 @@ class Sequence:
                 stood = stood or stands
                 self.leave()
             else:
-                return self._told(sent, len(tokens), restored, took)
+                return self._told(sent, len(tokens), restored, took, moved)
         raise SessionUnstable
 
     def hidden_of(self, tokens: list[int]) -> Spans:
@@ -209,16 +217,28 @@ class Sequence:
         """Believe in no cache any more, and return the tokens of the one that was believed in."""
         return self._held.leave()
 
-    def _told(self, sent: Extended, count: int, restored: int, took: float) -> Extended:
-        """``sent`` with what was spared of ``count`` tokens by restoring some in ``took`` s."""
+    def _told(
+        self, sent: Extended, count: int, restored: int, took: float, moved: Moved
+    ) -> Extended:
+        """``sent`` with what was spared of ``count`` tokens by restoring some in ``took`` s, and by
+        moving others.
+        """
         self._pace.sent(sent.rows, sent.restored, sent.exchange)
+        sent = _with_moved(sent, moved)
+        held = count - sent.rows + sent.restored
+        inexact = sent.tiers.within(count, held)
+        if moved.positions:
+            inexact = Inexact(inexact.int8, moved.positions)
         spared = Spared(
             count - sent.rows - restored,
             restored,
             sent.restored,
             restored * row_bytes(len(sent.hidden), self._backend.dtype) if restored else 0,
             self._pace.saved(restored, took) if restored else 0.0,
-            sent.tiers.within(count, count - sent.rows + sent.restored),
+            inexact,
+            moved.positions,
+            moved.rows,
+            moved.refused,
         )
         # The wait for what is restored is one for the server.
         exchange = sent.exchange + (took if restored else 0.0)
@@ -229,7 +249,11 @@ class Sequence:
 
         ``stood``: where a lost cache ended. Its last, partial block is found by that end alone.
         """
-        if self._embed is None or len(tokens) - self.shared(tokens) <= _WORTH_ASKING:
+        shared = self.shared(tokens)
+        if self._embed is None or len(tokens) - shared <= _WORTH_ASKING:
+            return None
+        # What was moved has other names, and so has all that goes on from it.
+        if self._held.moved is not None and shared > self._held.moved:
             return None
         return _Known(tokens, self._embed, stood or len(tokens) - 1)
 
@@ -278,6 +302,17 @@ class Sequence:
             self.counters.steps += 1
             self.counters.rows_sent += part.end - part.start
         return _joined(outputs, len(tokens) - start, wanted)
+
+
+def _with_moved(sent: Extended, moved: Moved) -> Extended:
+    """``sent`` with what moving rows before cost."""
+    return replace(
+        sent,
+        rows=sent.rows + moved.rows,
+        exchange=sent.exchange + moved.exchange,
+        compute=sent.compute + moved.compute,
+        queue=sent.queue + moved.queue,
+    )
 
 
 def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:

@@ -19,7 +19,9 @@ class Spared:
 
     ``bytes``: of the restored rows, which did not travel. ``seconds``: about as many as they would
     have taken, None as long as no prompt of the sequence tells. ``inexact``: which of all these
-    positions are not those of the plain computation.
+    positions are not those of the plain computation. Of those that are ``held``, ``moved`` were
+    computed for other positions, and ``mended`` rows were computed anew around them; ``refused``:
+    edits for which a server that offers it did not do so.
     """
 
     held: int = 0
@@ -28,6 +30,9 @@ class Spared:
     bytes: int = 0
     seconds: float | None = None
     inexact: Inexact = ALL_EXACT
+    moved: int = 0
+    mended: int = 0
+    refused: int = 0
 
 
 NOTHING_SPARED = Spared()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from split_wire.spans import Spans, cut
+from split_wire.hiding.spans import Spans, cut
 
 
 @runtime_checkable

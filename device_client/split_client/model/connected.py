@@ -120,6 +120,13 @@ class ConnectedModel:
             self._sequences[made] = _Kept(backend, None)
         return made, noised
 
+    def apart(self) -> Sequence:
+        """On a session of which nothing is kept, and for which nothing is found; not with noise,
+        and to be closed by whoever asked for it.
+        """
+        backend, lookup = self._sessions.apart(), self.ends.embedder.lookup
+        return Sequence(backend, lambda ids: lookup(ids, backend.dtype))
+
     def forget(self, sequence: Sequence, ends: Iterable[list[int]] = ()) -> Forgotten:
         """End the session of ``sequence`` and have the server delete what it keeps of all that it
         ever held, and of the prefixes ``ends``.

@@ -52,6 +52,10 @@ class Sessions:
         first, self._first = self._first, None
         return self._new() if first is None else first
 
+    def apart(self) -> RemoteBackend:
+        """A session of which nothing is kept, and for which nothing is found."""
+        return self._made("off", None, (None, 0))
+
     def close(self) -> None:
         """End the session that was asked for and that nobody has taken."""
         first, self._first = self._first, None
@@ -59,16 +63,19 @@ class Sessions:
             first.close()
 
     def _new(self) -> RemoteBackend:
+        return self._made(self.cache, self.salt, self.share)
+
+    def _made(self, cache: Cache, salt: str | None, share: tuple[str | None, int]) -> RemoteBackend:
         kind = OneDtypeBackend if self.noised else RemoteBackend
         return kind(
             self.channel,
             self.manifest.hidden_size,
             self.manifest.digest,
             self.manifest.max_context,
-            cache_salt=self.salt,
-            cache=self.cache,
-            cache_group=self.share[0],
-            share_until=self.share[1],
+            cache_salt=salt,
+            cache=cache,
+            cache_group=share[0],
+            share_until=share[1],
             busy_patience=min(BUSY_PATIENCE, self.channel.patience.total),
             pause=self.pause,
         )

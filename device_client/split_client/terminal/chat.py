@@ -34,6 +34,7 @@ from split_client.terminal.sampling import expected_from, sampling_from
 from split_client.terminal.tools.chat_tools import ChatTools, bound_tools
 from split_client.terminal.tools.confirming import Confirmation
 from split_client.terminal.tools.either import require_one
+from split_client.terminal.verified import verified_line
 from split_client.transport.reach.causes import TOKEN_REVOKED
 from split_wire.errors import SplitError, Unauthorized
 
@@ -207,6 +208,8 @@ class ChatLoop:
         if screen.interactive:
             seen = self._commands.visible.after()
             screen.note(status_line(reply, self._chat.max_tokens, seen))
+            if self._chat.verified is not None:
+                screen.note(verified_line(self._chat.verified))
             self._adapter.note_used()
         self._tell_fewer_drafts()
         note_cut(reply, screen)

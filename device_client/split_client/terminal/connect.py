@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from split_client.api import SplitClient
+from split_client.chat.verifying import Verify
 from split_client.config import ReplyConfig
 from split_client.generation.head.head import HeadKind
 from split_client.generation.speculation.wanted import DraftMemory
@@ -53,6 +54,8 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         server_cache=cast(Cache, config.server_cache),
         cache_group=config.cache_group,
         share_until=config.share_until,
+        verify=cast(Verify, config.verify),
+        verify_share=config.verify_share,
         drafts=config.drafts,
         draft_memory=cast(DraftMemory, config.draft_memory),
         on_manifest=lambda manifest, stored: None if stored else announce(manifest, screen),

@@ -13,6 +13,13 @@ _INT8 = (
     "computed, which ≈ says under each reply that stands on it."
 )
 _NO_INT8 = "It was asked for int8 and keeps what is exact alone, as without."
+_APPROXIMATE = (
+    "What lies behind an edit moves to its new place and is not computed anew: such replies are "
+    "approximate, which ≈ says under each, and what they stand on is not kept."
+)
+_NO_APPROXIMATE = (
+    "It was asked for approximate and computes anew what lies behind an edit, as without."
+)
 _UNSAID = (
     "Keys and values of this chat may stay with it after the chat ends; it does not say for how "
     "long or where. They are the text to it."
@@ -33,6 +40,8 @@ def kept_lines(kept: ServerCache | None, asked: Cache = "exact") -> list[str]:
     ]
     if asked == "int8":
         lines.append(_INT8 if "int8" in kept.tiers else _NO_INT8)
+    if asked == "approximate":
+        lines.append(_APPROXIMATE if "approximate" in kept.tiers else _NO_APPROXIMATE)
     where = [f"{size(kept.bytes)} in memory"]
     if kept.disk is not None:
         lines.append(f"On its disk they may stay for {duration(kept.disk.ttl_seconds)}, encrypted.")

@@ -44,7 +44,9 @@ class Ahead:
 @dataclass(slots=True)
 class Tally:
     """Tokens of the prompts of all replies so far; of those that were not computed the ones that
-    are not exact, by tier; bytes and seconds that restoring saved.
+    are not exact, by tier; bytes and seconds that restoring saved. Of those in the session,
+    ``moved`` ones were computed for other positions, with ``mended`` ones computed anew for it;
+    what lies behind ``refused`` edits was computed as any text is.
 
     ``last``: that of the last reply alone.
     """
@@ -57,6 +59,9 @@ class Tally:
     approximate: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    moved: int = 0
+    mended: int = 0
+    refused: int = 0
     ahead: Ahead = field(default_factory=Ahead)
     last: Tally | None = None
 
@@ -73,6 +78,9 @@ class Tally:
             stats.prompt_tiers.approximate,
             stats.bytes_saved,
             stats.seconds_saved or 0.0,
+            stats.prompt_moved,
+            stats.prompt_mended,
+            stats.edits_refused,
         )
         self.prompt += last.prompt
         self.sent += last.sent
@@ -82,6 +90,9 @@ class Tally:
         self.approximate += last.approximate
         self.bytes += last.bytes
         self.seconds += last.seconds
+        self.moved += last.moved
+        self.mended += last.mended
+        self.refused += last.refused
         last.ahead.take(stats)
         self.ahead.take(stats)
         self.last = last
@@ -101,10 +112,19 @@ class Tally:
         told = ", ".join(f"≈{count:,} {tier}" for tier, count in tiers.items() if count)
         return f" ({told})" if told else ""
 
+    def _edits(self) -> str:
+        """What became of edits inside prompts."""
+        told = ""
+        if self.moved:
+            told = f", {self.moved:,} moved behind edits and {self.mended:,} computed anew for it"
+        if self.refused:
+            told += f", {counted(self.refused, 'edit')} not taken by the server"
+        return told
+
     def _told(self) -> str:
         told = (
             f"{self.prompt:,} tokens, {self.sent:,} sent, {self.held:,} in the session, "
-            f"{self.restored:,} restored{self._tiers()}"
+            f"{self.restored:,} restored{self._tiers()}{self._edits()}"
         )
         if not self.bytes:
             return told

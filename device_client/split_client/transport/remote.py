@@ -21,8 +21,9 @@ from split_wire.client import ClientProtocol, SessionRestored
 from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import SplitError
+from split_wire.hiding.spans import Spans
 from split_wire.messages import Closed, Opened
-from split_wire.spans import Spans
+from split_wire.splice import Kept
 from split_wire.tensor import Tensor, WireDtype
 from split_wire.tiers import Cache
 
@@ -217,6 +218,20 @@ class RemoteBackend:
         self.open()
         self.begin(start, embeddings, attention, adapter, rows)
         return self.settle()
+
+    @property
+    def splices(self) -> bool:
+        """Whether the open session takes edits inside a prompt."""
+        return self._protocol.splices
+
+    def splice(
+        self, start: int, spans: tuple[Kept, ...], embeddings: NDArray[np.float32]
+    ) -> StepOutput:
+        """Keep ``start`` positions of the open session and ``spans`` at their new places;
+        ``embeddings`` [n, H] come between them and behind. Raises as :meth:`step`.
+        """
+        self._under_way.begin_splice(start, spans, embeddings)
+        return self._under_way.settle()
 
     @property
     def most_under_way(self) -> int:

@@ -8,7 +8,7 @@ from split_client.errors import ServerRefused
 from split_client.transport.asking import Asking
 from split_wire.client import ClientProtocol, SpansHidden
 from split_wire.errors import SplitError, Unsupported
-from split_wire.spans import CAPABILITY, Spans, cut, without
+from split_wire.hiding.spans import CAPABILITY, Spans, cut, without
 
 
 class Seeing:

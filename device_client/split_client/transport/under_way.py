@@ -20,6 +20,7 @@ from split_wire.client import ClientProtocol, StepCompleted
 from split_wire.errors import SplitError
 from split_wire.messages import DEFAULT_MAX_ROWS, Opened
 from split_wire.returned import Rows as Returned
+from split_wire.splice import Kept
 
 
 class _NotDone(Exception):
@@ -96,7 +97,21 @@ class UnderWay:
         if attention is not None:
             self._make_room(attention, start + len(embeddings))
         step = partial(self._protocol.step, start, embeddings, returned, attention, adapter)
-        begun = _Begun(step, len(embeddings), rows)
+        self._send(_Begun(step, len(embeddings), rows))
+
+    def begin_splice(
+        self, start: int, spans: tuple[Kept, ...], embeddings: NDArray[np.float32]
+    ) -> None:
+        """Send a step that moves rows, without waiting for its answer; none may be under way.
+
+        Raises CacheLost.
+        """
+        if self._protocol.opened is None or start > self._protocol.reach:
+            raise CacheLost
+        splice = partial(self._protocol.splice, start, spans, embeddings)
+        self._send(_Begun(splice, len(embeddings), 1))
+
+    def _send(self, begun: _Begun) -> None:
         begun.make()
         if not self._begun:
             self._began = self._clock()

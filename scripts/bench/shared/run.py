@@ -22,7 +22,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
-from split_server.engine.model.sharing_gain import sharing_rule
+from split_server.engine.model.trials.sharing import sharing_rule
 from split_server.kv.cache import KVCache
 
 # Least cosine of two orders of the same sums, by dtype.

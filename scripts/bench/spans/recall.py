@@ -26,7 +26,7 @@ from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
-from split_wire.spans import SINKS, Spans, count, union
+from split_wire.hiding.spans import SINKS, Spans, count, union
 
 Policy = Callable[[NDArray[np.float64], float, random.Random], Spans]
 SHARES = (0.75, 0.5, 0.25)

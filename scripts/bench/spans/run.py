@@ -23,7 +23,7 @@ from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 
 # The bars: of a decoded token's time, and of the bytes that attention reads.
 _TIME, _BYTES = 0.92, 0.55

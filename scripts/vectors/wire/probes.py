@@ -63,7 +63,7 @@ def questions() -> list[tuple[str, bytes, str]]:
         _changed(_RESTORE, "restore", "a prefix of 15 bytes", {"prefix": bytes(15)}),
         _changed(_RESTORE, "restore", "a negative start", {"start": -1}),
         ("open with a cache of another word", frame({**_OPEN, "cache": "on"}), "unknown_cache"),
-        ("open with a tier of no rows", frame({**_OPEN, "cache": "approximate"}), "unknown_cache"),
+        ("open with a tier of no rows", frame({**_OPEN, "cache": "nearly"}), "unknown_cache"),
         _changed(_OPEN, "open", "a cache that is true", {"cache": True}),
         _changed(_OPEN, "open", "a salt that is bytes", {"cache_salt": b"salt"}),
         _changed(_OPEN, "open", "a salt that is long", {"cache_salt": "s" * 201}),

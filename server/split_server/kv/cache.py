@@ -16,7 +16,7 @@ from split_server.kv.growing import GrowingLayer
 from split_server.kv.lineage import Lineage
 from split_server.kv.session_cache import SessionCache
 from split_server.kv.visible.cold import Cold, hidden_among, new_cold, position_bytes
-from split_wire.spans import Spans, count, cut
+from split_wire.hiding.spans import Spans, count, cut
 
 
 class Rows(NamedTuple):

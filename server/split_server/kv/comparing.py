@@ -17,14 +17,16 @@ from split_wire.tiers import Tier
 _BOUNDS = {torch.float32: 1e-4, torch.bfloat16: 3e-2, torch.float16: 4e-3}
 # Of a model whose matrices are integers: a difference in the last bit may move a rounded input.
 _ROUNDED_BOUND = 3e-2
-# Whole numbers of 8 bits, and what is computed on them (docs/kv-reuse.md).
+# Whole numbers of 8 bits, and what is computed on them (docs/kv-reuse.md). What is approximate has
+# a name of its own, so that the same was computed both times, perhaps on such numbers.
 _INT8_BOUND = 1e-1
 
 
 def bounds_for(dtype: torch.dtype, *, rounded: bool = False) -> dict[Tier, float]:
     """:func:`bound_for` rows of each tier that is kept."""
     exact = bound_for(dtype, rounded=rounded)
-    return {"exact": exact, "int8": exact + _INT8_BOUND}
+    rounded_too = exact + _INT8_BOUND
+    return {"exact": exact, "int8": rounded_too, "approximate": rounded_too}
 
 
 def bound_for(dtype: torch.dtype, *, rounded: bool = False) -> float:

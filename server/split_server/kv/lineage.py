@@ -15,13 +15,20 @@ class Lineage:
 
     def __init__(self) -> None:
         self._first: dict[Tier, int] = {}
-        # Where rows begin that were computed while earlier ones were hidden.
+        # Where rows begin that were computed while earlier ones were hidden, and those that were
+        # computed for another place.
         self._apart: int | None = None
+        self._moved: int | None = None
 
     @property
     def nameless(self) -> bool:
         """Whether the names of the rows do not say what the last ones were computed from."""
         return self._apart is not None
+
+    @property
+    def moved(self) -> bool:
+        """Whether some rows lie at another place than the one that they were computed for."""
+        return self._moved is not None
 
     @property
     def tier(self) -> Tier:
@@ -38,10 +45,20 @@ class Lineage:
         self.took_in("approximate", position)
         self._apart = position if self._apart is None else min(position, self._apart)
 
+    def moved_behind(self, position: int) -> None:
+        """Rows that were computed for another place lie behind ``position`` rows now. Nobody who
+        sends the same text gives them their name.
+        """
+        self.took_in("approximate", position)
+        if self._moved is None:
+            self._moved = position
+
     def cut(self, length: int) -> None:
         """Only the first ``length`` rows are left."""
         if self._apart is not None and self._apart >= length:
             self._apart = None
+        if self._moved is not None and self._moved >= length:
+            self._moved = None
         if self._first:
             self._first = {tier: at for tier, at in self._first.items() if at < length}
 

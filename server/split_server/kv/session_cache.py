@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from split_server.kv.lineage import Lineage
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 
 
 class SessionCache(Protocol):

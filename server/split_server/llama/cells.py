@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from split_server.kv.lineage import Lineage
 from split_server.kv.session_cache import SessionCache
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 
 # Sessions set cells aside in groups of so many.
 _GROUP = 32

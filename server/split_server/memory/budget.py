@@ -12,7 +12,7 @@ from split_server.kv.run_pool import RunPool
 from split_server.kv.session_cache import Caches, SessionCache
 from split_server.memory.room import Claim, Holding
 from split_wire.errors import CacheFull
-from split_wire.spans import count
+from split_wire.hiding.spans import count
 
 # Enough for the buffers of the next session, too little to crowd out the caches in use.
 IDLE_SHARE = 8

@@ -22,6 +22,7 @@ from split_server.metrics.families import (
     hidden_families,
     memory_families,
     reuse_families,
+    splice_families,
     step_families,
     time_families,
     vital_families,
@@ -71,6 +72,7 @@ class Metrics(Collector):
         yield from answer_families(self.answers)
         if sources.steps.reuse is not None:
             yield from reuse_families(sources.steps.reuse, self.steps.rows)
+            yield from splice_families(sources.steps.splicing)
         if sources.memory is not None:
             yield from memory_families(sources.memory())
         if sources.generator is not None:

@@ -23,6 +23,8 @@ from split_server.kv_disk.counts import FAILURES, REMOVALS, Counts
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
 from split_server.metrics.steps import StepMeter
+from split_server.sessions.admission.splicing import KINDS, Splicing
+from split_server.sessions.admission.splicing import OUTCOMES as EDITS
 from split_server.sessions.audit import OUTCOMES
 from split_server.sessions.reuse import Reuse
 from split_wire.tiers import TIERS
@@ -118,6 +120,7 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     positions.add_metric(["pool_sent"], reuse.taken["sent"])
     positions.add_metric(["waited"], reuse.taken["waited"])
     positions.add_metric(["disk"], reuse.taken["disk"])
+    positions.add_metric(["spliced"], reuse.taken["spliced"])
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])
@@ -135,6 +138,18 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     yield from _shared(reuse)
     yield from _tiers(reuse)
     yield from _disk_families(counts)
+
+
+def splice_families(splicing: Splicing | None) -> Iterator[Metric]:
+    """Of edits inside prompts; all 0 where there are none."""
+    splices = _counter("split_kv_splices", "Edits inside a prompt.", "outcome")
+    for outcome in EDITS:
+        splices.add_metric([outcome], 0 if splicing is None else splicing.outcomes[outcome])
+    told = "Positions behind the beginning of an edit by what became of them."
+    positions = _counter("split_kv_splice_positions", told, "kind")
+    for kind in KINDS:
+        positions.add_metric([kind], 0 if splicing is None else splicing.positions[kind])
+    yield from (splices, positions)
 
 
 def _shared(reuse: Reuse) -> Iterator[Metric]:

@@ -222,8 +222,9 @@ class ServerConfig(ComputeConfig, ListenConfig):
     )
     kv_approximate: str = option(
         "off",
-        help="on: devices may have computed what differs from the plain computation, such as "
-        "replies that do not see hidden parts of their chat; nothing does unless it is asked for",
+        help="on: devices may have computed what differs from the plain computation: rows behind "
+        "an edit of a prompt that move to new places, replies that do not see hidden parts of a "
+        "chat; nothing does unless it is asked for, and replies say so",
         choices=("off", "on"),
     )
     kv_groups: tuple[str, ...] = option(

@@ -14,6 +14,7 @@ from split_server.engine.engine import Engine
 from split_server.engine.model.delta import Delta
 from split_server.kv.block_key import Namespaces
 from split_server.kv.comparing import bounds_for
+from split_server.kv.moving.rotate import KeyRotation
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -38,6 +39,7 @@ from split_server.sessions.reuse import Reuse
 from split_server.sessions.step import StepAdmission
 from split_server.sessions.store import SessionStore
 from split_wire.messages import DEFAULT_MAX_ROWS
+from split_wire.tiers import TIERS, Tier
 
 # A device that is in the middle of a reply comes back sooner: its session stays.
 _ACTIVE_SECONDS = 5.0
@@ -98,6 +100,25 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         reuse=_reuse(config, model, room),
         groups=CacheGroups(config.kv_groups),
         spans=_hides(config, model),
+        rotation=_rotation(config, model, room),
+    )
+
+
+def _rotation(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> KeyRotation | None:
+    """What moves keys; None where nothing approximate is kept. Raises NoKeyRotation."""
+    if config.kv_approximate == "off":
+        return None
+    if room.runs is None:
+        _log.warning("--kv-approximate on: nothing is kept, so nothing is approximate")
+        return None
+    return model.middle.rotation()
+
+
+def _tiers(config: ServerConfig) -> tuple[Tier, ...]:
+    """Those that are kept here, for whoever asks for them."""
+    int8, approximate = config.kv_pool_dtype == "int8", config.kv_approximate == "on"
+    return tuple(
+        tier for tier, there in zip(TIERS, (True, int8, approximate), strict=True) if there
     )
 
 
@@ -136,7 +157,7 @@ def _reuse(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Reus
         audit=Audit(room.runs, config.kv_audit, bounds) if config.kv_audit else None,
         disk=disk,
         sharing=_sharing(config, model, room),
-        tiers=("exact", "int8") if config.kv_pool_dtype == "int8" else ("exact",),
+        tiers=_tiers(config),
     )
 
 

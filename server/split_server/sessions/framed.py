@@ -18,7 +18,15 @@ from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
 from split_wire.attention import CAPABILITY
 from split_wire.codec import decode_client_message, encode_message
-from split_wire.errors import ModelChanged, SplitError, UnknownSession, UnsupportedVersion
+from split_wire.errors import (
+    ModelChanged,
+    SplitError,
+    UnknownSession,
+    Unsupported,
+    UnsupportedVersion,
+)
+from split_wire.hiding.seeing import Hide, Show
+from split_wire.hiding.spans import CAPABILITY as SPANS
 from split_wire.limits import frame_limit
 from split_wire.messages import (
     VERSION,
@@ -32,14 +40,14 @@ from split_wire.messages import (
     Pong,
     Restore,
     Restored,
+    Splice,
     Step,
 )
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import INTERACTIVE_ROWS
-from split_wire.seeing import Hide, Show
 from split_wire.session import SessionState
-from split_wire.spans import CAPABILITY as SPANS
+from split_wire.splice import CAPABILITY as SPLICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +158,7 @@ class FramedSessions:
             session.dtype,
             self._steps.max_rows,
             info.max_context,
-            capabilities=self._capabilities(),
+            capabilities=self._capabilities(session),
             layers=info.num_layers,
             heads=info.num_heads,
             cached=cached,
@@ -159,10 +167,10 @@ class FramedSessions:
             tiers=session.inexact,
         )
 
-    def _capabilities(self) -> tuple[str, ...]:
-        reuse, seeing = self._steps.reuse, self._steps.seeing
-        found = [CAPABILITY, ROWS, *([] if reuse is None else [RESTORE])]
-        return (*found, *([SPANS] if seeing.offered else []))
+    def _capabilities(self, session: Session) -> tuple[str, ...]:
+        restores = self._steps.reuse is not None
+        splices, spans = self._framed_steps.splices(session), self._steps.seeing.offered
+        return (CAPABILITY, ROWS, *[RESTORE] * restores, *[SPLICE] * splices, *[SPANS] * spans)
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
         """Raises UnknownSession, also for a session that takes no frames."""
@@ -211,4 +219,6 @@ class FramedSessions:
     async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
         self._steps.adapter(message.adapter)
         session, framing = self._get(principal, message.session)
+        if isinstance(message, Splice) and not self._framed_steps.splices(session):
+            raise Unsupported(SPLICE)
         return await self._framed_steps.answered(session, framing, message, frame)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
 from split_wire.errors import SpansRefused
-from split_wire.seeing import Hidden, Hide, Show
-from split_wire.spans import Spans, cut, require_few, require_hideable, union, without
+from split_wire.hiding.seeing import Hidden, Hide, Show
+from split_wire.hiding.spans import Spans, cut, require_few, require_hideable, union, without
 
 
 class FramedSpans:

@@ -10,9 +10,10 @@ from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
 from split_server.threads import Threads
 from split_wire.codec import encode_message
-from split_wire.errors import UnknownSession
-from split_wire.messages import Result, Step
+from split_wire.errors import UnknownSession, Unsupported
+from split_wire.messages import Result, Splice, Step
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
+from split_wire.splice import CAPABILITY as SPLICE
 from split_wire.tiers import Inexact
 
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
@@ -41,7 +42,7 @@ class FramedSteps:
         """
         admitting = self._admit(session, framing, message, frame)
         tasks = self._steps.tasks
-        if len(frame) < _LARGE_FRAME:
+        if not _takes_long(message, frame):
             outcome = await admitting
         else:
             # The thread that admits cannot be cancelled, and what it admits must be begun.
@@ -79,7 +80,7 @@ class FramedSteps:
         return framing.reply
 
     async def _admission(self, state: SessionState, message: Step, frame: bytes) -> Admission:
-        if len(frame) < _LARGE_FRAME:
+        if not _takes_long(message, frame):
             return state.admit(message, fingerprint(frame))
         return await self._threads.run(lambda: state.admit(message, fingerprint(frame)))
 
@@ -87,6 +88,8 @@ class FramedSteps:
         self, session: Session, state: SessionState, run: Run
     ) -> asyncio.Future[bytes]:
         """Queue the admitted step once there is memory for it."""
+        if isinstance(run.step, Splice):
+            return await self._begin_splice(session, state, run, run.step)
         request = _request(run)
         await self._steps.entered(session, request)
         try:
@@ -95,6 +98,35 @@ class FramedSteps:
         except BaseException:
             self._steps.leave(session)
             raise
+
+    def splices(self, session: Session) -> bool:
+        """Whether ``session`` takes edits inside a prompt."""
+        return self._steps.splicing is not None and session.takes == "approximate"
+
+    async def _begin_splice(
+        self, session: Session, state: SessionState, run: Run, splice: Splice
+    ) -> asyncio.Future[bytes]:
+        """:meth:`_begin` of a step that moves rows."""
+        splicing, tasks = self._steps.splicing, self._steps.tasks
+        if splicing is None:
+            raise Unsupported(SPLICE)
+        parts = (session, splice.start, splice.spans, splice.embeddings)
+        await self._steps.entered(session, splicing.request(*parts))
+        reply: asyncio.Future[bytes] = tasks.future()
+
+        async def work() -> None:
+            try:
+                outcome: Outcome = await splicing.run(*parts, wanted=lambda: not reply.done())
+            # It belongs to those who wait for the reply.
+            except Exception as error:  # noqa: BLE001
+                outcome = error
+            try:
+                _book(session, state, run, reply, outcome)
+            finally:
+                self._steps.leave(session)
+
+        tasks.start(work())
+        return reply
 
     def _queued(
         self, session: Session, state: SessionState, run: Run, request: StepRequest
@@ -111,6 +143,11 @@ class FramedSteps:
             reply.cancel()
             raise
         return reply
+
+
+def _takes_long(message: Step, frame: bytes) -> bool:
+    """Whether admitting it would hold up the event loop: a splice names all that it keeps."""
+    return len(frame) >= _LARGE_FRAME or isinstance(message, Splice)
 
 
 def _request(run: Run) -> StepRequest:
@@ -159,7 +196,7 @@ def _reply(run: Run, outcome: Outcome, tiers: Inexact) -> bytes:
         Result(
             session=step.session,
             step=step.step,
-            cached=step.start + step.embeddings.rows,
+            cached=step.end,
             hidden=outcome.hidden,
             compute_us=outcome.compute_us,
             queue_us=outcome.queue_us,

@@ -190,6 +190,16 @@ class Reuse:
         """
         self._publishing.keep_all(session)
 
+    def keep_cut_off(self, session: Session, start: int) -> None:
+        """Keep what ``session`` holds behind ``start``, which it is about to give up. From any
+        thread that may read its cache.
+        """
+        self._publishing.keep_cut_off(session, start)
+
+    def spliced(self, positions: int) -> None:
+        """So many positions of a session were moved to another place. On the event loop."""
+        self._taking_in.moved(positions)
+
     def park(self, session: Session, done: Callable[[], None]) -> bool:
         """Publish all that a session holds that nobody uses any more, then call ``done``; False
         where there is nothing to publish, and ``done`` is never called. On the event loop.

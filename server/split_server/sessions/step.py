@@ -17,12 +17,14 @@ from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
 from split_server.kv.block_key import GROUPS, PUBLIC
+from split_server.kv.moving.rotate import KeyRotation
 from split_server.sessions.admission.entrance import Entrance
 from split_server.sessions.admission.opening import Opening
 from split_server.sessions.admission.posting import Posting
 from split_server.sessions.admission.recall import Recall
 from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.admission.seeing import Seeing
+from split_server.sessions.admission.splicing import Splicing
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
@@ -45,10 +47,11 @@ class StepAdmission:
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
     step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory;
     ``reuse``: keeps keys and values for later sessions, None where nothing is kept; ``groups``:
-    principals that may share some of that.
+    principals that may share some of that; ``rotation``: moves keys, None where nothing is spliced.
 
     ``opening`` gives sessions; ``recall`` has what is kept of them beside their steps, ``seeing``
-    which of their rows later ones see; ``spans``: whether a device may hide any.
+    which of their rows later ones see; ``spans``: whether a device may hide any; ``splicing`` takes
+    edits inside a prompt, None where there are none.
 
     Lives on the event loop, but for what is said to run on the model thread.
     """
@@ -66,6 +69,7 @@ class StepAdmission:
         groups: CacheGroups | None = None,
         *,
         spans: bool = False,
+        rotation: KeyRotation | None = None,
     ) -> None:
         self.manifest = manifest
         self.groups = CacheGroups() if groups is None else groups
@@ -82,6 +86,9 @@ class StepAdmission:
         self.recall = Recall(reuse, store, self._entrance)
         self.seeing = Seeing(self._entrance, reuse, offered=spans)
         self._posting = Posting(engine, self.tasks, reuse)
+        self.splicing: Splicing | None = None
+        if rotation is not None and reuse is not None:
+            self.splicing = Splicing(rotation, reuse, self.post)
         store.freed, store.settled = self._freed, self._entrance.settled
         if reuse is not None:
             store.park, store.set_aside = reuse.park, reuse.set_aside
@@ -124,6 +131,8 @@ class StepAdmission:
         await self.tasks.drain()
         self.seeing.close()
         await self._engine.stop()
+        if self.splicing is not None:
+            self.splicing.close()
         if self.reuse is not None:
             try:
                 await self.reuse.flush(self.store.idle())

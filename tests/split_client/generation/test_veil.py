@@ -12,7 +12,7 @@ from split_client.errors import ServerRefused
 from split_client.generation.backend import CacheLost, StepOutput
 from split_client.generation.sequence import Sequence
 from split_client.generation.veil import Veil
-from split_wire.spans import Spans, cut
+from split_wire.hiding.spans import Spans, cut
 
 
 class Recorder:

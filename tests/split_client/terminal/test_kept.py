@@ -78,3 +78,9 @@ def test_a_chat_that_takes_int8_is_told_whether_it_is_kept_so() -> None:
     assert "whole numbers of 8 bits" in " ".join(kept_lines(both, "int8"))
     assert "keeps what is exact alone" in " ".join(kept_lines(KEPT, "int8"))
     assert "8 bits" not in " ".join(kept_lines(both))
+
+
+def test_a_chat_that_takes_approximate_rows_is_told_whether_edits_move_them() -> None:
+    offered = replace(KEPT, tiers=("exact", "approximate"))
+    assert "approximate, which ≈ says" in " ".join(kept_lines(offered, "approximate"))
+    assert "computes anew what lies behind an edit" in " ".join(kept_lines(KEPT, "approximate"))

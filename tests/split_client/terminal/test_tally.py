@@ -77,3 +77,17 @@ def test_what_of_a_prompt_is_not_exact_is_told_by_tier() -> None:
     tally.take(stats(1200, 1200, 0))
     assert "(≈" not in tally.lines()[0]
     assert "(≈1,100 int8, ≈52 approximate)" in tally.lines()[2]
+
+
+def test_what_moved_behind_edits_is_told_and_so_are_edits_that_were_not_taken() -> None:
+    tally = Tally()
+    moved, refused = stats(1000, 60, 0), stats(1000, 900, 0)
+    moved.prompt_tiers, moved.prompt_moved, moved.prompt_mended = Inexact(0, 800), 800, 20
+    refused.edits_refused = 1
+    tally.take(moved)
+    tally.take(refused)
+    assert tally.lines()[0].endswith(", 0 restored, 1 edit not taken by the server")
+    assert tally.lines()[2].endswith(
+        "0 restored (≈800 approximate), 800 moved behind edits and 20 computed anew for it, "
+        "1 edit not taken by the server"
+    )

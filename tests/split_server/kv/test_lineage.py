@@ -62,3 +62,17 @@ def test_tiers_are_in_the_order_of_their_errors() -> None:
     assert tiers_to("int8") == ("exact", "int8")
     assert is_worse("approximate", "int8")
     assert not is_worse("int8", "int8")
+
+
+def test_rows_of_another_place_are_approximate_until_they_are_cut_off() -> None:
+    lineage = Lineage()
+    lineage.took_in("int8", 2)
+    lineage.moved_behind(5)
+    lineage.moved_behind(9)
+    assert lineage.moved
+    assert lineage.inexact(12) == Inexact(3, 7)
+    lineage.cut(6)
+    assert lineage.moved
+    lineage.cut(5)
+    assert not lineage.moved
+    assert lineage.inexact(5) == Inexact(3)

@@ -19,12 +19,12 @@ from split_server.memory.budget import BudgetLimits
 from split_server.sessions.audit import Audit
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
-from split_wire import spans as spans_module
 from split_wire.client import ClientProtocol, SpansHidden
 from split_wire.codec import encode_message
+from split_wire.hiding import spans as spans_module
+from split_wire.hiding.seeing import Hide
+from split_wire.hiding.spans import Spans
 from split_wire.messages import Close
-from split_wire.seeing import Hide
-from split_wire.spans import Spans
 from split_wire.tiers import Inexact
 from tests import oracle
 from tests.engines import Device, TinySessions, serving, tiny_backbone

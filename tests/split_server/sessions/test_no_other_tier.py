@@ -21,6 +21,8 @@ import torch
 from split_server.kv.block_key import Namespaces
 from split_server.kv.cache import buffered
 from split_server.kv.kept_runs import PoolLimits
+from split_server.kv.moving.rotate import KeyRotation
+from split_server.kv.moving.splice import cut, lifted, put_down
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -28,8 +30,10 @@ from split_server.sessions.cache_groups import Share
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
+from split_wire.hiding.spans import union, without
 from split_wire.probe import Probe
-from split_wire.spans import union, without
+from split_wire.splice import Kept, spliced
+from split_wire.tensor import Tensor
 from split_wire.tiers import TIERS, Tier
 from tests.patience import PATIENCE
 
@@ -163,6 +167,36 @@ class World:
         self.reuse.publish(session, start, digests)
         session.advance(start, digests)
 
+    def move(self, session: Session, text: int) -> None:
+        """An edit: rows of the session go to another place, and more is computed behind them."""
+        held = session.cache.length
+        start = self.draw.randrange(self.kept(session, text) + 1)
+        if session.takes != "approximate" or held != len(session.chain) or held - start < 2:
+            return
+        old = self.draw.randrange(start, held)
+        span = Kept(old, start + self.draw.randrange(9), self.draw.randrange(1, held - old + 1))
+        end = span.new + span.rows
+        if end + 20 > LONGEST:
+            return
+        cache = buffered(session.cache)
+        self.reuse.keep_cut_off(session, start)
+        [copy] = lifted(cache, [span], KeyRotation([None], torch.device("cpu")))
+        cut(cache, start, end)
+        if span.new > start:
+            self.compute(session, text, start, span.new)
+        put_down(cache, copy, end)
+        session.published = min(session.published, start)
+        plain = [digest(text, at) for at in range(start + 1, span.new + 1)]
+        names = spliced(
+            session.chain, start, (span,), Tensor("i8", (len(plain), 0), b"", bytes(4 * len(plain)))
+        )
+        session.advance(start, [*plain, *names[len(plain) :]])
+        self.compute(session, text, end, end + 20)
+        behind = [blake2b(names[-1] + bytes([at]), digest_size=16).digest() for at in range(20)]
+        self.reuse.publish(session, end, behind)
+        session.advance(end, behind)
+        self.counts["moved"] += span.rows
+
     def hide(self, session: Session) -> None:
         """Some rows are hidden, others are shown again."""
         length, cache = session.cache.length, buffered(session.cache)
@@ -218,8 +252,13 @@ class World:
             await self.extend(session, text)
         elif chance < 0.82:
             await self.restore(session, text)
-        elif chance < 0.88:
+        elif chance < 0.85:
             await self.splice(session, text)
+        elif chance < 0.88:
+            mine = [each for each in self.sessions if each[0].takes == "approximate"]
+            session, text = self.draw.choice(mine or [(session, text)])
+            self.used = session
+            self.move(session, text)
         elif chance < 0.97:
             await self.park()
         elif chance < 0.98:
@@ -271,3 +310,4 @@ def test_an_exact_session_holds_what_was_computed_plainly_after_any_operations(
         assert counts[f"sent to {takes}"] > 500, counts
         assert counts[f"asked by {takes}"] > 500, counts
     assert not hides or counts["hidden"] > 300
+    assert counts["moved"] > 500, counts

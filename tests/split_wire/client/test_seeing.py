@@ -16,9 +16,9 @@ from split_wire.client import (
 from split_wire.codec import decode_client_message, encode_message
 from split_wire.digest import PrefixChain
 from split_wire.errors import CacheFull, SpansRefused, Unsupported
+from split_wire.hiding.seeing import Hidden, Hide, Show
+from split_wire.hiding.spans import Spans
 from split_wire.messages import Failure, Opened, Result
-from split_wire.seeing import Hidden, Hide, Show
-from split_wire.spans import Spans
 from split_wire.tensor import Tensor
 
 WIDTH, LIMIT = 4, 1 << 20

@@ -35,7 +35,7 @@ export class MalformedMessage extends WireError {
 export class UnknownCache extends WireError {
   /** @param {string} asked */
   constructor(asked) {
-    const what = `'cache' may be 'exact', 'int8' or 'off', and not '${asked.slice(0, 40)}'`;
+    const what = `'cache' may be 'exact', 'int8', 'approximate' or 'off', and not '${asked.slice(0, 40)}'`;
     super('unknown_cache', `${what}; leave it out for exact`);
   }
 }

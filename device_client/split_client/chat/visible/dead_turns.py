@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.chat.visible.places import Part
-from split_wire.spans import Span, Spans, union, without
+from split_wire.hiding.spans import Span, Spans, union, without
 
 # Replies over which a turn's mean is taken, and its share of an even spread below which it is dead.
 OVER, _DEAD = 3, 0.2

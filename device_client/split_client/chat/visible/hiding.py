@@ -11,7 +11,7 @@ from split_client.chat.visible.errors import NothingToHide
 from split_client.chat.visible.places import Part, last_message, parts_of
 from split_client.generation.detokenizer import Decoder
 from split_client.generation.sequence import Sequence
-from split_wire.spans import Spans, count, cut, union, without
+from split_wire.hiding.spans import Spans, count, cut, union, without
 
 
 class Ended(Protocol):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from split_wire.spans import MOST_SPANS, Spans, gaps, union
+from split_wire.hiding.spans import MOST_SPANS, Spans, gaps, union
 
 # Positions that are hidden together: one alone is rarely a thought, and spans are few.
 _BLOCK = 16

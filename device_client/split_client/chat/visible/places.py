@@ -9,7 +9,7 @@ from split_client.chat.attended import Transcript
 from split_client.chat.conversation import Message
 from split_client.generation.detokenizer import Decoder
 from split_client.model.token_pieces import Piece, pieces_of
-from split_wire.spans import SINKS, Spans, union
+from split_wire.hiding.spans import SINKS, Spans, union
 
 
 @dataclass(frozen=True, slots=True)

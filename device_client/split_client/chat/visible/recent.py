@@ -4,7 +4,7 @@ https://arxiv.org/abs/2309.17453), with positions kept where they are.
 
 from __future__ import annotations
 
-from split_wire.spans import Spans, without
+from split_wire.hiding.spans import Spans, without
 
 
 def keep_recent(length: int, recent: int, fixed: Spans) -> Spans:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from split_client.chat.visible.places import Line, Part
-from split_wire.spans import Spans, union, without
+from split_wire.hiding.spans import Spans, union, without
 
 # Positions of each result that stay at either end.
 HEAD = TAIL = 32

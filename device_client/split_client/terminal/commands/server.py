@@ -16,6 +16,7 @@ from split_client.terminal.output.words import counted, traffic_line
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.server_panel import Observed, panel
 from split_client.terminal.tally import Tally
+from split_client.terminal.verified import record_lines
 from split_wire.errors import SplitError
 
 
@@ -62,7 +63,7 @@ class Server:
             f"{counted(self.chat.cached_tokens, 'token')} cached "
             f"of {self.client.manifest.max_context}"
         )
-        for line in self.tally.lines():
+        for line in (*self.tally.lines(), *record_lines(self.client.verified)):
             self.screen.note(line)
         return "stay"
 

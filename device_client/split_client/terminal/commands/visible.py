@@ -19,7 +19,7 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
 from split_client.terminal.sampling import SettingInvalid
-from split_wire.spans import Spans, count, union, without
+from split_wire.hiding.spans import Spans, count, union, without
 
 _SHORT = 40
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")

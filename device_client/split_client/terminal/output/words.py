@@ -77,6 +77,10 @@ def _prompt_words(stats: ReplyStats) -> list[str]:
     """What of a prompt was there: with a sign before it where that is not what computing gives."""
     inexact, restored = stats.prompt_tiers.total, stats.prompt_restored
     of = f"of {stats.prompt_tokens:,} prompt tokens"
+    if stats.prompt_moved:
+        return [f"≈{stats.prompt_moved:,} {of} moved, {stats.prompt_mended:,} computed anew"]
+    if stats.edits_refused:
+        return ["edit not taken, all behind it computed"]
     if restored:
         return [f"{'≈' if inexact else ''}{restored:,} {of} restored"]
     return [f"≈{inexact:,} {of} held"] if inexact else []

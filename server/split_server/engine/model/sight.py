@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from split_server.engine.model.attention import softcapped_rows
 from split_server.kv.visible.cold import hidden_among
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 
 
 class Sight:

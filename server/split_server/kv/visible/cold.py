@@ -14,7 +14,7 @@ import torch
 
 from split_server.kv.buffers import Shape
 from split_server.kv.run import new_slab
-from split_wire.spans import Spans, count, cut
+from split_wire.hiding.spans import Spans, count, cut
 
 
 class Cold:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 import torch
 
 from split_server.engine.backend import Runner
 from split_server.engine.model.info import ModelInfo
+from split_server.errors import NoKeyRotation
+from split_server.kv.moving.rotate import KeyRotation
 from split_server.kv.sharing_rule import SharingRule
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.planner import MemoryPlanner
+
+
+def _no_rotation() -> NoReturn:
+    raise NoKeyRotation("this engine", "its keys are not torch's")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +28,8 @@ class Middle:
     is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
     matrices are rounded, none where they are not; ``sharing_rule``
     measures from how many sessions on a common beginning is read together, None where it never is;
-    ``hides``: whether rows of a session may be hidden from its later ones.
+    ``hides``: whether rows of a session may be hidden from its later ones; ``rotation`` gives what
+    moves keys and raises NoKeyRotation where nothing does.
     """
 
     info: ModelInfo
@@ -35,3 +43,4 @@ class Middle:
     quantized: str = "none"
     sharing_rule: Callable[[], SharingRule | None] = lambda: None
     hides: bool = False
+    rotation: Callable[[], KeyRotation] = _no_rotation

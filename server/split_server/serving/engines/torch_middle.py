@@ -8,8 +8,9 @@ from split_server.checkpoint.folder import Checkpoint
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.runner import Forward, ModelRunner
-from split_server.engine.model.sharing_gain import sharing_rule
 from split_server.engine.model.threads import on_passing_thread
+from split_server.engine.model.trials.rotation import key_rotation
+from split_server.engine.model.trials.sharing import sharing_rule
 from split_server.errors import EngineUnusable, UnusableModel
 from split_server.memory.allocator import give_back_free_blocks, give_back_large_blocks
 from split_server.memory.passes import MeasuredPasses
@@ -56,6 +57,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         quantized=backbone.matrices.quantized,
         hides=backbone.device.type == "cpu",
         sharing_rule=lambda: on_passing_thread(lambda: sharing_rule(backbone)),
+        rotation=lambda: on_passing_thread(lambda: key_rotation(backbone)),
     )
 
 

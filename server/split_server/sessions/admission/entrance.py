@@ -94,11 +94,12 @@ class Entrance:
 
     def _reply_room(self, session: Session, request: StepRequest) -> int:
         """Bytes of a large reply: of the attention that is asked for, and of the states of more
-        rows than are decoded at a time. Raises AttentionTooLarge.
+        rows than are decoded at a time; and those that the step needs besides. Raises
+        AttentionTooLarge.
         """
         info, size = self._info, 0
         if request.returned > INTERACTIVE_ROWS:
             size = request.returned * (info.hidden_size * item_size(session.dtype) + _SCALE_BYTES)
         if request.attention is not None:
             size += attention_bytes(request.attention, info.num_layers, info.num_heads, request.end)
-        return request.copies * size
+        return request.copies * size + request.aside

@@ -90,7 +90,7 @@ class Posting:
     def _shared(self, session: Session, request: StepRequest) -> StepRows | None:
         """What the step and others may have of each other."""
         reuse, names = self._reuse, request.names
-        if reuse is None or names is None or not session.finds:
+        if reuse is None or names is None or not session.finds or session.cache.lineage.moved:
             return None
         returned, guessed = request.returned, request.guessed
         return StepRows(reuse, session, request.start, names, returned, guessed)

@@ -15,7 +15,8 @@ class StepRequest:
 
     ``digests``: the chain after each row, None where the session's protocol state keeps the chain;
     ``names``: the same, for whatever keeps it, None where nothing is kept or found by them;
-    ``copies``: how often the attention asked for, or many states, may be held at once.
+    ``copies``: how often the attention asked for, or many states, may be held at once; ``aside``:
+    bytes that the step needs besides as long as it is under way.
     """
 
     start: int
@@ -26,6 +27,7 @@ class StepRequest:
     copies: int = 1
     adapter: str | None = None
     names: list[bytes] | None = None
+    aside: int = 0
 
     @property
     def end(self) -> int:

@@ -11,7 +11,7 @@ from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.threads import Threads
 from split_wire.errors import CacheFull, Unsupported
-from split_wire.spans import CAPABILITY, Spans, count
+from split_wire.hiding.spans import CAPABILITY, Spans, count
 
 _log = logging.getLogger(__name__)
 

@@ -92,11 +92,14 @@ class Naming:
         return self._audit is not None and self._audit.stopped(principal)
 
     def publishes(self, session: Session) -> BlockNames | None:
-        """Under which the session publishes now; None for rows whose names would not say what they
-        were computed from.
+        """Under which the session publishes now. Nothing where rows were moved, or computed while
+        others were hidden: nobody who looks for its text would find it, and nobody could have it
+        deleted.
         """
-        names, nameless = session.names, session.cache.lineage.nameless
-        if names is None or nameless or session.withheld or self.stopped(names.owner):
+        names = session.names
+        if names is None or session.withheld or self.stopped(names.owner):
+            return None
+        if session.cache.lineage.moved:
             return None
         return names.in_tier(session.tier)
 

@@ -156,6 +156,11 @@ class TakingIn:
             await self._disk.bring(asked)
         return self._pool.hold([name for _, name in asked], session.takes)
 
+    def moved(self, positions: int) -> None:
+        """So many positions of a session were moved to another place."""
+        self.taken["spliced"] += positions
+        self.of_tier["approximate"] += positions
+
     def _count(self, kind: str, start: int, held: int, spans: list[Span]) -> None:
         """Count the positions behind ``start`` that were taken in, those from disk apart."""
         if held <= start:

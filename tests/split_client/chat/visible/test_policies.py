@@ -10,7 +10,7 @@ from split_client.chat.visible.least_attended import least_attended
 from split_client.chat.visible.places import Line, Part, always_seen, last_message
 from split_client.chat.visible.recent import keep_recent
 from split_client.chat.visible.tool_results import HEAD, TAIL, least_wanted
-from split_wire.spans import MOST_SPANS, Spans, count
+from split_wire.hiding.spans import MOST_SPANS, Spans, count
 
 
 def part(role: str, start: int, *texts: str, each: int = 10) -> Part:

@@ -102,3 +102,11 @@ def test_a_sign_says_that_a_reply_stands_on_what_is_not_exact() -> None:
     # Also where all of that was in the session already.
     assert "≈1,100 of 1,158 prompt tokens held" in prompted(1140, 0, 1100)
     assert "prompt tokens" not in prompted(1140, 0, 0)
+
+
+def test_what_an_edit_moved_is_told_before_anything_else_and_so_is_one_that_was_not_taken() -> None:
+    reply = Reply(iter(()), 1000, Traffic())
+    reply.stats.prompt_moved, reply.stats.prompt_mended = 800, 20
+    assert " ≈800 of 1,000 prompt tokens moved, 20 computed anew" in status_line(reply, 24)
+    reply.stats.prompt_moved, reply.stats.edits_refused = 0, 1
+    assert "edit not taken, all behind it computed" in status_line(reply, 24)

@@ -14,7 +14,7 @@ from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_server.kv.lineage import Lineage
 from split_wire.attention import AttentionRequest
-from split_wire.spans import Spans
+from split_wire.hiding.spans import Spans
 from tests import oracle
 from tests.engines import tiny_backbone
 

@@ -80,16 +80,16 @@ def test_kobold_takes_it_as_well_and_says_it_at_the_end(server: RunningServer) -
     assert told[1]["approximate_tokens"] >= 16
 
 
-@pytest.mark.parametrize("cache", ["approximate", "on", 1, True])
+@pytest.mark.parametrize("cache", ["nearly", "on", 1, True])
 def test_another_word_is_refused_with_those_that_there_are(
     server: RunningServer, cache: object
 ) -> None:
     error = refused(post(server, "/v1/completions", prompt="Hello", cache=cache), 400)
     assert error["param"] == "cache"
-    assert "exact, int8, off" in error["message"]
+    assert "exact, int8, approximate, off" in error["message"]
     answer = post(server, "/api/v1/generate", prompt="Hello", cache=cache)
     assert answer.status_code == 400
-    assert "exact, int8, off" in json.dumps(answer.json())
+    assert "exact, int8, approximate, off" in json.dumps(answer.json())
 
 
 def test_metrics_figures_and_the_check_know_the_tier(server: RunningServer) -> None:

@@ -10,7 +10,7 @@ import torch
 from split_server.kv.buffers import BufferPool
 from split_server.kv.cache import KVCache
 from split_server.kv.copying import copied
-from split_wire.spans import Spans, count, cut, gaps, union, without
+from split_wire.hiding.spans import Spans, count, cut, gaps, union, without
 
 LAYERS, HEADS, WIDTH = 2, 2, 3
 

@@ -4,7 +4,7 @@ import { Fields } from '../fields.js';
 
 /**
  * What a device may ask for: the worst tier that it takes, or nothing kept at all.
- * @typedef {'exact' | 'int8' | 'off'} Cache
+ * @typedef {'exact' | 'int8' | 'approximate' | 'off'} Cache
  */
 /**
  * Of the positions of a cache those that are not exact, by tier. They are the last ones, `int8` before
@@ -13,7 +13,7 @@ import { Fields } from '../fields.js';
  */
 
 /** @type {readonly Cache[]} */
-export const CACHES = Object.freeze(['exact', 'int8', 'off']);
+export const CACHES = Object.freeze(['exact', 'int8', 'approximate', 'off']);
 /** @type {readonly ('int8' | 'approximate')[]} */
 const INEXACT = Object.freeze(['int8', 'approximate']);
 

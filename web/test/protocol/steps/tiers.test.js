@@ -11,7 +11,7 @@ test('positions that are not exact are the last ones of those that are held', ()
 
 test('what may be asked for is told to who asks for something else', () => {
   assert.deepEqual([null, 'exact', 'int8', 'off'].map((asked) => cacheAsked(asked)), ['exact', 'exact', 'int8', 'off']);
-  assert.throws(() => cacheAsked('approximate'), { code: 'unknown_cache', message: /'int8' or 'off', and not 'approximate'/ });
+  assert.throws(() => cacheAsked('nearly'), { code: 'unknown_cache', message: /'approximate' or 'off', and not 'nearly'/ });
 });
 
 test('a tier without positions, and one of another name, are left out', () => {

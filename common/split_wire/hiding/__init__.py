@@ -1,0 +1,1 @@
+"""Rows of a session that later ones do not see: which, and the messages about them."""

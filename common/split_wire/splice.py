@@ -1,0 +1,113 @@
+"""Edits inside a prompt: spans of cached rows that go on at other positions, and their names.
+
+A splice keeps ``start`` positions and then some spans of what lies behind them, each at a new
+place; the rows that it brings fill the positions between and behind. What a span's rows were
+computed behind is not what precedes them then, so that from the first span on the cache is
+approximate, and is named apart from whatever the same rows are called that are computed plainly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from split_wire.digest import DIGEST_BYTES, PrefixChain, linked
+from split_wire.errors import MalformedMessage
+from split_wire.fields import MAX_STEP
+from split_wire.tensor import Tensor
+
+CAPABILITY = "splice"
+MOST_SPANS = 1024
+_NUMBERS = 3
+_PERSON = b"split.v1 splice"
+
+
+class Kept(NamedTuple):
+    """So many ``rows`` that begin at position ``old`` of the cache begin at ``new`` afterwards."""
+
+    old: int
+    new: int
+    rows: int
+
+
+def spans_field(value: Any, start: int, rows: int) -> tuple[Kept, ...]:
+    """The spans of a splice that keeps ``start`` positions and brings ``rows``.
+
+    Sorted and disjoint, at their old places and at their new ones, none within the first ``start``
+    positions, and with no more positions between them than there are rows. Raises MalformedMessage.
+    """
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SPANS:
+        raise MalformedMessage(f"'spans' must be a list of 1 to {MOST_SPANS} spans")
+    spans = tuple(map(_span, value))
+    for before, after in pairwise((Kept(start, start, 0), *spans)):
+        if after.old < before.old + before.rows or after.new < before.new + before.rows:
+            raise MalformedMessage("'spans' must be sorted and disjoint, behind 'start'")
+    if spans[-1].new > start + rows + sum(span.rows for span in spans[:-1]):
+        raise MalformedMessage("there are fewer rows than positions between 'spans'")
+    return spans
+
+
+def _span(value: Any) -> Kept:
+    if not isinstance(value, list) or len(value) != _NUMBERS:
+        raise MalformedMessage("a span must be a list of three numbers")
+    for number in value:
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        if not whole or not 0 <= number <= MAX_STEP:
+            raise MalformedMessage(f"a span's numbers must be whole, from 0 to {MAX_STEP}")
+    if not value[2]:
+        raise MalformedMessage("a span must have a row")
+    return Kept(*value)
+
+
+def spans_value(spans: Sequence[Kept]) -> list[list[int]]:
+    """As they travel."""
+    return [list(span) for span in spans]
+
+
+def end_of(start: int, spans: Sequence[Kept], rows: int) -> int:
+    """Positions that are held after a splice that brings ``rows``."""
+    return start + rows + sum(span.rows for span in spans)
+
+
+def gaps(start: int, spans: Sequence[Kept], rows: int) -> Iterator[tuple[int, int]]:
+    """First and last row of those that come before each span, and behind the last one; none of
+    them may be there.
+    """
+    position, first = start, 0
+    for span in spans:
+        last = first + span.new - position
+        yield first, last
+        position, first = span.new + span.rows, last
+    yield first, rows
+
+
+def spliced(chain: PrefixChain, start: int, spans: Sequence[Kept], rows: Tensor) -> list[bytes]:
+    """The digests of all positions behind ``start`` after the splice; changes nothing.
+
+    Rows before the first span are named as ever. What follows is named by the digest before it and
+    one of the whole splice: the spans, the names of their ends, and all rows that it brings.
+    """
+    first, digests = spans[0].new, list[bytes]()
+    if first > start:
+        digests = linked(chain.at(start), rows.part(0, first - start))
+    mark = _mark(chain, spans, rows)
+    digest = digests[-1] if digests else chain.at(start)
+    for _ in range(end_of(start, spans, rows.rows) - first):
+        digest = blake2b(digest + mark, digest_size=DIGEST_BYTES, person=_PERSON).digest()
+        digests.append(digest)
+    return digests
+
+
+def _mark(chain: PrefixChain, spans: Sequence[Kept], rows: Tensor) -> bytes:
+    """Names the whole splice, 16 bytes."""
+    mark = blake2b(digest_size=DIGEST_BYTES, person=_PERSON)
+    mark.update(len(spans).to_bytes(8, "little"))
+    for span in spans:
+        mark.update(chain.at(span.old) + chain.at(span.old + span.rows))
+        mark.update(b"".join(number.to_bytes(8, "little") for number in span))
+    mark.update(rows.dtype.encode())
+    mark.update(rows.data)
+    mark.update(rows.scales)
+    return mark.digest()

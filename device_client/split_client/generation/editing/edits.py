@@ -1,0 +1,130 @@
+"""Has a session keep what lies behind an edit of its prompt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from split_client.errors import ServerRefused
+from split_client.generation.backend import Backend, CacheLost, StepOutput
+from split_client.generation.editing.plan import LAST, Edit, planned
+from split_client.generation.held import Held
+from split_wire.errors import InternalError
+from split_wire.splice import Kept
+
+# Rows of some tokens from one position to another.
+RowsOf = Callable[[list[int], int, int], NDArray[np.float32]]
+# Where the last question in a prompt begins.
+Question = Callable[[list[int]], int]
+
+
+@runtime_checkable
+class Splices(Protocol):
+    """A backend that may keep rows at other positions than those that they were computed for."""
+
+    @property
+    def splices(self) -> bool:
+        """Whether the open session does."""
+
+    def splice(
+        self, start: int, spans: tuple[Kept, ...], embeddings: NDArray[np.float32]
+    ) -> StepOutput:
+        """Keep ``start`` positions and ``spans`` at their new places; ``embeddings`` [n, H] come
+        between them and behind. Raises CacheLost, ServerRefused.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """``positions`` were kept at other places, for which ``rows`` were sent; times in seconds.
+    ``refused``: edits that the server refused, whose rows are then computed as any are.
+    """
+
+    positions: int = 0
+    rows: int = 0
+    exchange: float = 0.0
+    compute: float = 0.0
+    queue: float = 0.0
+    refused: int = 0
+
+
+def last_rows(tokens: list[int]) -> int:
+    """The question where nothing says where it begins."""
+    return len(tokens) - LAST
+
+
+class Edits:
+    """Of the session of ``backend``, whose tokens ``held`` has; ``rows`` gives their rows, None
+    where they depend on more than their tokens.
+
+    ``question`` may be set at any time, and so may ``allowed``: whether rows may move.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        held: Held,
+        rows: RowsOf | None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._session = backend
+        self._backend = backend if isinstance(backend, Splices) and rows is not None else None
+        self._held, self._rows, self._clock = held, rows, clock
+        self.question: Question = last_rows
+        self.allowed: Callable[[], bool] = lambda: True
+
+    def reusable(self, tokens: list[int]) -> int:
+        """Positions that :meth:`make` would keep at other places, as far as is known now."""
+        return sum(edit.moves for edit in self._planned(tokens)[-1:])
+
+    def make(self, tokens: list[int]) -> Moved:
+        """Have the session hold a beginning of ``tokens`` with what it has of them behind an edit;
+        nothing happens where there is none, or it does not pay. Raises CacheLost.
+        """
+        edits = self._planned(tokens)
+        moved, began = Moved(), self._clock()
+        for edit in edits:
+            try:
+                output = self._carry_out(edit, tokens)
+            except ServerRefused as refused:
+                self._held.keep(tokens[: edit.start])
+                if refused.code == InternalError.code:
+                    raise CacheLost from refused
+                return Moved(refused=1)
+            moved = Moved(
+                edit.moves,
+                moved.rows + edit.brings,
+                self._clock() - began,
+                moved.compute + output.compute_us / 1e6,
+                moved.queue + output.queue_us / 1e6,
+            )
+        return moved
+
+    def _planned(self, tokens: list[int]) -> list[Edit]:
+        backend = self._backend
+        if backend is None or not self._held.tokens or not backend.splices:
+            return []
+        if not self.allowed():
+            return []
+        held = self._held.tokens
+        if held == tokens[: len(held)]:
+            return []
+        question = self.question(tokens)
+        session = self._session
+        return planned(held, tokens, question, session.max_rows, session.max_context)
+
+    def _carry_out(self, edit: Edit, tokens: list[int]) -> StepOutput:
+        backend, rows = self._backend, self._rows
+        if backend is None or rows is None:
+            raise RuntimeError("nothing is moved here")
+        self._held.cut_back(edit.start)
+        brought = np.concatenate([rows(tokens, part.start, part.stop) for part in edit.rows])
+        self._held.begin(edit.start, edit.tokens[edit.start :], edit.spans[0].new)
+        output = backend.splice(edit.start, edit.spans, brought)
+        self._held.done()
+        return output

@@ -1,0 +1,1 @@
+"""What of a loaded model is tried out or measured before it is served."""
