@@ -40,7 +40,6 @@ MESSAGE: Final = Known(
 CALL: Final = Known(("function", "id", "type"))
 FUNCTION: Final = Known(("name", "arguments"), ("index", "description"))
 SHOW: Final = Known(("model", "name"), ("verbose",), {"system": ("",), "template": ("",)})
-_WINDOWS: Final = "penalties count over all of prompt and reply"
 OPTIONS: Final = Known(
     read=(
         "frequency_penalty", "min_p", "num_predict", "presence_penalty", "repeat_penalty", "seed",
@@ -69,4 +68,5 @@ OPTIONS: Final = Known(
 NO_PENALTY: Final[dict[str, Any]] = {
     "repeat_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
 }  # fmt: skip
-WINDOWS_REASON: Final = _WINDOWS
+WINDOWS_REASON: Final = "presence and frequency are counted over all of prompt and reply"
+NEWLINE_REASON: Final = "penalties count for every token"

@@ -56,13 +56,20 @@ def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionR
     options = parse_options(fields, served, DEFAULT_TOKENS, least=0 if echo else 1)
     if fields.whole("best_of", 1, 64) not in (None, options.choices):
         raise UnsupportedParameter("best_of", "every one of the n replies is returned")
-    logprobs = fields.whole("logprobs", 0, MAX_TOP_LOGPROBS)
+    logprobs = _logprobs(fields)
     prompts = parse_prompts(fields.raw("prompt"), served)
     if len(prompts) * options.choices > MAX_REPLIES:
         raise InvalidParameter("n", f"so small that prompts times n is at most {MAX_REPLIES}")
     form, special = parse_form(fields), _special(fields)
     check_unread(fields, OPENAI)
     return CompletionRequest(options, prompts, logprobs, echo, form, special)
+
+
+def _logprobs(fields: Fields) -> int | None:
+    """Also by llama.cpp's name, where 0 is none."""
+    named = fields.whole("n_probs", 0, MAX_TOP_LOGPROBS) or None
+    asked = fields.whole("logprobs", 0, MAX_TOP_LOGPROBS)
+    return named if asked is None else asked
 
 
 def _special(fields: Fields) -> bool:
