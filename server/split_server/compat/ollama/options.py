@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from split_server.compat.ollama.known import NEWLINE_REASON, NO_PENALTY, OPTIONS, WINDOWS_REASON
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.translating.renaming import Renames, renames
 
@@ -33,7 +33,7 @@ def chat_fields(fields: Fields, served: ServedModel) -> dict[str, Any]:
     holds.
     """
     options = fields.inner("options") or Fields({}, "options")
-    OPTIONS.check(options)
+    check_unread(options, OPTIONS)
     penalty = options.number("repeat_penalty")
     window = options.whole("repeat_last_n", _WHOLE_WINDOW, _MOST)
     if window == 0:
