@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 from weakref import WeakSet
 
@@ -41,7 +42,8 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def __init__(self, pool: BufferPool | None = None) -> None:
         super().__init__()
         self._pool = BufferPool(0) if pool is None else pool
-        self.layer_class_to_replicate = lambda: GrowingLayer(self._pool)
+        # No reference to the cache itself: its buffers are free when the last user lets go of it.
+        self.layer_class_to_replicate = partial(GrowingLayer, self._pool)
         self._length = 0
         self._base: KVCache | None = None
         self._shared = 0

@@ -70,7 +70,7 @@ class ServerConfig(ComputeConfig, ListenConfig):
         choices=("auto", "packed", "plain"),
     )
     layers: str = option(
-        "modules",
+        "auto",
         help="what computes the decoder layers: the modules of their family, or auto: a plan of "
         "fewer operations where the start finds it the same and faster",
         choices=("modules", "auto"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import torch
 from transformers import DynamicCache
 
@@ -174,3 +177,14 @@ def test_a_released_cache_uses_nothing_of_another_any_more() -> None:
         end(cache)
         assert not base.users
         assert cache.length == cache.shared == 0
+
+
+def test_a_cache_that_nobody_holds_is_gone_without_a_collection() -> None:
+    gc.disable()
+    try:
+        cache = cache_of(3)
+        gone = weakref.ref(cache)
+        del cache
+        assert gone() is None
+    finally:
+        gc.enable()

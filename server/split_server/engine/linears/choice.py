@@ -27,9 +27,10 @@ from split_server.errors import UnusableDevice
 
 PLAIN = "plain"
 _DTYPES = (torch.bfloat16, torch.float32)
-# Matrices raced against each other fill this many bytes if the model has them: more than the last
-# level of most caches, because a step finds its matrices in memory, not in a cache.
-_COLD_BYTES = 128 << 20
+# Matrices that are raced fill this many bytes if the model has them, plain and packed by turns:
+# more than the last level of most caches, because a step finds its matrices in memory, not in a
+# cache.
+_COLD_BYTES = 96 << 20
 _RACE_ROWS = (1, 16)
 _ROUNDS = 3
 _RACE_SECONDS = 0.25

@@ -83,7 +83,7 @@ def load_backbone(
     linears: str = "auto",
     quantize: str = "none",
     threads: int = 0,
-    layers: str = MODULES,
+    layers: str = "auto",
 ) -> Backbone:
     """Load ``checkpoint`` for inference.
 

@@ -13,7 +13,7 @@ from split_server.engine.model.plan.plan import DecodePlan
 from split_server.kv.cache import KVCache
 
 # Sessions and the rows of each of their steps, so that both kinds of attention are asked for.
-_SESSIONS, _ROWS = 16, (3, 1)
+_SESSIONS, _ROWS = 16, (8, 1)
 _POSITIONS = 512
 # Norm of the difference to that of the row, in the mean: sums in another order, and roundings to
 # the dtype, of which a layer has about a dozen.
@@ -45,7 +45,7 @@ def plan_fault(module: Any, plan: DecodePlan, dtype: torch.dtype) -> str:
 def least_rows(plan: DecodePlan, width: int, dtype: torch.dtype) -> int:
     """Rows that a pass has to have, so that those of a session do not depend on others."""
     generator = torch.Generator().manual_seed(1)
-    rows = torch.randn(2 * LEAST_ROWS, 1, width, generator=generator).to(dtype)
+    rows = torch.randn(_SESSIONS, 1, width, generator=generator).to(dtype)
     together = _alone(plan, rows)
     same = all(
         torch.equal(_alone(plan, rows[:count]), together[:, :count])
