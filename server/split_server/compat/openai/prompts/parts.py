@@ -38,7 +38,9 @@ def _part(value: Any, path: str, kinds: Kinds) -> str:
     kind = part.text("type", _MAX_KIND)
     if kind not in kinds:
         named = "without a type" if kind is None else f"of type {kind!r}"
-        raise UnsupportedParameter(path, f"a part {named}; this model reads {', '.join(kinds)}")
+        raise UnsupportedParameter(
+            path, f"a part {named}; this model reads parts of type {', '.join(kinds)}"
+        )
     accepted = kinds[kind]
     if accepted is not None:
         check_unread(part, accepted)
