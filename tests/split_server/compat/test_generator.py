@@ -25,6 +25,7 @@ from split_server.checkpoint.manifest import build_manifest
 from split_server.compat.drafting.beside import Drafting
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import GenerationRequest, Generator, GeneratorLimits
+from split_server.compat.keeping import Keeping
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.memory.budget import BudgetLimits
 from split_wire.attention import AttentionRequest
@@ -129,6 +130,21 @@ def test_a_seed_repeats_a_reply_to_the_bit_when_its_prompt_is_cached(
         assert ids_of(other) == ids_of(first)
         for one, its in zip(first[:-1], other[:-1], strict=True):
             assert its.logprobs == one.logprobs
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_it_does_without_a_cache_as_well_whatever_came_between(tiny_path: Path, dtype: str) -> None:
+    prompt = tuple(3 + 7 * at % 250 for at in range(200))
+
+    async def main() -> list[list[Any]]:
+        kept = request(prompt, params=SEEDED, logprobs=5)
+        alone = replace(kept, keeping=Keeping(cache="off"))
+        async with generating(tiny_path, backbone=backbone(tiny_path, dtype)) as generator:
+            return [await events_of(generator, asked) for asked in (alone, kept, kept, alone)]
+
+    first, *others = run(main())
+    for other in others:
+        assert [event.logprobs for event in other[:-1]] == [e.logprobs for e in first[:-1]]
 
 
 @pytest.mark.parametrize(("dtype", "drafted"), [("bfloat16", 1), ("float32", 2)])

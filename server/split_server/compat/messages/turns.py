@@ -9,7 +9,7 @@ from typing import Any
 from split_server.compat.messages.known import BLOCKS, MESSAGE
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, as_fields, as_text, check_unread
-from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.tools import MAX_SCHEMA
 
 _MAX_BLOCKS = 256

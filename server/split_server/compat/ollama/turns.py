@@ -9,7 +9,7 @@ from typing import Any
 from split_server.compat.ollama.known import CALL, FUNCTION, MESSAGE
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, check_unread
-from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.tools import MAX_SCHEMA
 
 _MAX_CALLS = 128

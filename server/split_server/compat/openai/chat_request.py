@@ -9,9 +9,9 @@ from split_server.compat.accepted.openai import CHAT
 from split_server.compat.openai.calling.older import with_tools
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, check_unread
-from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
+from split_server.compat.openai.prompts.messages import parse_messages
 from split_server.compat.openai.prompts.parts import text_of
 from split_server.compat.openai.prompts.writing import USUAL_WRITING, Writing, parse_writing
 from split_server.compat.openai.response_format import AskedForm, parse_form

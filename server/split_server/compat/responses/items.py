@@ -7,7 +7,7 @@ from typing import Any
 
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, as_text, check_unread
-from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.prompts.parts import text_of
 from split_server.compat.responses.known import ITEMS, PARTS
 

@@ -8,7 +8,6 @@ from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED
 from split_server.compat.openai.chat_request import DEFAULT_TOKENS as CHAT_TOKENS
 from split_server.compat.openai.completion_request import DEFAULT_TOKENS as TEXT_TOKENS
 from split_server.compat.openai.completion_request import MAX_PROMPTS
-from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import (
     MAX_CHOICES,
     MAX_STOP,
@@ -17,6 +16,7 @@ from split_server.compat.openai.options import (
     MAX_TOP_LOGPROBS,
     RETENTIONS,
 )
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PROMPTS

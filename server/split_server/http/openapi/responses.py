@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from split_server.compat.keeping import MAX_SALT
-from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, RETENTIONS
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.http.openapi.parts import (

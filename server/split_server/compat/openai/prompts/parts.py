@@ -36,7 +36,7 @@ def text_of(fields: Fields, name: str, kinds: Kinds = CHAT_PARTS) -> str:
 def _part(value: Any, path: str, kinds: Kinds) -> str:
     part = as_fields(value, path)
     kind = part.text("type", _MAX_KIND)
-    if kind not in kinds:
+    if kind is None or kind not in kinds:
         named = "without a type" if kind is None else f"of type {kind!r}"
         raise UnsupportedParameter(
             path, f"a part {named}; this model reads parts of type {', '.join(kinds)}"
