@@ -22,7 +22,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner
-from split_server.engine.model.sharing_gain import least_sharing
+from split_server.engine.model.sharing_gain import sharing_rule
 from split_server.kv.cache import KVCache
 
 # Least cosine of two orders of the same sums, by dtype.
@@ -131,8 +131,8 @@ def main() -> None:
         print(heading(f"{told}, shape {options.shape}", options.dtype))
         head = ["sessions", "a pass, apart", "together", "wall", "processor", "bytes of K/V"]
         print(table(head, rows))
-        least = least_sharing(bench.backbone)
-        print(f"--kv-share auto would share from {least or 'no number'} of sessions on here.")
+        rule = sharing_rule(bench.backbone)
+        print(f"--kv-share auto would share here: {rule or 'nothing'}.")
 
 
 def _options() -> argparse.Namespace:

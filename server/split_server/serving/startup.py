@@ -136,12 +136,12 @@ def _sharing(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Sh
     """What has sessions hold common beginnings once; None where each has its own."""
     if config.kv_share == "off":
         return None
-    least = model.middle.least_sharing()
-    if least is None:
+    rule = model.middle.sharing_rule()
+    if rule is None:
         _log.warning("--kv-share auto: sharing measures as no gain here, each session has its own")
         return None
-    _log.info("sessions share what they begin with from %d of them on", least)
-    return Sharing(room, least)
+    _log.info("sessions share what they begin with: %s", rule)
+    return Sharing(room, rule)
 
 
 def _disk(config: ServerConfig, runs: RunPool) -> DiskTier | None:

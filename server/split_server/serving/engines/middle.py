@@ -9,6 +9,7 @@ import torch
 
 from split_server.engine.backend import Runner
 from split_server.engine.model.info import ModelInfo
+from split_server.kv.sharing_rule import SharingRule
 from split_server.memory.measured import MeasuredRoom
 from split_server.memory.planner import MemoryPlanner
 
@@ -18,7 +19,7 @@ class Middle:
     """``info`` of the model that ``runner`` computes on ``device``, at most ``pass_rows`` at a time
     and with hidden states in ``dtype``; ``open_room`` gives the room for sessions' caches in what
     is left once all is loaded, and ``kernels`` says with what it computes; ``quantized``: how its
-    matrices are rounded, none where they are not; ``least_sharing``
+    matrices are rounded, none where they are not; ``sharing_rule``
     measures from how many sessions on a common beginning is read together, None where it never is.
     """
 
@@ -31,4 +32,4 @@ class Middle:
     open_room: Callable[[], MeasuredRoom]
     kernels: Mapping[str, str]
     quantized: str = "none"
-    least_sharing: Callable[[], int | None] = lambda: None
+    sharing_rule: Callable[[], SharingRule | None] = lambda: None

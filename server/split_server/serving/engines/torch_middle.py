@@ -8,7 +8,7 @@ from split_server.checkpoint.folder import Checkpoint
 from split_server.engine.budget import pass_rows
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.runner import Forward, ModelRunner
-from split_server.engine.model.sharing_gain import least_sharing
+from split_server.engine.model.sharing_gain import sharing_rule
 from split_server.engine.model.threads import on_passing_thread
 from split_server.errors import EngineUnusable, UnusableModel
 from split_server.memory.allocator import give_back_free_blocks, give_back_large_blocks
@@ -54,7 +54,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         open_room=lambda: open_room(config, planner),
         kernels=_kernels(backbone),
         quantized=backbone.matrices.quantized,
-        least_sharing=lambda: on_passing_thread(lambda: least_sharing(backbone)),
+        sharing_rule=lambda: on_passing_thread(lambda: sharing_rule(backbone)),
     )
 
 

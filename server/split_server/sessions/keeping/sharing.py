@@ -17,14 +17,13 @@ from split_server.kv.cache import KVCache, buffered
 from split_server.kv.copying import adopt
 from split_server.kv.run import Run, Span, up_to
 from split_server.kv.session_cache import SessionCache
+from split_server.kv.sharing_rule import SharingRule
 from split_server.memory.room import CacheRoom, Claim
 from split_server.sessions.session import Session
 from split_wire.digest import DIGEST_BYTES
 from split_wire.errors import CacheFull
 
 _log = logging.getLogger(__name__)
-# Shorter ones are read so quickly that there is nothing to gain.
-LEAST_POSITIONS = 512
 
 
 @dataclass(eq=False, slots=True)
@@ -62,14 +61,13 @@ class Segment:
 
 
 class Sharing:
-    """``room``: where a segment takes its space; ``least``: sessions that share one at least;
-    ``positions``: that it has at least.
+    """``room``: where a segment takes its space; ``rule``: how long a beginning is shared by how
+    many sessions.
     """
 
-    def __init__(self, room: CacheRoom, least: int, positions: int = LEAST_POSITIONS) -> None:
+    def __init__(self, room: CacheRoom, rule: SharingRule) -> None:
         self._room = room
-        self._least = least
-        self._positions = positions
+        self._rule = rule
         self._lock = threading.Lock()
         # Sessions that took a run in, and the segments of their principals.
         self._standing: WeakKeyDictionary[Run, WeakSet[Session]] = WeakKeyDictionary()
@@ -90,7 +88,7 @@ class Sharing:
         """``session`` has taken ``spans`` in. Any thread."""
         with self._lock:
             for span in spans:
-                if span.end == span.run.end >= self._positions:
+                if span.end == span.run.end and self._rule.least(span.end):
                     self._standing.setdefault(span.run, WeakSet()).add(session)
 
     def segment_for(self, session: Session, spans: Sequence[Span]) -> Segment | None:
@@ -99,10 +97,10 @@ class Sharing:
         """
         for span in reversed(spans):
             exact = span.run.tier == "exact"
-            if exact and span.end == span.run.end >= self._positions:
+            if exact and span.end == span.run.end and self._rule.least(span.end):
                 segment = self._segments.get((session.principal, span.run))
                 others = self._others(session, span.run)
-                if segment is None and len(others) + 1 >= self._least:
+                if segment is None and self._rule.pays(span.end, len(others) + 1):
                     segment = self._begun(session.principal, span.run)
                 if segment is not None:
                     self._follow(others, segment)
@@ -145,7 +143,9 @@ class Sharing:
         that to pay, and there is room, it holds all of them itself. On the event loop.
         """
         cache = buffered(session.cache)
-        if cache.base is None or cache.leaving or self._standing_on(cache.base) >= self._least:
+        if cache.base is None or cache.leaving:
+            return
+        if self._rule.pays(cache.base.length, self._standing_on(cache.base)):
             return
         cache.leaving = True
         if not self._room.fits(Claim(session, positions)):

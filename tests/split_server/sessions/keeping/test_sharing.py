@@ -13,6 +13,7 @@ import pytest
 from split_server.kv.block_key import Namespaces
 from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.run_pool import RunPool
+from split_server.kv.sharing_rule import SharingRule
 from split_server.memory.budget import BudgetLimits, ByteBudget
 from split_server.memory.room import Claim
 from split_server.sessions.keeping.sharing import Segment, Sharing
@@ -57,7 +58,7 @@ class Shared:
 async def shared(path: Path, kind: type[ByteBudget] = ByteBudget) -> AsyncIterator[Shared]:
     backbone, pool = tiny_backbone(path), RunPool(PoolLimits())
     room = kind(BudgetLimits(), backbone.info.kv_bytes_per_position, runs=pool)
-    sharing = Sharing(room, LEAST, positions=64)
+    sharing = Sharing(room, SharingRule(((64, LEAST),)))
     reuse = Reuse(pool, Namespaces("of the test"), sharing=sharing)
     async with serving(path, backbone=backbone, reuse=reuse, room=room) as service:
         yield Shared(service, sharing, room, path)
