@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,20 @@ def run_node(pins: tuple[str, ...], program: str, *arguments: str) -> dict[str, 
         _run(["npm", "install", *quiet, *pins], folder)
         _mark(folder, pins)
     # Modules are looked for from where the program lies.
+    shutil.copy(_found(f"{program}.mjs"), folder)
+    return _printed(["node", f"{program}.mjs", *arguments], folder)
+
+
+def run_packed(pin: str, program: str, *arguments: str) -> dict[str, Any]:
+    """The same beside the unpacked files of one package, without what it needs itself."""
+    folder = _KEPT / program
+    if _outdated(folder, (pin,)):
+        shutil.rmtree(folder, ignore_errors=True)
+        _run(["npm", "pack", "--silent", pin], folder)
+        (packed,) = folder.glob("*.tgz")
+        with tarfile.open(packed) as files:
+            files.extractall(folder, filter="data")
+        _mark(folder, (pin,))
     shutil.copy(_found(f"{program}.mjs"), folder)
     return _printed(["node", f"{program}.mjs", *arguments], folder)
 

@@ -1,4 +1,4 @@
-"""A thousand damaged requests to each endpoint of the text APIs that others are translated into."""
+"""A thousand damaged requests to each endpoint of the text APIs beside chats and completions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,27 @@ _GENERATE = {
     "options": {"num_predict": 3},
     "logprobs": True,
 }
+# Asks for the scores of its prompts and no reply, as evaluations do.
+_SCORED: dict[str, Any] = {
+    "model": "gatelink",
+    "prompt": ["Hello", [5, 6, 7]],
+    "echo": True,
+    "logprobs": 2,
+    "max_tokens": 0,
+    "temperature": 0,
+    "stop": ["x"],
+}
+_TOKENIZE: dict[str, Any] = {
+    "model": "gatelink",
+    "messages": [{"role": "user", "content": "Hello"}],
+    "tools": [_FUNCTION],
+    "add_generation_prompt": True,
+    "return_token_strs": True,
+}
 WHOLE: dict[str, dict[str, Any]] = {
+    "/v1/completions": _SCORED,
+    "/tokenize": _TOKENIZE,
+    "/detokenize": {"model": "gatelink", "tokens": [5, 6, 7]},
     "/v1/messages": _MESSAGES,
     "/v1/messages/count_tokens": _MESSAGES,
     "/v1/responses": _RESPONSES,
@@ -122,10 +142,10 @@ def test_damaged_requests_get_errors_of_that_api_and_leave_nothing_running(
 
 def _read(path: str) -> str:
     """Which of the endpoints stream."""
-    return "stream" if path in ("/v1/messages", "/v1/responses", *_LINES) else ""
+    return "stream" if path in _STREAMED else ""
 
 
-_LINES = ("/api/chat", "/api/generate")
+_STREAMED = ("/v1/messages", "/v1/responses", "/v1/completions", "/api/chat", "/api/generate")
 
 
 def _damaged(rng: random.Random, whole: dict[str, Any]) -> bytes:
@@ -187,4 +207,9 @@ def _api(_: str, body: dict[str, Any]) -> str:
     return str(body["code"])
 
 
-_FORMS: dict[str, Callable[[str, dict[str, Any]], str]] = {"v1": _v1, "api": _api}
+_FORMS: dict[str, Callable[[str, dict[str, Any]], str]] = {
+    "v1": _v1,
+    "tokenize": _v1,
+    "detokenize": _v1,
+    "api": _api,
+}

@@ -182,10 +182,16 @@ class Generator:
     ) -> GenerationRun:
         buffered = _SMALL_EVENTS if request.attention is None else BUFFERED
         limits, patience = self._limits_of(request), self._limits.patience
-        drafter = None
-        if self._drafting is not None:
+        drafter, sequence.apart = None, self._repeats(request)
+        if self._drafting is not None and not sequence.apart:
             drafter = self._drafting.drafter(principal, request, sequence.backend)
         return GenerationRun(self.ends, sequence, request, limits, buffered, patience, drafter)
+
+    def _repeats(self, request: GenerationRequest) -> bool:
+        """Whether its reply must not depend on how many rows share a step: it has a seed, and
+        states have so few bits that a draw may follow from their last ones.
+        """
+        return request.params.seed is not None and self.info.dtype != "f32"
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from split_client.generation.extended import Extended
 from split_client.generation.sequence import Embed, Sequence
 from split_server.compat.backend import EngineBackend
 from split_server.compat.keeping import USUAL, Keeping
+from split_wire.attention import AttentionRequest
 
 # Of a kept sequence this share must be common, unless all of the prompt is. Else a new one is begun
 # and the kept one stays as it is for the chat that it belongs to.
@@ -15,11 +17,27 @@ _WORTH = 0.5
 
 
 class LocalSequence(Sequence):
-    """A sequence on a session of this process."""
+    """A sequence on a session of this process.
+
+    ``apart``: the last of the tokens that are cached next has a step of its own. A prompt that is
+    cached already needs that step alone, and rows of single steps are summed in another order than
+    those of a prefill: this way the state after a prompt has the same bits either way.
+    """
 
     def __init__(self, backend: EngineBackend, embed: Embed) -> None:
         super().__init__(backend, embed)
         self.backend = backend
+        self.apart = False
+
+    def cache(
+        self, tokens: list[int], attention: AttentionRequest | None = None, rows: int = 1
+    ) -> Extended:
+        """As :meth:`Sequence.cache`."""
+        apart, self.apart = self.apart, False
+        if not apart or rows > 1 or len(tokens) - self.shared(tokens) < 2:
+            return super().cache(tokens, attention, rows)
+        before = super().cache(tokens[:-1])
+        return _joined(before, super().cache(tokens, attention))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +93,16 @@ class SequencePool:
         """End all idle sequences."""
         while self._idle:
             self._idle.pop().sequence.close()
+
+
+def _joined(before: Extended, last: Extended) -> Extended:
+    """What two calls gave, of which the second has sent one row more."""
+    return replace(
+        last,
+        rows=before.rows + last.rows,
+        exchange=before.exchange + last.exchange,
+        compute=before.compute + last.compute,
+        queue=before.queue + last.queue,
+        restored=before.restored + last.restored,
+        spared=before.spared,
+    )

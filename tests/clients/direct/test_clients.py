@@ -15,12 +15,13 @@ import pytest
 import torch
 
 from tests import oracle
-from tests.clients.environments import needs, run_node, run_python
+from tests.clients.environments import needs, run_node, run_packed, run_python
 from tests.patience import until
 from tests.server_process import RunningServer, running_server
 from tests.split_server.http.taught import (
     ANSWER,
     ARGUMENTS,
+    NAMES_ALONE,
     QUESTION,
     RESULT,
     TOOL,
@@ -49,25 +50,31 @@ PYTHON = {
     "litellm_sdk": ("litellm==1.110.2",),
     "instructor_modes": ("instructor==1.17.0",),
     "pydantic_ai_chat": ("pydantic-ai-slim[openai]==2.68.0",),
+    "aider_ask": ("aider-chat==0.86.2",),
     "llm_command": ("llm==0.36",),
+    "llama_index_chat": ("llama-index-llms-openai-like==0.8.1",),
+    "outlines_forms": ("outlines[openai]==1.3.3",),
 }
 NODE = {
     "openai_node": ("openai@7.57.0",),
     "ai_sdk": ("ai@7.0.173", "@ai-sdk/openai-compatible@3.0.92"),
+    "langchain_node": ("@langchain/openai@1.6.0", "@langchain/core@1.4.0"),
 }
 EVALUATION = ("lm_eval[api]==0.4.13",)
+FRONT_END = "sillytavern@1.19.0"
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return taught_checkpoint(tmp_path_factory.mktemp("taught") / "taught")
+    return taught_checkpoint(tmp_path_factory.mktemp("taught") / "taught", NAMES_ALONE)
 
 
 @pytest.fixture(scope="module")
 def server(path: Path) -> Iterator[RunningServer]:
-    with running_server(path, token=TOKEN, dtype="float32") as running:
+    settings: dict[str, Any] = {"token": TOKEN, "dtype": "float32"}
+    with running_server(path, ollama_listen="127.0.0.1:0", **settings) as running:
         yield running
 
 
@@ -89,9 +96,15 @@ def check(told: dict[str, Any]) -> None:
     expected = {"chat": ANSWER, "stream": ANSWER, "tool": ARGUMENTS, "error": "model_not_found"}
     for name, value in expected.items():
         assert told.get(name, value) == value
-    assert told["schema"]["n"] in SCHEMA["properties"]["n"]["enum"]
+    assert all(told.get("replies", ()))
+    schema = told.get("schema", {"n": 1})
+    assert schema["n"] in SCHEMA["properties"]["n"]["enum"]
     if "whole" in told:
         assert told["whole"] == told["streamed"]
+    forms = told.get("forms", {})
+    assert forms.get("schema", {"n": 1})["n"] in (1, 2, 3)
+    assert forms.get("choice", "red") in ("blue", "red")
+    assert set(forms.get("pattern", "abb")) <= set("ab")
 
 
 @pytest.mark.parametrize("program", [pytest.param(name, marks=needs(name)) for name in PYTHON])
@@ -109,6 +122,18 @@ def test_json_of_instructor_is_an_object_without_a_fence(server: RunningServer) 
     told = run_python(PYTHON["instructor_modes"], "instructor_modes", *given(server))
     assert all(reply["n"] in (1, 2, 3) for reply in told["modes"].values())
     assert isinstance(json.loads(told["json"]), dict)
+
+
+@needs("sillytavern_forms")
+def test_what_forms_of_sillytavern_send_by_default_is_taken(server: RunningServer) -> None:
+    url = f"http://127.0.0.1:{server.ollama_port}"
+    told = run_packed(FRONT_END, "sillytavern_forms", *given(server), url)
+    assert told["forms"].keys() == {"ooba", "vllm", "aphrodite", "tabby", "koboldcpp", "generic"}
+    for first, again, _, streamed in told["forms"].values():
+        # Of four the third has no seed.
+        assert first
+        assert first == again == streamed
+    assert told["ollama"]
 
 
 @needs("lm_eval_choices")

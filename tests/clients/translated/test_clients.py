@@ -11,19 +11,17 @@ import pytest
 from tests import patience
 from tests.clients.environments import needs, run_node, run_python
 from tests.server_process import RunningServer, running_server
-from tests.split_server.http.taught import ANSWER, ARGUMENTS, TEMPLATE, taught_checkpoint
+from tests.split_server.http.taught import ANSWER, ARGUMENTS, NAMES_ALONE, taught_checkpoint
 
 pytestmark = pytest.mark.slow
 TOKEN = "a-token-of-the-test"
 CALL = ["balance", ARGUMENTS]
 WIDTH = 64
-# Every client writes a tool's definition in its own way; the name is the same.
-_NAMES = TEMPLATE.replace("{{ tool.function | tojson }}", "{{ tool.function.name }}")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    path = taught_checkpoint(tmp_path_factory.mktemp("taught") / "taught", _NAMES)
+    path = taught_checkpoint(tmp_path_factory.mktemp("taught") / "taught", NAMES_ALONE)
     # Not every client lets its user ask for a temperature.
     makers = path / "generation_config.json"
     ends = json.loads(makers.read_text())["eos_token_id"]

@@ -22,8 +22,11 @@ from split_client.weights.store import ModelStore
 from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
+from split_server.compat.drafting.beside import Drafting
 from split_server.compat.ends import LocalEnds
 from split_server.compat.generator import GenerationRequest, Generator, GeneratorLimits
+from split_server.compat.keeping import Keeping
+from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.memory.budget import BudgetLimits
 from split_wire.attention import AttentionRequest
 from split_wire.errors import AttentionTooLarge, CacheFull, Overloaded
@@ -99,6 +102,71 @@ def test_a_prompt_that_continues_an_earlier_one_sends_only_what_is_new(tiny_path
     length, rows, prompt, ids = run(main())
     assert rows == length - (len(PROMPT) + COUNT - 1)
     assert ids == oracle.greedy(tiny_path, prompt, COUNT)
+
+
+def backbone(path: Path, dtype: str) -> Backbone:
+    return load_backbone(read_checkpoint(path, path.name), dtype, "cpu")
+
+
+SEEDED = SamplingParams(temperature=1.0, seed=5)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("length", [24, 40, 100, 200, 301])
+def test_a_seed_repeats_a_reply_to_the_bit_when_its_prompt_is_cached(
+    tiny_path: Path, dtype: str, length: int
+) -> None:
+    prompt = tuple(3 + 7 * at % 250 for at in range(length))
+
+    async def main() -> list[list[Any]]:
+        asked = request(prompt, params=SEEDED, logprobs=5)
+        async with generating(tiny_path, backbone=backbone(tiny_path, dtype)) as generator:
+            told = [await events_of(generator, asked) for _ in range(3)]
+            assert generator.counters.cached_tokens == 2 * (length - 1)
+            return told
+
+    first, *again = run(main())
+    for other in again:
+        assert ids_of(other) == ids_of(first)
+        for one, its in zip(first[:-1], other[:-1], strict=True):
+            assert its.logprobs == one.logprobs
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16"])
+def test_it_does_without_a_cache_as_well_whatever_came_between(tiny_path: Path, dtype: str) -> None:
+    prompt = tuple(3 + 7 * at % 250 for at in range(200))
+
+    async def main() -> list[list[Any]]:
+        kept = request(prompt, params=SEEDED, logprobs=5)
+        alone = replace(kept, keeping=Keeping(cache="off"))
+        async with generating(tiny_path, backbone=backbone(tiny_path, dtype)) as generator:
+            return [await events_of(generator, asked) for asked in (alone, kept, kept, alone)]
+
+    first, *others = run(main())
+    for other in others:
+        assert [event.logprobs for event in other[:-1]] == [e.logprobs for e in first[:-1]]
+
+
+@pytest.mark.parametrize(("dtype", "drafted"), [("bfloat16", 1), ("float32", 2)])
+def test_with_a_seed_drafts_are_made_only_where_states_are_whole(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, drafted: int
+) -> None:
+    asked_for: list[GenerationRequest] = []
+    made = Drafting.drafter
+
+    def counted(drafting: Drafting, _: str, asked: GenerationRequest, passes: Any) -> Any:
+        asked_for.append(asked)
+        return made(drafting, _, asked, passes)
+
+    monkeypatch.setattr(Drafting, "drafter", counted)
+
+    async def main() -> None:
+        async with generating(tiny_path, backbone=backbone(tiny_path, dtype)) as generator:
+            await events_of(generator, request(count=2))
+            await events_of(generator, request(count=2, params=SEEDED))
+
+    run(main())
+    assert len(asked_for) == drafted
 
 
 def test_an_unrelated_prompt_leaves_a_kept_sequence_alone(tiny_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ class Positions:
 
     def __init__(self) -> None:
         self.closed = False
+        self.steps: list[tuple[int, int]] = []
 
     def open(self, _: object = None) -> None:
         """Nothing to do."""
@@ -25,6 +28,7 @@ class Positions:
         return start
 
     def step(self, start: int, embeddings: np.ndarray, *_: object) -> StepOutput:
+        self.steps.append((start, len(embeddings)))
         return StepOutput(np.zeros((1, 1), np.float32), 0, 0)
 
     def rest(self) -> None:
@@ -51,6 +55,25 @@ def pool() -> SequencePool:
 
 def is_closed(kept: LocalSequence) -> bool:
     return kept.backend.closed  # type: ignore[attr-defined,no-any-return]
+
+
+def test_the_last_token_of_a_prompt_may_have_a_step_of_its_own_once() -> None:
+    made = sequence()
+    backend: Any = made.backend
+    made.apart = True
+    extended = made.extend(list(range(40)))
+    assert backend.steps == [(0, 39), (39, 1)]
+    assert (extended.rows, extended.spared.held) == (40, 0)
+    made.extend(list(range(50)))
+    assert backend.steps[2:] == [(40, 10)]
+
+
+def test_one_that_is_cached_needs_no_further_step_for_that() -> None:
+    made = filled(list(range(40)))
+    backend: Any = made.backend
+    made.apart = True
+    assert made.extend(list(range(40))).rows == 1
+    assert backend.steps[1:] == [(39, 1)]
 
 
 def test_the_sequence_with_most_in_common_is_continued(pool: SequencePool) -> None:

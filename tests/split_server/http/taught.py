@@ -17,6 +17,8 @@ TEMPLATE = (
     "\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+# Every client writes a tool's definition in its own way; the name is the same.
+NAMES_ALONE = TEMPLATE.replace("{{ tool.function | tojson }}", "{{ tool.function.name }}")
 QUESTION = "How much is there?"
 TOOL: dict[str, Any] = {
     "type": "function",

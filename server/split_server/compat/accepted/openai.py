@@ -31,8 +31,9 @@ _HARMLESS = frozenset(
         "api_type",
         "legacy_api",
         "truncation_length",
-        # Ollama's: nothing is loaded or unloaded.
+        # Ollama's: nothing is loaded or unloaded, and the context is the server's.
         "keep_alive",
+        "num_ctx",
     }
 )
 OPENAI = SAMPLERS | Accepted(
@@ -44,6 +45,7 @@ OPENAI = SAMPLERS | Accepted(
         "include_stop_str_in_output": (False,),
         "prompt_logprobs": (),
         "skip_special_tokens": (True,),
+        "trim_stop": (True,),
         "verbosity": ("medium",),
     },
 )

@@ -34,7 +34,8 @@ SAMPLERS = Accepted(
         }
     ),
     neutral={
-        "adaptive_target": (-1, 0),
+        # SillyTavern's own way to say none.
+        "adaptive_target": (-1, 0, -0.01),
         "dry_multiplier": (0,),
         "dynamic_temperature": (False,),
         "dynatemp": (False,),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from split_server.compat.translating.known import Known
+from split_server.compat.accepted.values import known
 
 _AS_THEY_ARE: Final = "an embedding has as many numbers as the model's hidden states"
-OPENAI: Final = Known(("input", "model", "encoding_format", "dimensions", "pooling"), ("user",))
-OLLAMA: Final = Known(
+OPENAI: Final = known(("input", "model", "encoding_format", "dimensions", "pooling"), ("user",))
+OLLAMA: Final = known(
     ("input", "model", "name", "truncate", "dimensions", "options", "pooling"), ("keep_alive",)
 )
 # Of the older path.
-OLLAMA_ONE: Final = Known(
+OLLAMA_ONE: Final = known(
     ("prompt", "model", "name", "options", "pooling"),
     ("keep_alive",),
     reasons={"input": "prompt"},

@@ -6,21 +6,20 @@ Sources: OpenAI's API reference, Embeddings; Ollama's API reference.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from split_server.compat.embeddings.known import DIMENSIONS_REASON, OLLAMA, OLLAMA_ONE, OPENAI
 from split_server.compat.ollama.known import OPTIONS
 from split_server.compat.ollama.names import asked_model
-from split_server.compat.openai.completion_request import PromptText
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
+from split_server.compat.openai.prompts.texts import PromptText, parse_texts
 
 MAX_INPUTS: Final = 1024
 # Numbers of one answer, over all of its vectors.
 MAX_NUMBERS: Final = 1 << 20
 _MAX_DIMENSIONS = 1 << 24
-_WANTED = f"a text, a list of 1..{MAX_INPUTS} texts, token ids, or a list of lists of token ids"
 # How the states of a text become one vector: their mean, or that of its last token.
 Pooling: TypeAlias = Literal["mean", "last"]
 POOLINGS: Final = ("mean", "last")
@@ -41,22 +40,22 @@ class EmbeddingsRequest:
 
 def parse_embeddings_request(fields: Fields, served: ServedModel) -> EmbeddingsRequest:
     """Raises InvalidParameter, UnsupportedParameter, ModelNotFound."""
-    OPENAI.check(fields)
+    check_unread(fields, OPENAI)
     served.check_model(fields)
     binary = fields.choice("encoding_format", ("float", "base64")) == "base64"
-    inputs = _inputs(fields, "input", served)
+    inputs = _inputs(fields, served)
     _check_dimensions(fields, served, len(inputs))
     return EmbeddingsRequest(inputs, _pooling(fields), binary)
 
 
 def parse_ollama_embed(fields: Fields, served: ServedModel) -> EmbeddingsRequest:
     """As :func:`parse_embeddings_request`, of Ollama's form: what is too long is cut by default."""
-    OLLAMA.check(fields)
+    check_unread(fields, OLLAMA)
     model = asked_model(fields, served)
     _check_options(fields)
     given = fields.raw("input")
     # Without texts a model is loaded in that API, which this one is.
-    inputs = _inputs(fields, "input", served) if given not in (None, "", []) else ()
+    inputs = _inputs(fields, served) if given not in (None, "", []) else ()
     _check_dimensions(fields, served, len(inputs))
     truncate = fields.flag("truncate", True)
     return EmbeddingsRequest(inputs, _pooling(fields), truncate=truncate, model=model)
@@ -64,7 +63,7 @@ def parse_ollama_embed(fields: Fields, served: ServedModel) -> EmbeddingsRequest
 
 def parse_ollama_embeddings(fields: Fields, served: ServedModel) -> EmbeddingsRequest:
     """The older path of Ollama's, of one text."""
-    OLLAMA_ONE.check(fields)
+    check_unread(fields, OLLAMA_ONE)
     model = asked_model(fields, served)
     _check_options(fields)
     text = fields.text("prompt")
@@ -75,7 +74,7 @@ def parse_ollama_embeddings(fields: Fields, served: ServedModel) -> EmbeddingsRe
 def _check_options(fields: Fields) -> None:
     options = fields.inner("options")
     if options is not None:
-        OPTIONS.check(options)
+        check_unread(options, OPTIONS)
 
 
 def _pooling(fields: Fields) -> Pooling:
@@ -91,27 +90,5 @@ def _check_dimensions(fields: Fields, served: ServedModel, inputs: int) -> None:
         raise InvalidParameter("input", f"at most {most} texts, as each has {size} numbers")
 
 
-def _inputs(fields: Fields, name: str, served: ServedModel) -> tuple[PromptText, ...]:
-    given = fields.raw(name)
-    if isinstance(given, str):
-        return (as_text(given, name),)
-    if not isinstance(given, list) or not given:
-        raise InvalidParameter(name, _WANTED)
-    if isinstance(given[0], int):
-        return (_ids(given, name, served.vocab_size),)
-    if len(given) > MAX_INPUTS:
-        raise InvalidParameter(name, _WANTED)
-    return tuple(
-        as_text(one, f"{name}[{at}]")
-        if isinstance(one, str)
-        else _ids(one, f"{name}[{at}]", served.vocab_size)
-        for at, one in enumerate(given)
-    )
-
-
-def _ids(value: Any, path: str, vocab_size: int) -> tuple[int, ...]:
-    if not isinstance(value, list) or not value:
-        raise InvalidParameter(path, _WANTED)
-    if not all(type(token) is int and 0 <= token < vocab_size for token in value):
-        raise InvalidParameter(path, f"token ids below {vocab_size}")
-    return tuple(value)
+def _inputs(fields: Fields, served: ServedModel) -> tuple[PromptText, ...]:
+    return parse_texts(fields.raw("input"), "input", served, MAX_INPUTS)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from split_server.compat.messages.known import CHOICE, OUTPUT, REQUEST, THINKING, TOOL
+from split_server.compat.messages.known import CHOICE, FORMAT, OUTPUT, REQUEST, THINKING, TOOL
 from split_server.compat.messages.turns import parse_turns
 from split_server.compat.openai.chat_request import ChatRequest, parse_chat_request
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.compat.translating.renaming import Renames, renamed, renames
@@ -55,7 +55,7 @@ def parse_count_request(fields: Fields, served: ServedModel) -> MessagesRequest:
 
 
 def _parsed(fields: Fields, served: ServedModel) -> MessagesRequest:
-    REQUEST.check(fields)
+    check_unread(fields, REQUEST)
     _check_thinking(fields)
     chat: dict[str, Any] = {name: fields.raw(name) for name in _SAME}
     chat |= {"stop": _stops(fields), "messages": parse_turns(fields)}
@@ -70,7 +70,7 @@ def _check_thinking(fields: Fields) -> None:
     thinking = fields.inner("thinking")
     if thinking is None:
         return
-    THINKING.check(thinking)
+    check_unread(thinking, THINKING)
     if thinking.text("type", _MAX_KIND) not in ("disabled", "adaptive"):
         raise UnsupportedParameter("thinking.type", _NO_THINKING)
 
@@ -93,7 +93,7 @@ def _tool(tool: Fields) -> dict[str, Any]:
     if kind not in (None, _CUSTOM):
         reason = f"a tool of type {kind!r} is not run here; define your own"
         raise UnsupportedParameter(tool.path("type"), reason)
-    TOOL.check(tool)
+    check_unread(tool, TOOL)
     if "input_schema" not in tool:
         raise InvalidParameter(tool.path("input_schema"), "a JSON schema")
     function = {
@@ -108,7 +108,7 @@ def _choice(fields: Fields) -> dict[str, Any]:
     choice = fields.inner("tool_choice")
     if choice is None:
         return {}
-    CHOICE.check(choice)
+    check_unread(choice, CHOICE)
     parallel = not choice.flag("disable_parallel_tool_use")
     kind = choice.choice("type", (*_CHOICES, "tool"))
     if kind is None:
@@ -125,10 +125,11 @@ def _format(fields: Fields) -> dict[str, Any] | None:
     output = fields.inner("output_config")
     if output is None:
         return None
-    OUTPUT.check(output)
+    check_unread(output, OUTPUT)
     form = output.inner("format")
     if form is None:
         return None
+    check_unread(form, FORMAT)
     if form.text("type", _MAX_KIND) != "json_schema":
         raise UnsupportedParameter("output_config.format.type", "it is json_schema")
     return {"type": "json_schema", "json_schema": {"schema": form.raw("schema")}}

@@ -8,8 +8,8 @@ from typing import Any
 
 from split_server.compat.messages.known import BLOCKS, MESSAGE
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_fields, as_text
-from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.fields import Fields, as_fields, as_text, check_unread
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.tools import MAX_SCHEMA
 
 _MAX_BLOCKS = 256
@@ -44,7 +44,7 @@ def parse_turns(fields: Fields) -> list[Message]:
 
 
 def _turn(fields: Fields) -> list[Message]:
-    MESSAGE.check(fields)
+    check_unread(fields, MESSAGE)
     role = fields.choice("role", _ROLES)
     if role is None:
         raise InvalidParameter(fields.path("role"), "one of " + ", ".join(_ROLES))
@@ -71,7 +71,7 @@ def _block(value: Any, path: str, kinds: tuple[str, ...]) -> tuple[str, Fields]:
         raise InvalidParameter(block.path("type"), "one of " + ", ".join(kinds))
     if kind not in kinds:
         raise UnsupportedParameter(path, f"a block of type {kind!r}; here: {', '.join(kinds)}")
-    BLOCKS[kind].check(block)
+    check_unread(block, BLOCKS[kind])
     return kind, block
 
 

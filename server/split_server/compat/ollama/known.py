@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from split_server.compat.translating.known import Known
+from split_server.compat.accepted.values import NOTHING, known
 
 # Those of every request to a model. It stays loaded whatever they say.
 _ALWAYS: Final = ("model", "name", "options", "stream", "format", "think", "logprobs")
@@ -19,39 +19,38 @@ _REASONS: Final = {
     "steps": "this model writes text",
     "dimensions": "an embedding has as many numbers as the model's hidden states",
 }
-CHAT: Final = Known(
+CHAT: Final = known(
     (*_ALWAYS, "top_logprobs", "messages", "tools", "cache_salt"),
     _KEPT,
-    {"template": ("",)},
+    {"template": NOTHING},
     _REASONS,
 )
-GENERATE: Final = Known(
+GENERATE: Final = known(
     (*_ALWAYS, "top_logprobs", "prompt", "system", "raw", "cache_salt"),
     _KEPT,
-    dict.fromkeys(("context", "images", "suffix", "template", "width", "height", "steps"), ("",)),
+    dict.fromkeys(("context", "images", "suffix", "template", "width", "height", "steps"), NOTHING),
     _REASONS,
 )
-MESSAGE: Final = Known(
+MESSAGE: Final = known(
     ("role", "content", "tool_calls", "tool_name", "tool_call_id"),
     ("thinking",),
-    {"images": ()},
+    {"images": NOTHING},
     _REASONS,
 )
-CALL: Final = Known(("function", "id", "type"))
-FUNCTION: Final = Known(("name", "arguments"), ("index", "description"))
-SHOW: Final = Known(("model", "name"), ("verbose",), {"system": ("",), "template": ("",)})
-_WINDOWS: Final = "penalties count over all of prompt and reply"
-OPTIONS: Final = Known(
+CALL: Final = known(("function", "id", "type"))
+FUNCTION: Final = known(("name", "arguments"), ("index", "description"))
+SHOW: Final = known(("model", "name"), ("verbose",), {"system": NOTHING, "template": NOTHING})
+OPTIONS: Final = known(
     read=(
         "frequency_penalty", "min_p", "num_predict", "presence_penalty", "repeat_penalty", "seed",
         "stop", "temperature", "top_k", "top_p", "repeat_last_n", "penalize_newline",
     ),
-    idle=(
+    harmless=(
         "draft_num_predict", "f16_kv", "low_vram", "main_gpu", "mirostat_eta", "mirostat_tau",
         "num_batch", "num_ctx", "num_gpu", "num_keep", "num_thread", "numa", "use_mlock",
         "use_mmap",
     ),
-    refused={
+    neutral={
         "embedding_only": (False,),
         "logits_all": (False,),
         "mirostat": (0,),
@@ -69,4 +68,5 @@ OPTIONS: Final = Known(
 NO_PENALTY: Final[dict[str, Any]] = {
     "repeat_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
 }  # fmt: skip
-WINDOWS_REASON: Final = _WINDOWS
+WINDOWS_REASON: Final = "presence and frequency are counted over all of prompt and reply"
+NEWLINE_REASON: Final = "penalties count for every token"

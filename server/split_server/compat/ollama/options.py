@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from split_server.compat.ollama.known import NO_PENALTY, OPTIONS, WINDOWS_REASON
+from split_server.compat.ollama.known import NEWLINE_REASON, NO_PENALTY, OPTIONS, WINDOWS_REASON
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.translating.renaming import Renames, renames
 
@@ -18,6 +18,7 @@ _RANDOM_SEED = -1
 _SAME = ("frequency_penalty", "min_p", "presence_penalty", "temperature", "top_k", "top_p")
 _NAMES: Final = (*_SAME, "seed", "stop")
 RENAMES: Final[Renames] = renames(
+    (r"repetition_penalty_range", "options.repeat_last_n"),
     (r"repetition_penalty", "options.repeat_penalty"),
     (r"max_tokens", "options.num_predict"),
     *((rf"{name}\b", f"options.{name}") for name in _NAMES),
@@ -32,9 +33,10 @@ def chat_fields(fields: Fields, served: ServedModel) -> dict[str, Any]:
     holds.
     """
     options = fields.inner("options") or Fields({}, "options")
-    OPTIONS.check(options)
+    check_unread(options, OPTIONS)
     penalty = options.number("repeat_penalty")
-    if options.whole("repeat_last_n", _WHOLE_WINDOW, _MOST) == 0:
+    window = options.whole("repeat_last_n", _WHOLE_WINDOW, _MOST)
+    if window == 0:
         # A window of no tokens is no penalty.
         penalty = 1.0
     else:
@@ -42,6 +44,7 @@ def chat_fields(fields: Fields, served: ServedModel) -> dict[str, Any]:
     asked: dict[str, Any] = {name: options.raw(name) for name in _SAME}
     return asked | {
         "repetition_penalty": penalty,
+        "repetition_penalty_range": window,
         "max_tokens": _tokens(options, served),
         "seed": _seed(options),
         "stop": options.raw("stop"),
@@ -49,15 +52,13 @@ def chat_fields(fields: Fields, served: ServedModel) -> dict[str, Any]:
 
 
 def _check_windows(options: Fields) -> None:
-    """Penalties over the last so many tokens, or not of line ends, where there are penalties."""
+    """Of these penalties one alone knows a window, and none spares line ends."""
     given = {name: options.number(name) for name in NO_PENALTY}
-    if all(value in (None, NO_PENALTY[name]) for name, value in given.items()):
-        options.flag("penalize_newline")
-        return
-    if options.raw("repeat_last_n") not in (None, _WHOLE_WINDOW):
+    asked = {name for name, value in given.items() if value not in (None, NO_PENALTY[name])}
+    if asked - {"repeat_penalty"} and options.raw("repeat_last_n") not in (None, _WHOLE_WINDOW):
         raise UnsupportedParameter(options.path("repeat_last_n"), WINDOWS_REASON)
-    if not options.flag("penalize_newline", True):
-        raise UnsupportedParameter(options.path("penalize_newline"), WINDOWS_REASON)
+    if not options.flag("penalize_newline", True) and asked:
+        raise UnsupportedParameter(options.path("penalize_newline"), NEWLINE_REASON)
 
 
 def _tokens(options: Fields, served: ServedModel) -> int:

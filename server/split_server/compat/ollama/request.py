@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from split_server.compat.accepted.values import Accepted
 from split_server.compat.ollama.known import CHAT, GENERATE
 from split_server.compat.ollama.names import asked_model
 from split_server.compat.ollama.options import RENAMES, chat_fields
@@ -19,10 +20,9 @@ from split_server.compat.openai.completion_request import (
     parse_completion_request,
 )
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS
-from split_server.compat.translating.known import Known
 from split_server.compat.translating.renaming import renamed
 
 _NO_THINKING = "this model does not think apart from its reply"
@@ -82,9 +82,11 @@ def _raw(fields: Fields, served: ServedModel, more: dict[str, Any]) -> Completio
         return parse_completion_request(Fields(more | {"logprobs": logprobs}), served)
 
 
-def _shared(fields: Fields, served: ServedModel, known: Known) -> tuple[str, bool, dict[str, Any]]:
+def _shared(
+    fields: Fields, served: ServedModel, known: Accepted
+) -> tuple[str, bool, dict[str, Any]]:
     """The model's name, whether the answer is a stream, and fields of OpenAI's request."""
-    known.check(fields)
+    check_unread(fields, known)
     model, stream = asked_model(fields, served), fields.flag("stream", True)
     _check_keep_alive(fields)
     if fields.raw("think") not in (None, False):

@@ -8,8 +8,8 @@ from typing import Any
 
 from split_server.compat.ollama.known import CALL, FUNCTION, MESSAGE
 from split_server.compat.openai.errors import InvalidParameter
-from split_server.compat.openai.fields import Fields
-from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.fields import Fields, check_unread
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.tools import MAX_SCHEMA
 
 _MAX_CALLS = 128
@@ -39,7 +39,7 @@ def parse_turns(fields: Fields) -> list[Message]:
 
 
 def _message(turn: Fields, number: int) -> Message:
-    MESSAGE.check(turn)
+    check_unread(turn, MESSAGE)
     role = turn.choice("role", _ROLES)
     if role is None:
         raise InvalidParameter(turn.path("role"), "one of " + ", ".join(_ROLES))
@@ -53,11 +53,11 @@ def _message(turn: Fields, number: int) -> Message:
 
 def _calls(turn: Fields, number: int) -> Iterator[Message]:
     for index, call in enumerate(turn.inners("tool_calls", _MAX_CALLS) or []):
-        CALL.check(call)
+        check_unread(call, CALL)
         function = call.inner("function")
         if function is None:
             raise InvalidParameter(call.path("function"), "an object")
-        FUNCTION.check(function)
+        check_unread(function, FUNCTION)
         name = function.text("name", _MAX_NAME)
         if name is None:
             raise InvalidParameter(function.path("name"), "a string")

@@ -9,9 +9,10 @@ from split_server.compat.accepted.openai import CHAT
 from split_server.compat.openai.calling.older import with_tools
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
 from split_server.compat.openai.fields import Fields, check_unread
-from split_server.compat.openai.messages import parse_messages, text_of
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
+from split_server.compat.openai.prompts.messages import parse_messages
+from split_server.compat.openai.prompts.parts import text_of
 from split_server.compat.openai.prompts.writing import USUAL_WRITING, Writing, parse_writing
 from split_server.compat.openai.response_format import AskedForm, parse_form
 from split_server.compat.openai.tools import Tools, parse_tools
@@ -90,4 +91,4 @@ def _prediction(fields: Fields) -> str:
         raise UnsupportedParameter(prediction.path("type"), "a prediction has the type content")
     if "content" not in prediction:
         raise InvalidParameter(prediction.path("content"), "a string or a list of text parts")
-    return text_of(prediction)
+    return text_of(prediction, "content")

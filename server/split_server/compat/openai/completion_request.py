@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from split_server.compat.accepted.openai import OPENAI
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_text, check_unread
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
+from split_server.compat.openai.prompts.texts import PromptText, parse_texts
 from split_server.compat.openai.response_format import AskedForm, parse_form
 
 # OpenAI's own, which its clients count on where they name none.
@@ -18,9 +19,6 @@ MAX_PROMPTS = 32
 MAX_REPLIES = 64
 # Tokens of prompts that are scored at once, each with its most likely ones: so many entries.
 MAX_SCORES = 1 << 18
-_WANTED = f"a text, a list of at most {MAX_PROMPTS} texts, token ids, or a list of token ids lists"
-
-PromptText: TypeAlias = str | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +54,20 @@ def parse_completion_request(fields: Fields, served: ServedModel) -> CompletionR
     options = parse_options(fields, served, DEFAULT_TOKENS, least=0 if echo else 1)
     if fields.whole("best_of", 1, 64) not in (None, options.choices):
         raise UnsupportedParameter("best_of", "every one of the n replies is returned")
-    logprobs = fields.whole("logprobs", 0, MAX_TOP_LOGPROBS)
+    logprobs = _logprobs(fields)
     prompts = parse_prompts(fields.raw("prompt"), served)
     if len(prompts) * options.choices > MAX_REPLIES:
         raise InvalidParameter("n", f"so small that prompts times n is at most {MAX_REPLIES}")
     form, special = parse_form(fields), _special(fields)
     check_unread(fields, OPENAI)
     return CompletionRequest(options, prompts, logprobs, echo, form, special)
+
+
+def _logprobs(fields: Fields) -> int | None:
+    """Also by llama.cpp's name, where 0 is none."""
+    named = fields.whole("n_probs", 0, MAX_TOP_LOGPROBS) or None
+    asked = fields.whole("logprobs", 0, MAX_TOP_LOGPROBS)
+    return named if asked is None else asked
 
 
 def _special(fields: Fields) -> bool:
@@ -72,25 +77,4 @@ def _special(fields: Fields) -> bool:
 
 def parse_prompts(value: Any, served: ServedModel) -> tuple[PromptText, ...]:
     """The field ``prompt``, in order. Raises InvalidParameter."""
-    if isinstance(value, str):
-        return (as_text(value, "prompt"),)
-    if not isinstance(value, list) or not value:
-        raise InvalidParameter("prompt", _WANTED)
-    if isinstance(value[0], int):
-        return (_ids(value, "prompt", served.vocab_size),)
-    if len(value) > MAX_PROMPTS:
-        raise InvalidParameter("prompt", _WANTED)
-    return tuple(
-        as_text(item, f"prompt[{index}]")
-        if isinstance(item, str)
-        else _ids(item, f"prompt[{index}]", served.vocab_size)
-        for index, item in enumerate(value)
-    )
-
-
-def _ids(value: Any, path: str, vocab_size: int) -> tuple[int, ...]:
-    if not isinstance(value, list) or not value:
-        raise InvalidParameter(path, _WANTED)
-    if not all(type(token) is int and 0 <= token < vocab_size for token in value):
-        raise InvalidParameter(path, f"token ids below {vocab_size}")
-    return tuple(value)
+    return parse_texts(value, "prompt", served, MAX_PROMPTS)

@@ -20,7 +20,7 @@ MAX_STOP = 256
 MAX_STOP_TOKENS = 128
 _MAX_TOKENS = 1 << 24
 # By the names that several clients have for each; the first that is given counts.
-_LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict")
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict", "num_predict")
 _STOPS = ("stop", "stopping_strings")
 # As much as the context leaves.
 _NO_LIMIT = -1
@@ -103,10 +103,9 @@ def _max_tokens(fields: Fields, least: int) -> int | None:
 
 
 def _stops(fields: Fields) -> tuple[str, ...]:
-    found: tuple[str, ...] = ()
-    for name in _STOPS:
-        found = found or _texts(fields, name)
-    return found
+    """Front-ends that know several servers send both names, with the same texts."""
+    given = [_texts(fields, name) for name in _STOPS]
+    return next((stops for stops in given if stops), ())
 
 
 def _texts(fields: Fields, name: str) -> tuple[str, ...]:

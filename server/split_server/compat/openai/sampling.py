@@ -18,8 +18,9 @@ _PENALTIES = ("presence_penalty", "frequency_penalty")
 # What llama.cpp and Kobold call the repetition penalty.
 _REPETITION = ("repeat_penalty", "rep_pen")
 _RANGES = ("repetition_penalty_range", "rep_pen_range", "repeat_last_n", "penalty_last_n")
-# There 0 switches the penalty off.
+# There 0 switches the penalty off, but for front-ends that send every name of the range.
 _NO_RANGE = ("repeat_last_n", "penalty_last_n")
+_SEED_NAMES = ("seed", "sampler_seed")
 # As several clients write "any".
 _RANDOM = -1
 _MAX_TOP_K = 2**31 - 1
@@ -48,8 +49,7 @@ def parse_sampling(fields: Fields, vocab_size: int, defaults: SamplingParams) ->
         given["top_k"] = 0
     if given["top_p"] == 0:
         given["top_p"] = _ONLY_FIRST
-    seed = fields.whole("seed", -(_SEEDS // 2), _SEEDS - 1)
-    given["seed"] = None if seed is None or seed == _RANDOM else seed % _SEEDS
+    given["seed"] = _seed(fields)
     given["repetition_range"] = _repetition_range(fields)
     bias = _bias(fields, vocab_size)
     return replace(
@@ -60,12 +60,19 @@ def parse_sampling(fields: Fields, vocab_size: int, defaults: SamplingParams) ->
     )
 
 
+def _seed(fields: Fields) -> int | None:
+    """None for any; the first that is given counts."""
+    seeds = [fields.whole(name, -(_SEEDS // 2), _SEEDS - 1) for name in _SEED_NAMES]
+    seed = next((seed for seed in seeds if seed is not None), _RANDOM)
+    return None if seed == _RANDOM else seed % _SEEDS
+
+
 def _repetition_range(fields: Fields) -> int | None:
     """The last tokens that are looked at; -1, and but for llama.cpp 0, are all."""
     found: int | None = None
     for name in _RANGES:
         value = fields.whole(name, -1, _MAX_TOP_K)
-        if value == 0 and name in _NO_RANGE and _penalised(fields):
+        if value == 0 and name in _NO_RANGE and found is None and _penalised(fields):
             raise InvalidParameter(name, "-1 for all tokens, or from 1")
         found = value if found is None else found
     return None if found is None else max(found, 0)
@@ -91,7 +98,8 @@ def _bias(fields: Fields, vocab_size: int) -> dict[int, float]:
     """Token id to bias, in -100..100."""
     given = fields.raw("logit_bias")
     wanted = f"an object of at most {MAX_BIASED_TOKENS} token ids with a number in -100..100 each"
-    if given is None:
+    # llama.cpp's clients send a list, which is empty where nothing is biased.
+    if given is None or given == []:
         return {}
     if not isinstance(given, dict) or len(given) > MAX_BIASED_TOKENS:
         raise InvalidParameter("logit_bias", wanted)

@@ -12,10 +12,10 @@ from split_client.grammar.errors import GrammarInvalid
 from split_client.tools.reading import CallReader
 from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.openai.answer_head import AnswerHead
-from split_server.compat.openai.completion_request import PromptText
 from split_server.compat.openai.errors import FormRefused, InvalidParameter
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import Options
+from split_server.compat.openai.prompts.texts import PromptText
 from split_server.compat.openai.prompts.writing import (
     UNANSWERED,
     USUAL_WRITING,

@@ -7,11 +7,12 @@ from typing import Any
 
 from split_server.compat.accepted.openai import OPENAI
 from split_server.compat.keeping import MAX_SALT
-from split_server.compat.openai.completion_request import PromptText, parse_prompts
+from split_server.compat.openai.completion_request import parse_prompts
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, check_unread
-from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
+from split_server.compat.openai.prompts.messages import parse_messages
+from split_server.compat.openai.prompts.texts import PromptText
 from split_server.compat.openai.tools import Tools, parse_tools
 
 MAX_PIN_SECONDS = 86_400

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_fields, as_text
-from split_server.compat.openai.messages import MAX_MESSAGES
+from split_server.compat.openai.fields import Fields, as_text, check_unread
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
+from split_server.compat.openai.prompts.parts import text_of
 from split_server.compat.responses.known import ITEMS, PARTS
 
-_MAX_PARTS = 256
 _MAX_NAME = 256
 _ROLES = ("user", "assistant", "system", "developer")
 _REASONS = {
@@ -39,16 +39,16 @@ def _message(item: Fields) -> Message:
     if kind not in ITEMS:
         reason = _REASONS.get(kind, f"an item of type {kind!r}; here: {', '.join(ITEMS)}")
         raise UnsupportedParameter(item.path("type"), reason)
-    ITEMS[kind].check(item)
+    check_unread(item, ITEMS[kind])
     if kind == "function_call":
         return _call(item)
     if kind == "function_call_output":
-        output = text_of(item, "output")
+        output = text_of(item, "output", PARTS)
         return {"role": "tool", "tool_call_id": _named(item, "call_id"), "content": output}
     role = item.choice("role", _ROLES)
     if role is None:
         raise InvalidParameter(item.path("role"), "one of " + ", ".join(_ROLES))
-    return {"role": role, "content": text_of(item, "content")}
+    return {"role": role, "content": text_of(item, "content", PARTS)}
 
 
 def _call(item: Fields) -> Message:
@@ -61,32 +61,6 @@ def _named(item: Fields, name: str) -> str:
     text = item.text(name, _MAX_NAME)
     if not text:
         raise InvalidParameter(item.path(name), "a string")
-    return text
-
-
-def text_of(item: Fields, name: str) -> str:
-    """A text, or the texts of parts, joined by line ends. Raises InvalidParameter,
-    UnsupportedParameter.
-    """
-    given, path = item.raw(name), item.path(name)
-    if isinstance(given, str):
-        return as_text(given, path)
-    if not isinstance(given, list) or len(given) > _MAX_PARTS:
-        raise InvalidParameter(path, f"a string or a list of at most {_MAX_PARTS} parts")
-    return "\n".join(_part(value, f"{path}[{index}]") for index, value in enumerate(given))
-
-
-def _part(value: Any, path: str) -> str:
-    part = as_fields(value, path)
-    kind = part.text("type", _MAX_NAME)
-    if kind not in PARTS:
-        named = "without a type" if kind is None else f"of type {kind!r}"
-        raise UnsupportedParameter(path, f"a part {named}; here: {', '.join(PARTS)}")
-    PARTS[kind].check(part)
-    name = "refusal" if kind == "refusal" else "text"
-    text = part.text(name)
-    if text is None:
-        raise InvalidParameter(part.path(name), "a string")
     return text
 
 

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 from split_server.compat.openai.chat_request import ChatRequest, parse_chat_request
 from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_text
+from split_server.compat.openai.fields import Fields, as_fields, as_text, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.compat.responses.items import Message, parse_input
 from split_server.compat.responses.known import (
+    CHOICE,
     EXTENSIONS,
+    FORMAT,
     INCLUDED,
     REASONING,
     REQUEST,
@@ -77,11 +79,11 @@ def parse_responses_request(fields: Fields, served: ServedModel) -> ResponsesReq
     """Raises the errors of ``compat.openai.errors`` and InvalidSamplingParameter, which speak of
     the parameters of this API.
     """
-    REQUEST.check(fields)
+    check_unread(fields, REQUEST)
     for name, known in (("reasoning", REASONING), ("stream_options", STREAM)):
         inner = fields.inner(name)
         if inner is not None:
-            known.check(inner)
+            check_unread(inner, known)
     chat: dict[str, Any] = {name: fields.raw(name) for name in _SAME}
     chat |= {"messages": parse_input(fields), "max_tokens": fields.raw("max_output_tokens")}
     chat |= _tools(fields) | {"response_format": _format(fields)} | _scored(fields)
@@ -108,17 +110,22 @@ def _tools(fields: Fields) -> dict[str, Any]:
         raise InvalidParameter("tool_choice", "auto or none where there are no tools")
     if choice is None or isinstance(choice, str):
         return {"tools": tools, "tool_choice": choice}
-    chosen = fields.inner("tool_choice")
-    kind = None if chosen is None else chosen.text("type", _MAX_KIND)
-    if chosen is not None and kind == "allowed_tools":
+    return _chosen(as_fields(choice, "tool_choice"), tools)
+
+
+def _chosen(chosen: Fields, tools: list[dict[str, Any]]) -> dict[str, Any]:
+    """``tools`` and ``tool_choice`` where the choice is an object."""
+    kind = chosen.text("type", _MAX_KIND)
+    if kind not in ("allowed_tools", "function"):
+        raise UnsupportedParameter("tool_choice", "it names a tool of type function")
+    check_unread(chosen, CHOICE)
+    if kind == "allowed_tools":
         names = [tool.raw("name") for tool in chosen.inners("tools", MAX_TOOLS) or []]
         mode = chosen.choice("mode", ("auto", "required")) or "auto"
         allowed = [tool for tool in tools if tool["function"]["name"] in names]
         if len(allowed) < len(names):
             raise InvalidParameter("tool_choice.tools", "names of the tools")
         return {"tools": allowed, "tool_choice": mode}
-    if chosen is None or kind != "function":
-        raise UnsupportedParameter("tool_choice", "it names a tool of type function")
     return {
         "tools": tools,
         "tool_choice": {"type": "function", "function": {"name": chosen.raw("name")}},
@@ -130,7 +137,7 @@ def _tool(tool: Fields) -> dict[str, Any]:
     if kind != "function":
         reason = f"a tool of type {kind!r} is not run here; define a function"
         raise UnsupportedParameter(tool.path("type"), reason)
-    TOOL.check(tool)
+    check_unread(tool, TOOL)
     function = {name: tool.raw(name) for name in ("name", "description", "parameters")}
     return {"type": "function", "function": function}
 
@@ -139,10 +146,11 @@ def _format(fields: Fields) -> dict[str, Any] | None:
     text = fields.inner("text")
     if text is None:
         return None
-    TEXT.check(text)
+    check_unread(text, TEXT)
     form = text.inner("format")
     if form is None:
         return None
+    check_unread(form, FORMAT)
     kind = form.raw("type")
     schema = {"json_schema": {"schema": form.raw("schema")}} if kind == "json_schema" else {}
     return {"type": kind} | schema
@@ -176,7 +184,7 @@ def _metadata(fields: Fields) -> dict[str, str]:
 def _echo(fields: Fields, metadata: dict[str, str]) -> dict[str, Any]:
     """What an answer tells again of its request."""
     for name in ("prompt_cache_key", "safety_identifier", "user"):
-        fields.text(name)
+        fields.text(name, _MAX_VALUE)
     fields.whole("max_tool_calls", 0, 1 << 24)
     echo = {name: fields.raw(name) for name in _ECHOED}
     form = fields.inner("text")

@@ -12,7 +12,7 @@ from split_server.compat.embeddings.answer import numbers, openai_document
 from split_server.compat.embeddings.embedder import Embedder
 from split_server.compat.embeddings.pooling import Vector
 from split_server.compat.embeddings.request import EmbeddingsRequest
-from split_server.compat.openai.completion_request import PromptText
+from split_server.compat.openai.prompts.texts import PromptText
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.time_limit import within
 from split_server.http.openai.form import encoded

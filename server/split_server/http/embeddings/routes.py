@@ -20,7 +20,9 @@ from split_server.http.embeddings.embed import (
     ollama_older_answer,
     openai_answer,
 )
+from split_server.http.ollama.form import INPUT_FORM as OLLAMA_INPUT_FORM
 from split_server.http.ollama.form import OLLAMA_FORM
+from split_server.http.openai.form import INPUT_FORM
 from split_server.http.openai.guard import posted
 from split_server.http.wire.body import Bodies
 from split_server.http.wire.quota import Quota
@@ -32,7 +34,8 @@ def embeddings_routes(
     """The route of OpenAI's API."""
     served, large = service.served, service.texts.large
     answer = Embeddings(service, embedder, answers, openai_answer(served.name)).answer
-    endpoint = posted(bodies, served, large, parse_embeddings_request, answer)
+    form = lambda: INPUT_FORM  # noqa: E731
+    endpoint = posted(bodies, served, large, parse_embeddings_request, answer, form)
     return [Route("/v1/embeddings", endpoint, methods=["POST"])]
 
 
@@ -42,12 +45,13 @@ def ollama_embedding_routes(
     """Those of Ollama's API."""
     served, large = service.served, service.texts.large
     form = lambda: OLLAMA_FORM  # noqa: E731
+    listed = lambda: OLLAMA_INPUT_FORM  # noqa: E731
     several = Embeddings(service, embedder, answers, ollama_answer).answer
     one = Embeddings(service, embedder, answers, ollama_older_answer).answer
     return [
         Route(
             "/api/embed",
-            posted(bodies, served, large, parse_ollama_embed, several, form),
+            posted(bodies, served, large, parse_ollama_embed, several, listed),
             methods=["POST"],
         ),
         Route(

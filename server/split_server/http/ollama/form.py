@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from split_server.compat.openai.errors import ApiError
-from split_server.http.openai.form import encoded
+from split_server.http.openai.form import encoded, of_input
 
 
 class OllamaForm:
@@ -31,4 +31,12 @@ def _body(error: ApiError) -> dict[str, Any]:
     return own | dict(error.details)
 
 
+class InputForm(OllamaForm):
+    """Of requests whose texts are in ``input``."""
+
+    def refusal(self, error: ApiError) -> tuple[int, Mapping[str, Any]]:
+        return super().refusal(of_input(error))
+
+
 OLLAMA_FORM = OllamaForm()
+INPUT_FORM = InputForm()

@@ -18,7 +18,7 @@ from split_server.compat.ollama.known import SHOW as SHOWN
 from split_server.compat.ollama.names import asked_model
 from split_server.compat.ollama.request import parse_ollama_chat, parse_ollama_generate
 from split_server.compat.openai.errors import UnsupportedParameter, api_error
-from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.parts import Compat
@@ -75,7 +75,7 @@ def greeting_route() -> Route:
 
 
 def _parse_show(fields: Fields, served: ServedModel) -> str:
-    SHOWN.check(fields)
+    check_unread(fields, SHOWN)
     return asked_model(fields, served)
 
 

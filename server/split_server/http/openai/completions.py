@@ -7,7 +7,8 @@ from functools import partial
 
 from split_client.tools.reading import PlainReader
 from split_server.compat.openai.completion_answer import CompletionAnswer
-from split_server.compat.openai.completion_request import CompletionRequest, PromptText
+from split_server.compat.openai.completion_request import CompletionRequest
+from split_server.compat.openai.prompts.texts import PromptText
 from split_server.compat.openai.sampling import for_choice
 from split_server.compat.openai.service import OpenAIService
 from split_server.compat.openai.token_texts import ScoredToken

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from split_server.compat.openai.errors import ApiError
 
 EVENTS = "text/event-stream"
 _DONE = b"data: [DONE]\n\n"
+# Where errors of requests find the texts.
+_TEXTS = ("messages", "prompt")
 
 
 class Form(Protocol):
@@ -58,4 +61,17 @@ def encoded(document: Mapping[str, Any]) -> bytes:
     )
 
 
+def of_input(error: ApiError) -> ApiError:
+    """``error`` where what errors of chats and texts are about is the field ``input``."""
+    return replace(error, param="input") if error.param in _TEXTS else error
+
+
+class InputForm(OpenAIForm):
+    """Of requests whose texts are in ``input``."""
+
+    def refusal(self, error: ApiError) -> tuple[int, Mapping[str, Any]]:
+        return super().refusal(of_input(error))
+
+
 OPENAI_FORM = OpenAIForm()
+INPUT_FORM = InputForm()

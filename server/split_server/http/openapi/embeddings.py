@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from split_server.compat.embeddings.request import MAX_INPUTS, POOLINGS
-from split_server.http.openapi.parts import Schema, listed, optional, posted, record, refer
+from split_server.http.openapi.parts import (
+    ERRORS,
+    WHOLE,
+    Schema,
+    listed,
+    optional,
+    posted,
+    record,
+    refer,
+)
 
 _TEXT: Schema = {"type": "string", "minLength": 1}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
 _IDS: Schema = listed(refer("TokenId"), minItems=1)
 _VECTOR: Schema = listed({"type": "number"})
-_ERRORS = {
-    "400": "The request is refused; `param` names what is wrong.",
-    "404": "Another model than the one that is served.",
-    "408": "The body did not arrive in time.",
-    "413": "A text or the body is too large.",
-    "429": "All sessions are in use.",
-    "503": "The server is full or stops; `Retry-After` says when to come back.",
-    "504": "The request took longer than the server allows.",
-}
+_ERRORS = ERRORS | {"413": "A text or the body is too large."}
 _INPUT: Schema = {
     "anyOf": [
         _TEXT,
@@ -44,13 +44,13 @@ _ANSWER = record(
             record(
                 {
                     "object": {"const": "embedding"},
-                    "index": _WHOLE,
+                    "index": WHOLE,
                     "embedding": {"anyOf": [_VECTOR, {"type": "string"}]},
                 }
             )
         ),
         "model": {"type": "string"},
-        "usage": record({"prompt_tokens": _WHOLE, "total_tokens": _WHOLE}),
+        "usage": record({"prompt_tokens": WHOLE, "total_tokens": WHOLE}),
         **_MADE,
     }
 )
@@ -62,9 +62,9 @@ _OLLAMA_ANSWER = record(
     {
         "model": {"type": "string"},
         "embeddings": listed(_VECTOR),
-        "total_duration": _WHOLE,
-        "load_duration": _WHOLE,
-        "prompt_eval_count": _WHOLE,
+        "total_duration": WHOLE,
+        "load_duration": WHOLE,
+        "prompt_eval_count": WHOLE,
         **_MADE,
     }
 )

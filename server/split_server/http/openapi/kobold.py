@@ -8,12 +8,20 @@ from split_client.grammar.keywords import MOST_BYTES
 from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED
 from split_server.compat.kobold.attention import DTYPES, FORMATS, MODES
 from split_server.compat.kobold.request import MAX_NAME, MAX_SAMPLES
-from split_server.http.openapi.parts import Schema, got, listed, optional, posted, record, refer
+from split_server.http.openapi.parts import (
+    TEXT,
+    WHOLE,
+    Schema,
+    got,
+    listed,
+    optional,
+    posted,
+    record,
+    refer,
+)
 from split_wire.attention import MAX_TOP_K
 from split_wire.tiers import CACHES
 
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
 _IDS: Schema = listed(refer("TokenId"))
 _ERRORS = {
     "400": "The request is refused; `error_code` says why.",
@@ -72,10 +80,10 @@ _GENERATION: Schema = {
     "cache": {"enum": [*CACHES, None]},
     "grammar": optional("string", maxLength=MOST_BYTES),
 }
-_RESULT = record({"text": _TEXT})
+_RESULT = record({"text": TEXT})
 KOBOLD_SCHEMAS: Schema = {
     "KoboldError": record(
-        {"type": {"const": "error"}, "error": _TEXT, "error_code": _TEXT, "detail": {}}
+        {"type": {"const": "error"}, "error": TEXT, "error_code": TEXT, "detail": {}}
     ),
     "KoboldGeneration": {
         "anyOf": [
@@ -85,13 +93,13 @@ KOBOLD_SCHEMAS: Schema = {
     },
     "KoboldModel": record(
         {
-            "result": _TEXT,
-            "model_name": _TEXT,
-            "vocab_size": _WHOLE,
-            "num_layers": _WHOLE,
-            "num_attention_heads": _WHOLE,
-            "hidden_size": _WHOLE,
-            "max_context_length": _WHOLE,
+            "result": TEXT,
+            "model_name": TEXT,
+            "vocab_size": WHOLE,
+            "num_layers": WHOLE,
+            "num_attention_heads": WHOLE,
+            "hidden_size": WHOLE,
+            "max_context_length": WHOLE,
             "special_tokens": record(
                 {
                     "bos_token": optional("string"),
@@ -110,13 +118,13 @@ _ERROR = refer("KoboldError")
 def kobold_paths() -> Schema:
     """All routes that are plain HTTP."""
     model = got("The model that is served", refer("KoboldModel"))
-    value = record({"value": _WHOLE})
+    value = record({"value": WHOLE})
     return {
         "/api/v1/model": model,
         "/api/v1/model/info": model,
         "/api/extra/attention_version": got("The attention API's version", {"type": "object"}),
-        "/api/v1/info/version": got("The level of Kobold's own API", record({"result": _TEXT})),
-        "/api/extra/version": got("The name that clients look for", record({"result": _TEXT})),
+        "/api/v1/info/version": got("The level of Kobold's own API", record({"result": TEXT})),
+        "/api/extra/version": got("The name that clients look for", record({"result": TEXT})),
         "/api/v1/config/max_context_length": got("The context in tokens", value),
         "/api/extra/true_max_context_length": got("The context in tokens", value),
         "/api/v1/config/max_length": got("Tokens of a reply by default", value),
@@ -124,7 +132,7 @@ def kobold_paths() -> Schema:
         "/api/v1/detokenize": posted(
             "Tokens as a text",
             record({"token_ids": _IDS}),
-            record({"text": _TEXT}),
+            record({"text": TEXT}),
             _ERRORS,
             _ERROR,
         ),
@@ -156,7 +164,7 @@ def _checked() -> Schema:
 
 
 def _text(summary: str, field: str, flag: str, ids: str) -> Schema:
-    body = record({field: _TEXT}, {flag: optional("boolean")})
+    body = record({field: TEXT}, {flag: optional("boolean")})
     return posted(summary, body, record({ids: _IDS}), _ERRORS, _ERROR)
 
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from split_server.compat.keeping import MAX_SALT
-from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import MAX_STOP, MAX_STOPS
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
-from split_server.http.openapi.parts import Schema, listed, optional, posted, record, refer
+from split_server.http.openapi.parts import (
+    ERRORS,
+    TEXT,
+    WHOLE,
+    Schema,
+    listed,
+    optional,
+    posted,
+    record,
+    refer,
+)
 
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ERRORS = {
-    "400": "The request is refused; `param` names what is wrong.",
-    "404": "Another model than the one that is served.",
-    "408": "The body did not arrive in time.",
-    "413": "The prompt or the body is too large.",
-    "429": "All sessions are in use.",
-    "504": "The request took longer than the server allows.",
-    "529": "The server is full or stops; `Retry-After` says when to come back.",
-}
-_TEXT_BLOCK = record({"type": {"const": "text"}, "text": _TEXT})
-_TEXTS: Schema = {"anyOf": [_TEXT, listed(_TEXT_BLOCK, maxItems=256)]}
+_ERRORS = {("529" if status == "503" else status): text for status, text in ERRORS.items()}
+_TEXT_BLOCK = record({"type": {"const": "text"}, "text": TEXT})
+_TEXTS: Schema = {"anyOf": [TEXT, listed(_TEXT_BLOCK, maxItems=256)]}
 _ID: Schema = {"type": "string", "minLength": 1, "maxLength": 256}
 _USE = record(
     {
@@ -41,14 +41,14 @@ _TURN: Schema = {
             {
                 "role": {"const": "user"},
                 "content": {
-                    "anyOf": [_TEXT, listed({"anyOf": [_TEXT_BLOCK, _RESULT]}, maxItems=256)]
+                    "anyOf": [TEXT, listed({"anyOf": [_TEXT_BLOCK, _RESULT]}, maxItems=256)]
                 },
             }
         ),
         record(
             {
                 "role": {"const": "assistant"},
-                "content": {"anyOf": [_TEXT, listed({"anyOf": [_TEXT_BLOCK, _USE]}, maxItems=256)]},
+                "content": {"anyOf": [TEXT, listed({"anyOf": [_TEXT_BLOCK, _USE]}, maxItems=256)]},
             }
         ),
     ]
@@ -58,7 +58,7 @@ _TOOL = record(
         "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"},
         "input_schema": {"type": "object"},
     },
-    {"description": _TEXT},
+    {"description": TEXT},
 )
 _SHARED: Schema = {
     "model": optional("string"),
@@ -71,7 +71,7 @@ _SHARED: Schema = {
                 {"type": {"enum": ["auto", "any", "none"]}},
                 {"disable_parallel_tool_use": optional("boolean")},
             ),
-            record({"type": {"const": "tool"}, "name": _TEXT}),
+            record({"type": {"const": "tool"}, "name": TEXT}),
         ]
     },
     "thinking": {"anyOf": [{"type": "null"}, record({"type": {"enum": ["disabled", "adaptive"]}})]},
@@ -92,10 +92,10 @@ _MORE: Schema = {
 _TURNS: Schema = {"messages": listed(_TURN, minItems=1, maxItems=MAX_MESSAGES)}
 _USAGE = record(
     {
-        "input_tokens": _WHOLE,
-        "cache_creation_input_tokens": _WHOLE,
-        "cache_read_input_tokens": _WHOLE,
-        "output_tokens": _WHOLE,
+        "input_tokens": WHOLE,
+        "cache_creation_input_tokens": WHOLE,
+        "cache_read_input_tokens": WHOLE,
+        "output_tokens": WHOLE,
     }
 )
 _REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded"]
@@ -107,10 +107,10 @@ MESSAGES_SCHEMAS: Schema = {
     "MessagesCountRequest": record(_TURNS, _SHARED),
     "MessagesAnswer": record(
         {
-            "id": _TEXT,
+            "id": TEXT,
             "type": {"const": "message"},
             "role": {"const": "assistant"},
-            "model": _TEXT,
+            "model": TEXT,
             "content": listed({"anyOf": [_TEXT_BLOCK, _USE]}),
             "stop_reason": {"enum": _REASONS},
             "stop_sequence": optional("string"),
@@ -120,7 +120,7 @@ MESSAGES_SCHEMAS: Schema = {
     "MessagesError": record(
         {
             "type": {"const": "error"},
-            "error": record({"type": _TEXT, "message": _TEXT, "code": _TEXT}),
+            "error": record({"type": TEXT, "message": TEXT, "code": TEXT}),
         }
     ),
 }
@@ -141,7 +141,7 @@ def messages_paths() -> Schema:
         "/v1/messages/count_tokens": posted(
             "How many tokens a chat has",
             refer("MessagesCountRequest"),
-            record({"input_tokens": _WHOLE}),
+            record({"input_tokens": WHOLE}),
             _ERRORS,
             error,
         ),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from split_server.compat.keeping import MAX_SALT
-from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import MAX_STOP, MAX_STOPS, MAX_TOP_LOGPROBS
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.http.openapi.openai_requests import CHAT_TOOL
 from split_server.http.openapi.parts import (
+    ERRORS,
     JSON,
+    TEXT,
+    WHOLE,
     Schema,
     got,
     listed,
@@ -19,17 +22,6 @@ from split_server.http.openapi.parts import (
     refer,
 )
 
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ERRORS = {
-    "400": "The request is refused; `param` names what is wrong.",
-    "404": "Another model than the one that is served.",
-    "408": "The body did not arrive in time.",
-    "413": "The prompt or the body is too large.",
-    "429": "All sessions are in use.",
-    "503": "The server is full or stops; `Retry-After` says when to come back.",
-    "504": "The request took longer than the server allows.",
-}
 _LINES = "application/x-ndjson"
 _OPTIONS: Schema = optional(
     "object",
@@ -91,21 +83,21 @@ _MESSAGE = record(
 )
 _DETAILS = record(
     {
-        "format": _TEXT,
-        "family": _TEXT,
-        "families": listed(_TEXT),
-        "parameter_size": _TEXT,
-        "quantization_level": _TEXT,
+        "format": TEXT,
+        "family": TEXT,
+        "families": listed(TEXT),
+        "parameter_size": TEXT,
+        "quantization_level": TEXT,
     }
 )
 _MODEL: Schema = {
-    "name": _TEXT,
-    "model": _TEXT,
-    "size": _WHOLE,
-    "digest": _TEXT,
+    "name": TEXT,
+    "model": TEXT,
+    "size": WHOLE,
+    "digest": TEXT,
     "details": _DETAILS,
 }
-_ANSWER: Schema = {"model": _TEXT, "created_at": _TEXT, "done": {"const": True}}
+_ANSWER: Schema = {"model": TEXT, "created_at": TEXT, "done": {"const": True}}
 _COUNTS: Schema = dict.fromkeys(
     (
         "total_duration",
@@ -115,11 +107,11 @@ _COUNTS: Schema = dict.fromkeys(
         "eval_count",
         "eval_duration",
     ),
-    _WHOLE,
+    WHOLE,
 ) | {"done_reason": {"enum": ["stop", "length", "load", "unload"]}}
 _ERROR = refer("OllamaError")
 OLLAMA_SCHEMAS: Schema = {
-    "OllamaError": record({"error": _TEXT, "code": _TEXT}, {"param": optional("string")}),
+    "OllamaError": record({"error": TEXT, "code": TEXT}, {"param": optional("string")}),
     "OllamaChatRequest": record(
         _NAME,
         _SHARED
@@ -138,31 +130,31 @@ OLLAMA_SCHEMAS: Schema = {
         },
     ),
     "OllamaChatAnswer": record(
-        _ANSWER | {"message": record({"role": {"const": "assistant"}, "content": _TEXT})}, _COUNTS
+        _ANSWER | {"message": record({"role": {"const": "assistant"}, "content": TEXT})}, _COUNTS
     ),
-    "OllamaGenerateAnswer": record(_ANSWER | {"response": _TEXT}, _COUNTS),
+    "OllamaGenerateAnswer": record(_ANSWER | {"response": TEXT}, _COUNTS),
 }
 
 
 def ollama_paths() -> Schema:
     """All paths."""
-    version = record({"version": _TEXT})
-    tags = record({"models": listed(record(_MODEL | {"modified_at": _TEXT}))})
-    running = record({"models": listed(record(_MODEL | {"expires_at": _TEXT}))})
+    version = record({"version": TEXT})
+    tags = record({"models": listed(record(_MODEL | {"modified_at": TEXT}))})
+    running = record({"models": listed(record(_MODEL | {"expires_at": TEXT}))})
     shown = record(
         {
-            "template": _TEXT,
-            "parameters": _TEXT,
+            "template": TEXT,
+            "parameters": TEXT,
             "details": _DETAILS,
             "model_info": {"type": "object"},
-            "capabilities": listed(_TEXT),
+            "capabilities": listed(TEXT),
         }
     )
     return {
         "/api/tags": got("The models that are there: one", tags),
         "/api/ps": got("The models that are loaded: one", running),
         "/api/version": got("The level of Ollama's API", version),
-        "/api/show": posted("The model", record(_NAME), shown, _ERRORS, _ERROR),
+        "/api/show": posted("The model", record(_NAME), shown, ERRORS, _ERROR),
         "/api/chat": _streamed("The next message of a chat", "Chat"),
         "/api/generate": _streamed("How a prompt is answered", "Generate"),
         **{f"/api/{name}": _refused("post", name) for name in ("pull", "push", "create", "copy")},
@@ -171,12 +163,12 @@ def ollama_paths() -> Schema:
     }
 
 
-_DIGEST: Schema = {"name": "digest", "in": "path", "required": True, "schema": _TEXT}
+_DIGEST: Schema = {"name": "digest", "in": "path", "required": True, "schema": TEXT}
 
 
 def _streamed(summary: str, kind: str) -> Schema:
     request, answer = refer(f"Ollama{kind}Request"), refer(f"Ollama{kind}Answer")
-    path = posted(summary, request, answer, _ERRORS, _ERROR)
+    path = posted(summary, request, answer, ERRORS, _ERROR)
     path["post"]["responses"]["200"]["content"][_LINES] = {}
     return path
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from split_server.http.openapi.openai_requests import CALL, REQUEST_SCHEMAS
 from split_server.http.openapi.parts import (
+    ERRORS,
     JSON,
+    TEXT,
+    WHOLE,
     Schema,
     got,
     listed,
@@ -14,37 +17,29 @@ from split_server.http.openapi.parts import (
     refer,
 )
 
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ERRORS = {
-    "400": "The request is refused; `param` names what is wrong.",
-    "404": "Another model than the one that is served.",
-    "408": "The body did not arrive in time.",
+_ERRORS = ERRORS | {
     "409": "Nothing is kept of prompts, for this request or at all (`nothing_kept`).",
     "413": "The prompt, the body or a pin is too large.",
-    "429": "All sessions are in use.",
-    "503": "The server is full (`overloaded`) or stops; `Retry-After` says when to come back.",
-    "504": "The request took longer than the server allows (`time_limit`).",
 }
 _USAGE = record(
     {
-        "prompt_tokens": _WHOLE,
-        "completion_tokens": _WHOLE,
-        "total_tokens": _WHOLE,
-        "prompt_tokens_details": record({"cached_tokens": _WHOLE}, {"approximate_tokens": _WHOLE}),
+        "prompt_tokens": WHOLE,
+        "completion_tokens": WHOLE,
+        "total_tokens": WHOLE,
+        "prompt_tokens_details": record({"cached_tokens": WHOLE}, {"approximate_tokens": WHOLE}),
         "completion_tokens_details": record(
-            {"accepted_prediction_tokens": _WHOLE, "rejected_prediction_tokens": _WHOLE}
+            {"accepted_prediction_tokens": WHOLE, "rejected_prediction_tokens": WHOLE}
         ),
     }
 )
 _SCORED = record(
-    {"token": _TEXT, "logprob": {"type": "number"}, "bytes": {"type": ["array", "null"]}}
+    {"token": TEXT, "logprob": {"type": "number"}, "bytes": {"type": ["array", "null"]}}
 )
 _SCORED_TOP: Schema = {"allOf": [_SCORED, record({"top_logprobs": listed(_SCORED)})]}
 _REASON: Schema = {"enum": ["stop", "length", "tool_calls", "function_call"]}
 _CHAT_CHOICE = record(
     {
-        "index": _WHOLE,
+        "index": WHOLE,
         "message": record(
             {"role": {"const": "assistant"}, "content": optional("string")},
             {"tool_calls": listed(CALL)},
@@ -55,16 +50,16 @@ _CHAT_CHOICE = record(
 )
 _TEXT_SCORES = record(
     {
-        "tokens": listed(_TEXT),
+        "tokens": listed(TEXT),
         "token_logprobs": listed(optional("number")),
         "top_logprobs": listed(optional("object", additionalProperties={"type": "number"})),
-        "text_offset": listed(_WHOLE),
+        "text_offset": listed(WHOLE),
     }
 )
 _TEXT_CHOICE = record(
     {
-        "index": _WHOLE,
-        "text": _TEXT,
+        "index": WHOLE,
+        "text": TEXT,
         "logprobs": {"anyOf": [{"type": "null"}, _TEXT_SCORES]},
         "finish_reason": _REASON,
     }
@@ -73,23 +68,23 @@ _TEXT_CHOICE = record(
 
 def _completion(kind: str, choice: Schema) -> Schema:
     head: Schema = {
-        "id": _TEXT,
+        "id": TEXT,
         "object": {"const": kind},
-        "created": _WHOLE,
-        "model": _TEXT,
-        "system_fingerprint": _TEXT,
+        "created": WHOLE,
+        "model": TEXT,
+        "system_fingerprint": TEXT,
     }
     return record(head | {"choices": listed(choice), "usage": _USAGE})
 
 
 _MODEL = record(
     {
-        "id": _TEXT,
+        "id": TEXT,
         "object": {"const": "model"},
-        "created": _WHOLE,
-        "owned_by": _TEXT,
-        "context_length": _WHOLE,
-        "max_model_len": _WHOLE,
+        "created": WHOLE,
+        "owned_by": TEXT,
+        "context_length": WHOLE,
+        "max_model_len": WHOLE,
     }
 )
 OPENAI_SCHEMAS: Schema = REQUEST_SCHEMAS | {
@@ -97,10 +92,10 @@ OPENAI_SCHEMAS: Schema = REQUEST_SCHEMAS | {
         {
             "error": record(
                 {
-                    "message": _TEXT,
+                    "message": TEXT,
                     "type": {"enum": ["invalid_request_error", "server_error"]},
                     "param": optional("string"),
-                    "code": _TEXT,
+                    "code": TEXT,
                 },
                 {
                     name: optional("integer", minimum=0)
@@ -118,12 +113,12 @@ OPENAI_SCHEMAS: Schema = REQUEST_SCHEMAS | {
     "ChatAnswer": _completion("chat.completion", _CHAT_CHOICE),
     "CompletionAnswer": _completion("text_completion", _TEXT_CHOICE),
 }
-_MODEL_ID: Schema = {"name": "id", "in": "path", "required": True, "schema": _TEXT}
+_MODEL_ID: Schema = {"name": "id", "in": "path", "required": True, "schema": TEXT}
 _ERROR = refer("OpenAIError")
 
 
 def _counts(*names: str) -> Schema:
-    return record(dict.fromkeys(names, _WHOLE))
+    return record(dict.fromkeys(names, WHOLE))
 
 
 def openai_paths() -> Schema:
@@ -136,7 +131,7 @@ def openai_paths() -> Schema:
     listing = record({"object": {"const": "list"}, "data": listed(refer("Model"))})
     stats = record(
         {
-            "model": _TEXT,
+            "model": TEXT,
             "generations": _counts("running", "waiting", "ended"),
             "tokens": _counts("prompt", "cached", "completion"),
             "sessions": _counts("idle"),
@@ -144,23 +139,23 @@ def openai_paths() -> Schema:
                 {
                     "reuse": {"enum": ["exact", "off"]},
                     "positions": _counts("computed", "pool_asked", "pool_sent", "waited", "disk"),
-                    "tiers": {"type": "object", "additionalProperties": _WHOLE},
+                    "tiers": {"type": "object", "additionalProperties": WHOLE},
                     "hit_share": {"type": "number", "minimum": 0, "maximum": 1},
                     "bytes": record(
-                        {"memory": _WHOLE, "disk": {"anyOf": [{"type": "null"}, _WHOLE]}}
+                        {"memory": WHOLE, "disk": {"anyOf": [{"type": "null"}, WHOLE]}}
                     ),
                 }
             ),
-            "kernels": record({"attention": _TEXT, "linears": _TEXT}, {"pages": _TEXT}),
+            "kernels": record({"attention": TEXT, "linears": TEXT}, {"pages": TEXT}),
         }
     )
-    warmed = record({"object": {"const": "warm"}, "model": _TEXT}, {"pinned_tokens": _WHOLE})
+    warmed = record({"object": {"const": "warm"}, "model": TEXT}, {"pinned_tokens": WHOLE})
     warmed["allOf"] = [_counts("cached_tokens", "computed_tokens")]
     way = record(
         {
             "way": {"enum": ["warm", "parked", "disk"]},
-            "positions": _WHOLE,
-            "reused": _WHOLE,
+            "positions": WHOLE,
+            "reused": WHOLE,
             "difference": optional("number"),
             "tokens_equal": {"type": "boolean"},
             "failure": optional("string"),
@@ -169,12 +164,12 @@ def openai_paths() -> Schema:
     verified = record(
         {
             "object": {"const": "cache.verification"},
-            "model": _TEXT,
+            "model": TEXT,
             "ok": {"type": "boolean"},
-            "dtype": _TEXT,
+            "dtype": TEXT,
             "bound": {"type": "number"},
-            "problems": listed(_TEXT),
-            "prompts": listed(record({"tokens": _WHOLE, "ways": listed(way)})),
+            "problems": listed(TEXT),
+            "prompts": listed(record({"tokens": WHOLE, "ways": listed(way)})),
         }
     )
     return {
@@ -211,29 +206,29 @@ def openai_paths() -> Schema:
 
 def _token_paths() -> Schema:
     """What clients of vLLM and llama.cpp ask for beside ``/v1``."""
-    piece = record({"id": _WHOLE, "piece": _TEXT})
+    piece = record({"id": WHOLE, "piece": TEXT})
     tokens: Schema = {"anyOf": [listed(refer("TokenId")), listed(piece)]}
     told = record(
         {
-            "count": _WHOLE,
-            "max_model_len": _WHOLE,
+            "count": WHOLE,
+            "max_model_len": WHOLE,
             "tokens": tokens,
-            "token_strs": {"anyOf": [{"type": "null"}, listed(_TEXT)]},
+            "token_strs": {"anyOf": [{"type": "null"}, listed(TEXT)]},
         }
     )
-    text = record({"prompt": _TEXT, "content": _TEXT})
+    text = record({"prompt": TEXT, "content": TEXT})
     asked, back = refer("TokenizeRequest"), refer("DetokenizeRequest")
     info = record(
-        {"tokenizer_class": _TEXT, "model_max_length": _WHOLE, "vocab_size": _WHOLE},
+        {"tokenizer_class": TEXT, "model_max_length": WHOLE, "vocab_size": WHOLE},
         {name: optional("string") for name in ("bos_token", "eos_token", "chat_template")},
     )
-    settings = record({"n_ctx": _WHOLE, "params": {"type": "object"}})
+    settings = record({"n_ctx": WHOLE, "params": {"type": "object"}})
     props = record(
         {
             "default_generation_settings": settings,
-            "total_slots": _WHOLE,
-            "model_alias": _TEXT,
-            "chat_template": _TEXT,
+            "total_slots": WHOLE,
+            "model_alias": TEXT,
+            "chat_template": TEXT,
         }
     )
     return {

@@ -8,7 +8,6 @@ from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED
 from split_server.compat.openai.chat_request import DEFAULT_TOKENS as CHAT_TOKENS
 from split_server.compat.openai.completion_request import DEFAULT_TOKENS as TEXT_TOKENS
 from split_server.compat.openai.completion_request import MAX_PROMPTS
-from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import (
     MAX_CHOICES,
     MAX_STOP,
@@ -17,16 +16,22 @@ from split_server.compat.openai.options import (
     MAX_TOP_LOGPROBS,
     RETENTIONS,
 )
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.compat.openai.verify_request import MAX_PROMPTS as VERIFIED_PROMPTS
 from split_server.compat.openai.verify_request import MAX_TOKENS as VERIFIED_TOKENS
 from split_server.compat.openai.warm_request import MAX_PIN_SECONDS
-from split_server.http.openapi.parts import Schema, listed, optional, record, refer
+from split_server.http.openapi.parts import (
+    TEXT,
+    Schema,
+    listed,
+    optional,
+    record,
+    refer,
+)
 from split_wire.tiers import CACHES
 
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
 _IDS: Schema = listed(refer("TokenId"), minItems=1)
 _SAMPLING: Schema = {
     "model": optional("string"),
@@ -74,7 +79,7 @@ _SAMPLING: Schema = {
             record(
                 {
                     "type": {"const": "json_schema"},
-                    "json_schema": record({"schema": {"type": "object"}}, {"name": _TEXT}),
+                    "json_schema": record({"schema": {"type": "object"}}, {"name": TEXT}),
                 }
             ),
         ]
@@ -100,13 +105,13 @@ def _tokens(default: int) -> Schema:
 
 
 _CONTENT: Schema = {
-    "anyOf": [_TEXT, listed(record({"type": {"const": "text"}, "text": _TEXT}), maxItems=256)]
+    "anyOf": [TEXT, listed(record({"type": {"const": "text"}, "text": TEXT}), maxItems=256)]
 }
 CALL = record(
     {
-        "id": _TEXT,
+        "id": TEXT,
         "type": {"const": "function"},
-        "function": record({"name": _TEXT, "arguments": _TEXT}),
+        "function": record({"name": TEXT, "arguments": TEXT}),
     }
 )
 _MESSAGE: Schema = {
@@ -115,7 +120,7 @@ _MESSAGE: Schema = {
             {"role": {"enum": ["system", "developer", "user", "assistant"]}, "content": _CONTENT}
         ),
         record({"role": {"const": "assistant"}, "tool_calls": listed(CALL, minItems=1)}),
-        record({"role": {"const": "tool"}, "tool_call_id": _TEXT, "content": _CONTENT}),
+        record({"role": {"const": "tool"}, "tool_call_id": TEXT, "content": _CONTENT}),
     ]
 }
 CHAT_TOOL = record(
@@ -123,7 +128,7 @@ CHAT_TOOL = record(
         "type": {"const": "function"},
         "function": record(
             {"name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"}},
-            {"description": _TEXT, "parameters": {"type": "object"}},
+            {"description": TEXT, "parameters": {"type": "object"}},
         ),
     }
 )
@@ -134,7 +139,7 @@ _CHAT_ONLY: Schema = {
     "tool_choice": {
         "anyOf": [
             {"enum": ["none", "auto", "required", "any", None]},
-            record({"type": {"const": "function"}, "function": record({"name": _TEXT})}),
+            record({"type": {"const": "function"}, "function": record({"name": TEXT})}),
         ]
     },
     "parallel_tool_calls": optional("boolean"),
@@ -162,14 +167,14 @@ _TEXT_ONLY: Schema = {
 _TOKENIZE: Schema = {
     "anyOf": [
         record(
-            {"prompt": _TEXT},
+            {"prompt": TEXT},
             {
                 "add_special_tokens": optional("boolean"),
                 "return_token_strs": optional("boolean"),
             },
         ),
         record(
-            {"content": _TEXT},
+            {"content": TEXT},
             {"add_special": optional("boolean"), "with_pieces": optional("boolean")},
         ),
         record(

@@ -8,6 +8,19 @@ from typing import Any
 Schema = dict[str, Any]
 JSON = "application/json"
 EVENTS = "text/event-stream"
+TEXT: Schema = {"type": "string"}
+WHOLE: Schema = {"type": "integer", "minimum": 0}
+_FULL = "The server is full (`overloaded`) or stops; `Retry-After` says when to come back."
+# What every API refuses a request with; some have more, or say it by other statuses.
+ERRORS = {
+    "400": "The request is refused; `param` names what is wrong.",
+    "404": "Another model than the one that is served.",
+    "408": "The body did not arrive in time.",
+    "413": "The prompt or the body is too large.",
+    "429": "All sessions are in use.",
+    "503": _FULL,
+    "504": "The request took longer than the server allows (`time_limit`).",
+}
 
 
 def optional(kind: str, **limits: Any) -> Schema:

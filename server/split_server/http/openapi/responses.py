@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from split_server.compat.keeping import MAX_SALT
-from split_server.compat.openai.messages import MAX_MESSAGES
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, RETENTIONS
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES
 from split_server.compat.openai.sampling import MAX_TEMPERATURE
 from split_server.compat.openai.tools import MAX_TOOLS
 from split_server.http.openapi.parts import (
+    ERRORS,
     JSON,
+    TEXT,
+    WHOLE,
     Schema,
     got,
     listed,
@@ -18,25 +21,15 @@ from split_server.http.openapi.parts import (
     refer,
 )
 
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ERRORS = {
-    "400": "The request is refused; `param` names what is wrong.",
-    "404": "Another model than the one that is served.",
-    "408": "The body did not arrive in time.",
-    "413": "The prompt, the body or what is to be kept is too large.",
-    "429": "All sessions are in use.",
-    "503": "The server is full or stops; `Retry-After` says when to come back.",
-    "504": "The request took longer than the server allows.",
-}
+_ERRORS = ERRORS | {"413": "The prompt, the body or what is to be kept is too large."}
 _NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 256}
 _PART: Schema = {
     "anyOf": [
-        record({"type": {"enum": ["input_text", "output_text", "text"]}, "text": _TEXT}),
-        record({"type": {"const": "refusal"}, "refusal": _TEXT}),
+        record({"type": {"enum": ["input_text", "output_text", "text"]}, "text": TEXT}),
+        record({"type": {"const": "refusal"}, "refusal": TEXT}),
     ]
 }
-_TEXTS: Schema = {"anyOf": [_TEXT, listed(_PART, maxItems=256)]}
+_TEXTS: Schema = {"anyOf": [TEXT, listed(_PART, maxItems=256)]}
 _ITEM: Schema = {
     "anyOf": [
         record(
@@ -48,7 +41,7 @@ _ITEM: Schema = {
                 "type": {"const": "function_call"},
                 "call_id": _NAME,
                 "name": _NAME,
-                "arguments": _TEXT,
+                "arguments": TEXT,
             }
         ),
         record({"type": {"const": "function_call_output"}, "call_id": _NAME, "output": _TEXTS}),
@@ -95,30 +88,30 @@ _ASKED: Schema = {
     "tool_choice": {
         "anyOf": [
             {"enum": ["none", "auto", "required", None]},
-            record({"type": {"const": "function"}, "name": _TEXT}),
+            record({"type": {"const": "function"}, "name": TEXT}),
         ]
     },
     "cache_salt": optional("string", maxLength=MAX_SALT),
 }
 _USAGE = record(
     {
-        "input_tokens": _WHOLE,
-        "input_tokens_details": record({"cached_tokens": _WHOLE}),
-        "output_tokens": _WHOLE,
-        "output_tokens_details": record({"reasoning_tokens": _WHOLE}),
-        "total_tokens": _WHOLE,
+        "input_tokens": WHOLE,
+        "input_tokens_details": record({"cached_tokens": WHOLE}),
+        "output_tokens": WHOLE,
+        "output_tokens_details": record({"reasoning_tokens": WHOLE}),
+        "total_tokens": WHOLE,
     }
 )
 _OUTPUT: Schema = {
     "anyOf": [
-        record({"type": {"const": "message"}, "id": _TEXT, "content": listed({"type": "object"})}),
+        record({"type": {"const": "message"}, "id": TEXT, "content": listed({"type": "object"})}),
         record(
             {
                 "type": {"const": "function_call"},
-                "id": _TEXT,
-                "call_id": _TEXT,
-                "name": _TEXT,
-                "arguments": _TEXT,
+                "id": TEXT,
+                "call_id": TEXT,
+                "name": TEXT,
+                "arguments": TEXT,
             }
         ),
     ]
@@ -137,32 +130,32 @@ RESPONSES_SCHEMAS: Schema = {
     ),
     "ResponsesAnswer": record(
         {
-            "id": _TEXT,
+            "id": TEXT,
             "object": {"const": "response"},
-            "created_at": _WHOLE,
+            "created_at": WHOLE,
             "status": {"enum": ["completed", "incomplete"]},
-            "model": _TEXT,
+            "model": TEXT,
             "output": listed(_OUTPUT),
             "store": {"type": "boolean"},
             "usage": _USAGE,
         }
     ),
 }
-_ID: Schema = {"name": "id", "in": "path", "required": True, "schema": _TEXT}
+_ID: Schema = {"name": "id", "in": "path", "required": True, "schema": TEXT}
 _ERROR = refer("OpenAIError")
 _LIST_PARAMETERS: list[Schema] = [
     _ID,
     {"name": "order", "in": "query", "schema": {"enum": ["asc", "desc"]}},
     {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100}},
-    {"name": "after", "in": "query", "schema": _TEXT},
+    {"name": "after", "in": "query", "schema": TEXT},
 ]
 
 
 def responses_paths() -> Schema:
     """The routes below ``/v1/responses``."""
     request, answer = refer("ResponsesRequest"), refer("ResponsesAnswer")
-    counted = record({"object": {"const": "response.input_tokens"}, "input_tokens": _WHOLE})
-    deleted = record({"id": _TEXT, "deleted": {"const": True}})
+    counted = record({"object": {"const": "response.input_tokens"}, "input_tokens": WHOLE})
+    deleted = record({"id": TEXT, "deleted": {"const": True}})
     items = record({"object": {"const": "list"}, "data": listed({"type": "object"})})
     summary = "The next response of a chat"
     return {

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from split_server.compat.openai.errors import ApiError
 from split_server.compat.responses.answer import ResponsesAnswer
-from split_server.http.openai.form import EVENTS, named_event
-
-# What the errors of chats call the input.
-_INPUT = ("messages", "prompt")
+from split_server.http.openai.form import EVENTS, named_event, of_input
 
 
 class ResponsesForm:
@@ -29,8 +25,7 @@ class ResponsesForm:
         return named_event(document)
 
     def refusal(self, error: ApiError) -> tuple[int, Mapping[str, Any]]:
-        named = replace(error, param="input") if error.param in _INPUT else error
-        return error.status, named.body()
+        return error.status, of_input(error).body()
 
     def failure(self, error: ApiError) -> Sequence[Mapping[str, Any]]:
         if self.answer is not None:

@@ -10,6 +10,7 @@ from typing import Literal
 import instructor
 import openai
 import pydantic
+from instructor.core.exceptions import InstructorRetryException
 
 url, token, given = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 
@@ -38,7 +39,7 @@ def seen(*_: object, **values: object) -> None:
 made = instructor.from_openai(client, mode=instructor.Mode.JSON)
 made.on("completion:kwargs", seen)
 # It may not be what instructor wants: that is not asked of the server here.
-with contextlib.suppress(instructor.exceptions.InstructorRetryException):
+with contextlib.suppress(InstructorRetryException):
     made.chat.completions.create(
         model="gatelink", messages=messages, response_model=Number, max_tokens=60, max_retries=0
     )

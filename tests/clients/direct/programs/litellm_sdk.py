@@ -26,7 +26,8 @@ try:
     litellm.completion(messages=messages[:1], **{**own, "model": "openai/other"})
     error = ""
 except litellm.exceptions.NotFoundError as refusal:
-    error = "model_not_found" if "model_not_found" in str(refusal) else "not_found"
+    # Its own exception has the message, and not the code.
+    error = "model_not_found" if "not served" in str(refusal) else str(refusal)
 long = litellm.completion(messages=messages[:1], **own, stream=True, max_tokens=1500)
 next(iter(long))
 long.completion_stream.close()

@@ -22,10 +22,13 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 with tempfile.TemporaryDirectory() as folder:
     own = [
         {"model_id": name, "model_name": name, "api_base": url, "supports_schema": True}
+        | {"api_key_name": "gatelink"}
         for name in ("gatelink", "other")
     ]
     (Path(folder) / "extra-openai-models.yaml").write_text(json.dumps(own))
-    environment = dict(os.environ) | {"LLM_USER_PATH": folder, "OPENAI_API_KEY": token}
+    # As `llm keys set gatelink` writes it; to other addresses OpenAI's own key is not sent.
+    (Path(folder) / "keys.json").write_text(json.dumps({"gatelink": token}))
+    environment = dict(os.environ) | {"LLM_USER_PATH": folder}
     usual = ("gatelink", given["question"], "-o", "temperature", "0", "-o", "max_tokens", "16")
     streamed, chat = run(*usual).stdout, run(*usual, "--no-stream").stdout
     schema = run("gatelink", given["question"], "--schema", json.dumps(given["schema"]))

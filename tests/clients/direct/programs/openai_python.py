@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Literal
 
 import openai
 import pydantic
@@ -12,7 +13,7 @@ url, token, given = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 
 
 class Number(pydantic.BaseModel):
-    n: int
+    n: Literal[1, 2, 3]
 
 
 client = openai.OpenAI(base_url=url, api_key=token, max_retries=0)

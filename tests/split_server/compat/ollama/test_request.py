@@ -114,12 +114,23 @@ def test_penalties_over_no_tokens_are_none() -> None:
     assert options.params.repetition_penalty == 1.0
 
 
-@pytest.mark.parametrize("name", ["repeat_last_n", "penalize_newline"])
-def test_windows_of_penalties_are_refused_only_where_there_are_penalties(name: str) -> None:
-    value = {"repeat_last_n": 64, "penalize_newline": False}[name]
-    assert chat(options={name: value, "repeat_penalty": 1.0})
-    given = {name: value, "repeat_penalty": 1.1}
-    assert refused(parse_chat, options=given) == f"options.{name}"
+def test_a_window_is_that_of_the_repetition_penalty() -> None:
+    params = chat(options={"repeat_last_n": 64, "repeat_penalty": 1.5}).options.params
+    assert (params.repetition_penalty, params.repetition_range) == (1.5, 64)
+
+
+@pytest.mark.parametrize("penalty", ["presence_penalty", "frequency_penalty"])
+def test_a_window_of_other_penalties_is_refused_only_where_there_are_some(penalty: str) -> None:
+    assert chat(options={"repeat_last_n": 64, penalty: 0.0})
+    given = {"repeat_last_n": 64, penalty: 0.5}
+    assert refused(parse_chat, options=given) == "options.repeat_last_n"
+    assert refused(parse_chat, options={"repeat_last_n": 1 << 40}) == "options.repeat_last_n"
+
+
+def test_line_ends_are_not_spared_by_penalties() -> None:
+    assert chat(options={"penalize_newline": False, "repeat_penalty": 1.0})
+    given = {"penalize_newline": False, "repeat_penalty": 1.1}
+    assert refused(parse_chat, options=given) == "options.penalize_newline"
 
 
 def test_messages_are_those_of_a_chat_with_ids_for_their_calls() -> None:
@@ -239,15 +250,15 @@ def test_every_field_of_the_reference_is_honoured_or_refused_or_listed() -> None
     assert set(OPTIONS_REFERENCE) == OPTIONS.names
     told = DOCS.read_text()
     for known in (CHAT, GENERATE, OPTIONS, MESSAGE, FUNCTION, SHOW):
-        for name in (*known.idle, *known.refused):
+        for name in (*known.harmless, *known.neutral):
             assert f"`{name}`" in told, name
 
 
-@pytest.mark.parametrize("name", [*GENERATE.refused, "unheard_of"])
+@pytest.mark.parametrize("name", [*GENERATE.neutral, "unheard_of"])
 def test_a_field_that_would_be_ignored_is_refused(name: str) -> None:
     assert refused(parse_generate, **{name: "something"}) == name
 
 
-@pytest.mark.parametrize("name", OPTIONS.idle)
+@pytest.mark.parametrize("name", sorted(OPTIONS.harmless))
 def test_an_option_without_effect_changes_nothing(name: str) -> None:
     assert chat(options={name: 5}) == chat()

@@ -165,6 +165,18 @@ def test_stop_is_one_string_or_a_list() -> None:
     assert chat(stop=["a", "b"]).options.stops == ("a", "b")
 
 
+def test_stops_may_come_by_both_of_their_names() -> None:
+    assert chat(stop=["a"], stopping_strings=["a"]).options.stops == ("a",)
+    assert chat(stop=[], stopping_strings=["b"]).options.stops == ("b",)
+    with pytest.raises(InvalidParameter, match="stopping_strings"):
+        chat(stop=["a"], stopping_strings=3)
+
+
+@pytest.mark.parametrize("name", ["max_new_tokens", "n_predict", "num_predict"])
+def test_the_longest_reply_is_known_by_the_names_of_several_clients(name: str) -> None:
+    assert chat(**{name: 7}).options.max_tokens == 7
+
+
 def test_logprobs_are_asked_for_with_or_without_the_most_likely() -> None:
     assert chat().logprobs is None
     assert chat(logprobs=True).logprobs == 0

@@ -120,6 +120,22 @@ def test_a_range_that_switches_a_penalty_off_is_refused() -> None:
         chat(repeat_last_n=0, repeat_penalty=1.1)
 
 
+def test_front_ends_that_send_every_name_of_the_range_mean_all_by_zero() -> None:
+    ranges = {"rep_pen_range": 0, "repetition_penalty_range": 0, "repeat_last_n": 0}
+    params = chat(repeat_penalty=1.1, **ranges).options.params
+    assert (params.repetition_penalty, params.repetition_range) == (1.1, 0)
+
+
+def test_the_seed_is_known_by_two_names_of_which_the_first_counts() -> None:
+    assert chat(sampler_seed=5).options.params.seed == 5
+    assert chat(seed=4, sampler_seed=5).options.params.seed == 4
+    assert chat(sampler_seed=-1).options.params.seed is None
+
+
+def test_an_empty_list_of_biases_is_none() -> None:
+    assert chat(logit_bias=[]).options.params == chat().options.params
+
+
 def test_choices_have_seeds_of_their_own_that_follow_from_the_seed() -> None:
     params = SamplingParams(temperature=1.0, seed=11)
     seeds = [for_choice(params, index).seed for index in range(8)]

@@ -108,7 +108,14 @@ def test_a_text_that_is_too_long_is_refused_or_cut(server: RunningServer) -> Non
 @pytest.mark.parametrize("text", ["", [""]])
 def test_nothing_is_no_text(server: RunningServer, text: Any) -> None:
     error = refused(post(server, input=text), 400)
-    assert error["code"] == "prompt_empty"
+    assert (error["code"], error["param"]) == ("prompt_empty", "input")
+
+
+def test_the_field_of_a_text_that_is_empty_is_named_as_the_path_calls_it(
+    server: RunningServer,
+) -> None:
+    answer = post(server, EMBED, model="tiny", input=["Hello", ""])
+    assert (answer.status_code, answer.json()["param"]) == (400, "input")
 
 
 def test_errors_of_ollamas_paths_are_texts(server: RunningServer) -> None:

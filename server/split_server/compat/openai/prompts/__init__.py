@@ -1,1 +1,1 @@
-"""How a chat becomes the text of a prompt, where a request says more than its messages."""
+"""Texts and chats of requests, and how a chat becomes the text of a prompt."""

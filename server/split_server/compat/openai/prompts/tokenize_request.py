@@ -8,8 +8,8 @@ from typing import Any
 from split_server.compat.accepted.openai import OPENAI, TOKENIZE
 from split_server.compat.openai.errors import InvalidParameter
 from split_server.compat.openai.fields import Fields, check_unread
-from split_server.compat.openai.messages import parse_messages
 from split_server.compat.openai.model import ServedModel
+from split_server.compat.openai.prompts.messages import parse_messages
 from split_server.compat.openai.prompts.writing import USUAL_WRITING, Writing, parse_writing
 from split_server.compat.openai.tools import Tools, parse_tools
 

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from split_server.compat.openai.calling.older import message_with_tools
-from split_server.compat.openai.errors import InvalidParameter, UnsupportedParameter
-from split_server.compat.openai.fields import Fields, as_fields, as_text
+from split_server.compat.openai.errors import InvalidParameter
+from split_server.compat.openai.fields import Fields
+from split_server.compat.openai.prompts.parts import text_of
 
 MAX_MESSAGES = 4096
-_MAX_PARTS = 256
 _MAX_CALLS = 128
 _MAX_NAME = 256
 # What the developer says is what older models know as the system's message.
@@ -21,7 +21,6 @@ _ROLES = {
     "assistant": "assistant",
     "tool": "tool",
 }
-_TEXTS = {"text": "text", "refusal": "refusal"}
 
 
 def parse_messages(fields: Fields) -> tuple[dict[str, Any], ...]:
@@ -51,31 +50,7 @@ def _message(fields: Fields) -> dict[str, Any]:
 def _content(fields: Fields, optional: bool) -> str:
     if fields.raw("content") is None and (optional or "refusal" in fields):
         return fields.text("refusal") or ""
-    return text_of(fields)
-
-
-def text_of(fields: Fields) -> str:
-    """The text of the field ``content``; the parts of a text are joined by line ends. Raises
-    InvalidParameter, UnsupportedParameter.
-    """
-    content, path = fields.raw("content"), fields.path("content")
-    if isinstance(content, str):
-        return as_text(content, path)
-    if not isinstance(content, list) or len(content) > _MAX_PARTS:
-        raise InvalidParameter(path, f"a string or a list of at most {_MAX_PARTS} text parts")
-    return "\n".join(_part(part, f"{path}[{index}]") for index, part in enumerate(content))
-
-
-def _part(value: Any, path: str) -> str:
-    part = as_fields(value, path)
-    kind = part.text("type", _MAX_NAME)
-    if kind not in _TEXTS:
-        named = "without a type" if kind is None else f"of type {kind!r}"
-        raise UnsupportedParameter(path, f"a part {named}; this model reads parts of type text")
-    text = part.text(_TEXTS[kind])
-    if text is None:
-        raise InvalidParameter(part.path(_TEXTS[kind]), "a string")
-    return text
+    return text_of(fields, "content")
 
 
 def _calls(fields: Fields) -> list[dict[str, Any]]:
