@@ -184,6 +184,13 @@ class ChatSession:
         """Positions that the server holds."""
         return self._sequence.cached
 
+    def reusable(self) -> tuple[int, int]:
+        """How many tokens of the next reply's prompt stay where they are in the session, and how
+        many others would be moved. Raises as :meth:`Conversation.prompt`.
+        """
+        ids = list(self.conversation.prompt().ids)
+        return self._sequence.shared(ids), self._sequence.edits.reusable(ids)
+
     @property
     def answered(self) -> Answered | None:
         """The last reply as long as the chat ends with it."""

@@ -36,7 +36,13 @@ def test_commands_move_the_chat(
     assert "/retry" in screen.shown
     assert QUESTION in reader.drafts
     assert [message.content for message in chat[1].messages] == [QUESTION, answer]
-    for words in ("saved 2 messages", "loaded 2 messages", "no system message", "exchanges over"):
+    for words in (
+        "saved 2 messages",
+        "loaded 2 messages",
+        "no system message",
+        "exchanges over",
+        "not computed again",
+    ):
         assert words in screen.noted
     assert "error" not in screen.noted
 

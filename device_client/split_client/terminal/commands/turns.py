@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from split_client.api import ChatSession
+from split_client.errors import ClientError
 from split_client.saved_chats.folder import Kept
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.output.sanitise import one_line
@@ -65,4 +67,13 @@ class Turns:
             self.draft = taken
             return "edit"
         self.chat.conversation.say(text)
+        self._tell_reuse()
         return "answer"
+
+    def _tell_reuse(self) -> None:
+        # What is wrong with the prompt is told when it is answered.
+        with suppress(ClientError):
+            kept, moved = self.chat.reusable()
+            if kept:
+                behind = f", ≈{moved} behind the edit are moved" if moved else ""
+                self.screen.note(f"{kept} tokens of the chat are not computed again{behind}")
