@@ -36,7 +36,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> PackedModel:
 
 def _seen(checkpoint: Path, cache: Path) -> Seen:
     with (
-        running_server(checkpoint) as server,
+        running_server(checkpoint, dtype="float32") as server,
         running_relay_with_counters(server.port) as (url, received),
         SplitClient(url, cache=cache) as client,
     ):
