@@ -11,6 +11,7 @@ from pathlib import Path
 from split_client.api import SplitClient
 from split_client.generation.sampling.params import SamplingParams
 from split_server.checkpoint.folder import EMBEDDED
+from split_server.engine.leaders import LEAST_SAVED
 from tests import oracle
 from tests.server_process import RunningServer, running_server
 
@@ -63,6 +64,7 @@ def test_eight_clients_at_once_have_their_common_text_computed_once(tmp_path: Pa
             client.close()
     assert replies == [oracle.greedy(EMBEDDED, ids, COUNT) for ids in prompts]
     tails = sum(len(ids) - common + COUNT for ids in prompts)
-    # Of each the last block that it shares may be a partial one, and so may a step's last row.
+    # Of each the last block that it shares may be a partial one, and so may a step's last row. Who
+    # comes when few of the common rows are left to compute does not wait for those.
     assert common > 256
-    assert computed <= common + tails + TOGETHER * 18
+    assert computed <= common + tails + TOGETHER * (18 + LEAST_SAVED)
