@@ -52,7 +52,8 @@ def main() -> None:
         while len(pairs) < options.pairs and not (pairs and course.over()):
             pairs.append(_pair(client, peer, prompt, ids, options.tokens))
         private = client.ask(op="memory")["private"]
-    _report(options, path, len(ids), pairs, private)
+        # The checkpoint's size is read before its folder goes.
+        _report(options, path, len(ids), pairs, private)
 
 
 def _check(client: Worker, peer: Worker, prompt: str, ids: list[int], tokens: int) -> None:
