@@ -51,6 +51,26 @@ def sessions(server: RunningServer) -> list[Session]:
     return asyncio.run_coroutine_threadsafe(found(), server.loop).result(PATIENCE)
 
 
+def test_a_chat_with_hidden_parts_is_not_verified_against_one_that_sees_all(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    options = {"server_cache": "approximate", "verify": "full"}
+    with SplitClient(server.url, cache=tmp_path, **options) as client:  # type: ignore[arg-type]
+        chat = said(client, *QUESTIONS[:2])
+        chat.visible.hide(first_reply(chat))
+        for question in QUESTIONS[1:]:
+            reply = chat.send(question)
+            reply.read()
+        # It stands on what was computed while parts were hidden.
+        assert reply.stats.prompt_tiers.approximate
+        assert chat.verified is None
+        assert (client.verified.passed, client.verified.failed) == (0, 0)
+        # Nothing moves while parts are hidden, so nothing is promised to.
+        chat.conversation.undo()
+        chat.conversation.say("Something else?")
+        assert chat.reusable()[1] == 0
+
+
 def first_reply(chat: ChatSession) -> Spans:
     part = next(part for part in chat.visible.parts() if part.role == "assistant")
     return ((part.start, part.end),)

@@ -189,7 +189,7 @@ class ChatSession:
         many others would be moved. Raises as :meth:`Conversation.prompt`.
         """
         ids = list(self.conversation.prompt().ids)
-        return self._sequence.shared(ids), self._sequence.edits.reusable(ids)
+        return self._sequence.shared(ids), self._sequence.movable(ids)
 
     @property
     def answered(self) -> Answered | None:
@@ -329,6 +329,9 @@ class ChatSession:
         """
         verifier = self._verifier
         if verifier is None or not reply.stats.prompt_tiers.approximate:
+            return
+        # What a reply was not to see is seen by the plain computation.
+        if self._sequence.hidden_of(list(ids)):
             return
         if verifier.due(self.verify):
             self.verified = found = verifier.tried(self._sequence, ids, prompt)

@@ -18,10 +18,11 @@ from split_client.generation.backend import Backend, CacheLost, StepOutput
 from split_client.generation.editing.edits import Edits, Moved
 from split_client.generation.extended import Extended, SequenceCounters
 from split_client.generation.held import Held
+from split_client.generation.prefix import common_prefix
 from split_client.generation.spared import Pace, Spared, row_bytes
 from split_client.generation.steps import OneByOne, Pipelined, RowsOf, parts, run
 from split_client.generation.trail import Trail
-from split_client.generation.veil import Hides, Veil, common_prefix
+from split_client.generation.veil import Hides, Veil
 from split_wire.attention import AttentionRequest
 from split_wire.errors import Unsupported
 from split_wire.hiding.spans import CAPABILITY, Spans, cut
@@ -93,6 +94,12 @@ class Sequence:
     def shared(self, tokens: list[int]) -> int:
         """How many of the first of ``tokens`` the backend is believed to hold."""
         return common_prefix(self._held.tokens, tokens)
+
+    def movable(self, tokens: list[int]) -> int:
+        """How many positions behind an edit :meth:`extend` would keep at other places for
+        ``tokens``, as far as is known now.
+        """
+        return 0 if self._veil.spans else self.edits.reusable(tokens)
 
     @property
     def max_context(self) -> int:

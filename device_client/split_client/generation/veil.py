@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from split_client.generation.prefix import common_prefix
 from split_wire.hiding.spans import Spans, cut
 
 
@@ -40,11 +41,3 @@ class Veil:
         if not self.spans:
             return ()
         return cut(self.spans, common_prefix([*self.tokens], tokens))
-
-
-def common_prefix(left: list[int], right: list[int]) -> int:
-    """Length of the longest common prefix."""
-    length = min(len(left), len(right))
-    if left[:length] == right[:length]:
-        return length
-    return next(i for i in range(length) if left[i] != right[i])

@@ -170,8 +170,8 @@ class EngineBackend:
             session = await opening
             if left.is_set():
                 self._sessions.close(session)
-                raise Cancelled
-            made.append(session)
+            else:
+                made.append(session)
             return session
 
         def give_up() -> None:

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from split_client.generation.prefix import common_prefix
+
 BLOCK = 16
 # A run costs the rows at its beginning that are computed anew, and a pass of the model.
 SHORTEST = 2 * BLOCK
@@ -38,29 +40,13 @@ class Common:
         return self.new + self.count
 
 
-def common_beginning(left: Sequence[int], right: Sequence[int]) -> int:
-    """Length of the longest common prefix."""
-    length = min(len(left), len(right))
-    if left[:length] == right[:length]:
-        return length
-    low, high = 0, length
-    while low < high:
-        middle = (low + high + 1) // 2
-        # Only what is not known to be equal is compared.
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def common_runs(old: Sequence[int], new: Sequence[int]) -> list[Common]:
     """Runs that ``new`` has of ``old`` behind their common beginning, at least SHORTEST long and in
     the same order, the longest of them where there are more than MOST_RUNS.
     """
-    start = common_beginning(old, new)
+    start = common_prefix(old, new)
     left, right = array("q", old[start:]), array("q", new[start:])
-    ending = common_beginning(left[::-1], right[::-1])
+    ending = common_prefix(left[::-1], right[::-1])
     found = _between(left[: len(left) - ending], right[: len(right) - ending])
     runs = [Common(run.old + start, run.new + start, run.count) for run in found]
     if ending >= SHORTEST:
@@ -107,6 +93,6 @@ def _alike(old: array[int], new: array[int], there: int, here: int) -> int:
         one = old[there + count : there + count + step]
         other = new[here + count : here + count + step]
         if len(one) < step or one != other:
-            return count + common_beginning(one, other)
+            return count + common_prefix(one, other)
         # Twice as far each time: a long run is compared once, and what differs soon is not copied.
         count, step = count + step, 2 * step

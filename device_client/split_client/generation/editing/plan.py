@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from split_client.generation.editing.difference import common_beginning, common_runs
+from split_client.generation.editing.difference import common_runs
+from split_client.generation.prefix import common_prefix
 from split_wire.splice import Kept
 
 # First rows of a run, and last rows of the prompt, that are computed anew.
@@ -50,7 +51,7 @@ def planned(
     ``question``: where the last question begins; ``most``: rows that one edit may bring;
     ``context``: positions that a session may hold.
     """
-    start = common_beginning(held, wanted)
+    start = common_prefix(held, wanted)
     spans = _kept(held, wanted, min(question, len(wanted) - LAST))
     if sum(span.rows for span in spans) < WORTH:
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from split_client.generation.prefix import common_prefix
 from split_client.generation.speculation.drafts import Draft
 from split_client.generation.speculation.ngrams import Ngrams
 from split_client.generation.speculation.resuming import Resuming
@@ -47,16 +48,4 @@ class Suffix:
         grown = len(tokens) - len(held)
         if 0 <= grown <= _FEW and array("i", tokens[near : len(held)]) == held[near:]:
             return len(held)
-        return _common_prefix(held, array("i", tokens))
-
-
-def _common_prefix(held: array[int], tokens: array[int]) -> int:
-    low, high = 0, min(len(held), len(tokens))
-    # The longest prefix that is equal, found by halves: equal parts compare as memory.
-    while low < high:
-        middle = (low + high + 1) // 2
-        if held[low:middle] == tokens[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+        return common_prefix(held, array("i", tokens))

@@ -13,9 +13,9 @@ from split_client.generation.editing.difference import (
     MOST_RUNS,
     SHORTEST,
     Common,
-    common_beginning,
     common_runs,
 )
+from split_client.generation.prefix import common_prefix
 
 
 def text(count: int, seed: int = 0) -> list[int]:
@@ -25,7 +25,7 @@ def text(count: int, seed: int = 0) -> list[int]:
 
 def checked(old: list[int], new: list[int]) -> list[Common]:
     """The runs, each of which is one, in order and apart from the others."""
-    found, start = common_runs(old, new), common_beginning(old, new)
+    found, start = common_runs(old, new), common_prefix(old, new)
     last = Common(start, start, 0)
     for run in found:
         assert run.count >= SHORTEST
