@@ -41,8 +41,9 @@ def normed(rows: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return wide * (wide.square().mean(-1, keepdim=True) + EPS).rsqrt() * weight.double()
 
 
-def assert_rounded_once(found: torch.Tensor, exact: torch.Tensor) -> None:
-    bound = torch.finfo(found.dtype).eps * exact.abs() + 2e-6
+def assert_rounded_once(found: torch.Tensor, exact: torch.Tensor, least: float = 0.0) -> None:
+    """``least``: an error of the arithmetic itself, of the result."""
+    bound = max(torch.finfo(found.dtype).eps, least) * exact.abs() + 2e-6
     assert ((found.double() - exact).abs() <= bound).all()
 
 
@@ -55,7 +56,7 @@ def test_rows_are_normed(dtype: torch.dtype, width: int) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_added_is_rounded_as_a_sum_and_normed_after_that(dtype: torch.dtype) -> None:
-    rows, added, weight = random(1, 4, 96, dtype=dtype), random(1, 4, 96, dtype=dtype, seed=2), None
+    rows, added = random(1, 4, 96, dtype=dtype), random(1, 4, 96, dtype=dtype, seed=2)
     weight = random(96, seed=3)
     wanted = (rows.double() + 0.22 * added.double()).to(dtype)
     found = norm_rows(rows, weight, EPS, added, 0.22)
@@ -119,4 +120,5 @@ def test_a_gate_is_silu_times_the_other_half(dtype: torch.dtype, inner: int) -> 
     both = random(1, 3, 2 * inner, dtype=dtype) * 8
     gate, up = both.double().split(inner, -1)
     found = gate_rows(both)
-    assert_rounded_once(found, gate * torch.sigmoid(gate) * up)
+    # The exponential function of CUDA is good to two units in the last place.
+    assert_rounded_once(found, gate * torch.sigmoid(gate) * up, 5e-7)
