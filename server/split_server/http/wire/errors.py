@@ -50,15 +50,15 @@ class BadRequest(SplitError):
         super().__init__(reason)
 
 
-async def on_http_exception(_: Request, error: Exception) -> Response:
+async def on_http_exception(request: Request, error: Exception) -> Response:
     """The router's own refusals in our form."""
     if not isinstance(error, HTTPException):
         raise error
     if error.status_code == 404:
-        return error_response(NotFound("this path"))
+        return error_response(request.scope, NotFound("this path"))
     if error.status_code == 405:
-        return error_response(MethodNotAllowed(), error.headers)
-    return error_response(BadRequest(error.detail))
+        return error_response(request.scope, MethodNotAllowed(), error.headers)
+    return error_response(request.scope, BadRequest(error.detail))
 
 
 class ErrorBoundary:
