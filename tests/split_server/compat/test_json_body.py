@@ -71,7 +71,7 @@ def test_numbers_that_are_none_are_refused_in_bodies_of_any_length(padding: int)
     ],
 )
 def test_whoever_wrote_a_body_is_told_what_is_wrong_with_it(body: bytes, told: str) -> None:
-    with pytest.raises(InvalidBody, match="^the body is not readable as JSON: ") as caught:
+    with pytest.raises(InvalidBody, match=r"^the body is not readable as JSON: ") as caught:
         parse_body(body)
     assert str(caught.value).endswith(told)
     with pytest.raises(InvalidRequest, match="not readable as JSON: "):
