@@ -1,4 +1,4 @@
-"""Open WebUI's own server with connections to OpenAI's API and to Ollama's, asked as by its page."""
+"""Open WebUI's own server, connected to OpenAI's API and to Ollama's, asked as by its page."""
 
 import json
 import os
