@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.types import Scope
 
+from split_server.compat.messages.errors import type_of
 from split_wire.errors import SplitError
 
 # In the scope of a request that came where only Ollama's clients come.
@@ -14,16 +14,6 @@ OLLAMA_CLIENT: Final = "split.ollama_client"
 _OLLAMAS: Final = "/api/"
 _OTHERS: Final = ("/api/v1/", "/api/extra/")
 _ANTHROPICS: Final = ("/v1/messages", "/v1/messages/")
-# As that API has it; others are a fault of the request.
-_TYPES: Final[Mapping[int, str]] = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    500: "api_error",
-    503: "overloaded_error",
-}
 
 
 def error_body(scope: Scope, error: SplitError) -> dict[str, Any]:
@@ -36,6 +26,5 @@ def error_body(scope: Scope, error: SplitError) -> dict[str, Any]:
         return {"error": str(error)} | more
     told = {"message": str(error)} | more
     if path == _ANTHROPICS[0] or path.startswith(_ANTHROPICS[1]):
-        kind = _TYPES.get(error.status, "invalid_request_error")
-        return {"type": "error", "error": {"type": kind} | told}
+        return {"type": "error", "error": {"type": type_of(error.status)} | told}
     return {"error": told}
