@@ -244,8 +244,8 @@ class ServerConfig(ComputeConfig, ListenConfig):
     )
     kv_audit: float = option(
         0.001,
-        help="share of what is kept and needed again that is computed all the same and compared, and "
-        "of approximate replies that are computed plainly as well; what differs is dropped",
+        help="share of what is kept and needed again that is computed all the same and compared, "
+        "and of approximate replies that are computed plainly as well; what differs is dropped",
         minimum=0,
         maximum=1,
         group=_LIMITS,

@@ -13,6 +13,7 @@ import torch
 from transformers import DynamicCache
 
 from split_server.engine.model.blending import Blending
+from split_server.engine.model.runner import ModelRunner
 from split_server.sessions.admission.blends import positions_anew
 from split_server.sessions.admission.request import SpliceRequest
 from split_wire.client.events import StepCompleted
@@ -183,6 +184,41 @@ def test_rows_that_are_hidden_before_an_edit_are_not_seen_by_what_it_computes(
     found = asyncio.run(scenario())
     assert off(found.hidden, right) < 1e-4
     assert found.tiers == Inexact(approximate=END - 20)
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma2", "cohere2"])
+def test_many_pieces_are_computed_in_one_pass_and_the_same(
+    family: str, tiny_family: Callable[[str], Path]
+) -> None:
+    path = tiny_family(family)
+    # Every fourth row of what is kept is another one.
+    spans = [Kept(24 + 4 * i, 24 + 4 * i, 3) for i in range(15)]
+    ids = [*range(40, 44), *range(60, 75)]
+
+    async def scenario(made: dict[str, Any]) -> tuple[Any, Any, int]:
+        runner = Counting(made["backbone"])
+        async with serving(path, runner=runner, **made) as service:
+            device = await prompted(service, path)
+            before = runner.passes
+            found = await device.splice(20, spans, ids)
+            return found, await device.step(found.cached, [7]), runner.passes - before
+
+    apart, later_apart, passes_apart = asyncio.run(scenario(options(path)))
+    together, later, passes = asyncio.run(scenario(blending(path)))
+    assert (passes_apart, passes) == (17, 1)
+    assert together.tiers == apart.tiers
+    for one, other in ((together, apart), (later, later_apart)):
+        assert off(one.hidden, torch.from_numpy(other.hidden[-1].copy())) < 1e-4
+
+
+class Counting(ModelRunner):
+    """Counts the passes of steps."""
+
+    passes = 0
+
+    def run(self, slices: Any) -> list[torch.Tensor]:
+        self.passes += 1
+        return super().run(slices)
 
 
 @pytest.mark.parametrize("which", [1, 2, 3])

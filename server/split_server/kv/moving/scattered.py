@@ -10,12 +10,15 @@ from collections.abc import Sequence
 import torch
 
 from split_server.kv.cache import KVCache
+from split_server.kv.lineage import Moved
 from split_server.kv.moving.splice import Lifted, cut
 from split_server.kv.visible.cold import hidden_among
 from split_wire.splice import gaps
 
 
-def lay_out(cache: KVCache, start: int, copies: Sequence[Lifted], rows: int) -> None:
+def lay_out(
+    cache: KVCache, start: int, copies: Sequence[Lifted], rows: int, way: Moved = "blended"
+) -> None:
     """Keep ``start`` positions of ``cache`` and put ``copies`` at their new places; the positions
     between them and behind, for which there are ``rows``, hold rows that mean nothing. When it
     fails, ``start`` positions are held.
@@ -34,7 +37,7 @@ def lay_out(cache: KVCache, start: int, copies: Sequence[Lifted], rows: int) -> 
     except BaseException:
         cache.truncate(start)
         raise
-    cache.lineage.moved_behind(spans[0].new, "blended")
+    cache.lineage.moved_behind(spans[0].new, way)
     cache.grown_to(end)
 
 

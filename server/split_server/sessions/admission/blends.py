@@ -1,4 +1,6 @@
-"""Edits of which a share of the moved rows is computed anew, those that they change most."""
+"""Edits whose rows are computed together, wherever they lie, and with a share of the moved rows:
+those that they change most.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from split_server.engine.model.blending import Blending
 from split_server.kv.cache import KVCache
 from split_server.sessions.admission.request import SpliceRequest
 from split_server.sessions.session import Session
-from split_wire.splice import blended
+from split_wire.splice import blended, gaps
 from split_wire.tensor import Tensor
 
 _T = TypeVar("_T")
@@ -42,8 +44,8 @@ class Blends:
         self, session: Session, cache: KVCache, edit: SpliceRequest, wanted: Callable[[], bool]
     ) -> EngineResult:
         """Have ``cache``, in which the spans of ``edit`` are at their new places, hold what is
-        missing there, and the rows anew that differ most; the state of the last row that is
-        computed. Raises Abandoned, and as a step.
+        missing there, and with a blend the rows anew that differ most; the state of the last row
+        that is computed. Raises Abandoned, and as a step.
         """
         began, seconds = time.perf_counter(), [0.0]
 
@@ -53,15 +55,17 @@ class Blends:
             return await self._done(work, seconds)
 
         rows = await on_model(lambda _: self._blending.load(edit.rows))
-        off = list[torch.Tensor]()
-        at = 0
-        while at < len(rows):
-            off.append(await on_model(partial(self._looked, cache, edit, rows, at)))
-            at += len(off[-1])
-        anew = positions_anew(edit, torch.cat(off))
+        if edit.blend:
+            off = list[torch.Tensor]()
+            while (at := sum(map(len, off))) < len(rows):
+                off.append(await on_model(partial(self._looked, cache, edit, rows, at)))
+            anew = positions_anew(edit, torch.cat(off))
+            rows = rows[torch.tensor(anew, device=rows.device) - edit.start]
+        else:
+            anew = positions_brought(edit)
         done, state = 0, edit.rows
         while done < len(anew):
-            part = partial(self._computed, session, cache, edit, rows, anew[done:])
+            part = partial(self._computed, session, cache, edit, rows[done:], anew[done:])
             count, state = await on_model(part)
             done += count
         waited = time.perf_counter() - began - seconds[0]
@@ -82,11 +86,12 @@ class Blends:
         anew: list[int],
         most: int,
     ) -> tuple[int, Tensor]:
-        """How many of the positions ``anew`` were computed, and the state of the last of them."""
+        """How many of the positions ``anew``, which have ``rows``, were computed, and the state of
+        the last of them.
+        """
         count = self._blending.at_once(min(most, len(anew)), edit.end)
-        part = anew[:count]
-        own = rows[torch.tensor(part, device=rows.device) - edit.start]
-        return count, self._blending.computed(cache, part, own, session.dtype)
+        computed = self._blending.computed(cache, anew[:count], rows[:count], session.dtype)
+        return count, computed
 
     async def _done(self, work: Callable[[int], _T], seconds: list[float]) -> _T:
         """What ``work`` returns or raises on the model's thread, the time of which is added."""
@@ -134,3 +139,13 @@ def positions_anew(edit: SpliceRequest, off: torch.Tensor) -> list[int]:
     order = torch.sort(off[where], descending=True, stable=True).indices
     kept[where[order[: blended(edit.spans, edit.blend)]]] = False
     return [edit.start + each for each in (~kept).nonzero()[:, 0].tolist()]
+
+
+def positions_brought(edit: SpliceRequest) -> list[int]:
+    """Those of the rows of ``edit``, which has no blend."""
+    found, position = list[int](), edit.start
+    parts = gaps(edit.start, edit.spans, edit.rows.rows)
+    for (first, last), span in zip(parts, [*edit.spans, None], strict=True):
+        found += range(position, position + last - first)
+        position = 0 if span is None else span.new + span.rows
+    return found

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from split_server.engine.job import EngineResult, Outcome
 from split_server.kv.cache import buffered
+from split_server.kv.lineage import Moved
 from split_server.kv.moving.rotate import KeyRotation
 from split_server.kv.moving.scattered import lay_out
 from split_server.kv.moving.splice import Lifted, cut, lifted, lifted_bytes, put_down
@@ -23,6 +24,9 @@ from split_wire.errors import Unsupported
 from split_wire.splice import BLEND, blended, gaps
 
 OUTCOMES = ("done", "failed")
+# Each piece between what is moved costs a pass; those of more are computed together, so that a
+# message of a thousand spans asks for no more passes than its rows do.
+_FEW_PIECES = 8
 # What became of positions: they were moved, computed between what was moved and behind it, or
 # moved and computed anew since they differed most.
 KINDS = ("moved", "computed", "blended")
@@ -127,8 +131,8 @@ class Splicing:
         """What is missing is computed, too; when it fails, ``start`` positions are held."""
         start = edit.start
         try:
-            if edit.blend:
-                return await self._blended(session, edit, copies, wanted)
+            if edit.blend or (self._blends is not None and _pieces(edit) > _FEW_PIECES):
+                return await self._together(session, edit, copies, wanted)
             return await self._filled(session, edit, copies, wanted)
         except BaseException:
             session.cache.truncate(start)
@@ -137,7 +141,7 @@ class Splicing:
             session.published = min(session.published, start)
             session.guessed_at = None
 
-    async def _blended(
+    async def _together(
         self,
         session: Session,
         edit: SpliceRequest,
@@ -148,7 +152,8 @@ class Splicing:
         if blends is None:
             raise Unsupported(BLEND)
         missing = edit.end - edit.start - sum(copy.span.rows for copy in copies)
-        await self._threads.run(lambda: lay_out(cache, edit.start, copies, missing))
+        way: Moved = "blended" if edit.blend else "moved"
+        await self._threads.run(lambda: lay_out(cache, edit.start, copies, missing, way))
         return await blends.filled(session, cache, edit, wanted)
 
     async def _filled(
@@ -189,3 +194,8 @@ class Splicing:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+
+def _pieces(edit: SpliceRequest) -> int:
+    """How many runs of rows ``edit`` brings."""
+    return sum(first < last for first, last in gaps(edit.start, edit.spans, edit.rows.rows))

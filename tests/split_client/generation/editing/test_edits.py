@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 from split_client.errors import ServerRefused
 from split_client.generation.backend import CacheLost, OnlyAllRows, StepOutput

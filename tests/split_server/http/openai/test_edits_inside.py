@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,3 +120,19 @@ def test_a_request_that_is_cancelled_within_an_edit_leaves_the_server_sound(
     assert text
     plain = chat(server, **asked("Gus is plain.", cache="off"))
     assert chat(server, **asked("Gus is plain."))["choices"] == plain["choices"]
+
+
+def test_with_a_blend_of_the_operators_a_share_of_what_is_kept_is_computed_anew() -> None:
+    with running_server(kv_approximate="on", kv_audit=0.0, blend=0.2) as server:
+        details, text = edited(server, "Hal", cache="approximate")
+        found = positions(server)
+        kept = found["moved"] + found["blended"]
+        assert found["blended"] == math.ceil(0.2 * kept)
+        assert details["approximate_tokens"] == found["moved"] > 200
+        assert text
+        for _ in range(3):
+            request = asked("Ida.", cache="approximate", stream=True, max_tokens=64)
+            with server.client() as client, pytest.raises(httpx.ReadTimeout):
+                client.post("/v1/chat/completions", json=request, timeout=0.02)
+        plain = chat(server, **asked("Jo.", cache="off"))
+        assert chat(server, **asked("Jo."))["choices"] == plain["choices"]
