@@ -12,7 +12,7 @@ import json
 from typing import Any
 
 from scripts.paths import ROOT
-from scripts.vectors import blocks, forms, noise, sampling
+from scripts.vectors import blocks, edits, forms, noise, sampling
 from scripts.vectors.decoding import build as decoding
 from scripts.vectors.drafts import build as drafts
 from scripts.vectors.wire import build as wire
@@ -22,6 +22,7 @@ KINDS = {
     "blocks": blocks.build,
     "decoding": decoding.build,
     "drafts": drafts.build,
+    "edits": edits.build,
     "forms": forms.build,
     "noise": noise.build,
     "sampling": sampling.build,
