@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
+from split_client.chat.steering.tokens import ReplyToken
 from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, FinishReason
 from split_client.generation.sampling.params import SamplingParams
@@ -81,6 +82,22 @@ class AsyncReply:
         return "" if self._reply is None or not self._reply.begun else self._reply.text
 
     @property
+    def beginning(self) -> str:
+        """The text that it goes on from, once it is begun."""
+        return "" if self._reply is None else self._reply.beginning
+
+    async def tokens(self) -> tuple[ReplyToken, ...]:
+        """All tokens so far, with what is told of them."""
+        return await self._maker.work(self._told)
+
+    def _told(self) -> tuple[ReplyToken, ...]:
+        tokens = () if self._reply is None else self._reply.tokens
+        for token in tokens:
+            # Computed here, where nobody else uses the head.
+            token.prepare()
+        return tokens
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls of tools so far."""
         return () if self._reply is None else self._reply.calls
@@ -132,6 +149,14 @@ class AsyncChatSession:
     def answer(self) -> AsyncReply:
         """Reply to the last message of the user, again if need be."""
         return AsyncReply(self._maker, lambda _: self.session.answer())
+
+    def go_on(self) -> AsyncReply:
+        """As :meth:`ChatSession.go_on`; what that raises comes when the reply is first read."""
+        return AsyncReply(self._maker, lambda _: self.session.go_on())
+
+    def branch(self, at: int, token: int | str) -> AsyncReply:
+        """As :meth:`ChatSession.branch`; what that raises comes when the reply is first read."""
+        return AsyncReply(self._maker, lambda _: self.session.branch(at, token))
 
     async def forget(self, *, texts: bool = True) -> Forgotten:
         """As :meth:`ChatSession.forget`."""

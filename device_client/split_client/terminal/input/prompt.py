@@ -60,12 +60,14 @@ def new_session(
     continued: str,
     offer: Callable[[str], Sequence[str]],
     history: Kept | None = None,
+    meter: Callable[[str], str] = lambda _: "",
 ) -> PromptSession[str]:
-    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines.
+    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines,
+    ``meter`` of the text so far at the right, while there is room.
 
     ``history`` None: of this chat alone, in memory.
     """
-    return PromptSession(
+    session: PromptSession[str] = PromptSession(
         lambda: ANSI(prompt()),
         multiline=True,
         key_bindings=_keys(),
@@ -77,6 +79,8 @@ def new_session(
         # A menu would keep rows free below every prompt.
         complete_style=CompleteStyle.READLINE_LIKE,
     )
+    session.rprompt = lambda: ANSI(meter(session.default_buffer.text))
+    return session
 
 
 def _keys() -> KeyBindings:
