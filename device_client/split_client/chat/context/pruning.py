@@ -7,6 +7,7 @@ so that many small ones would cost more than a large one.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
@@ -53,9 +54,16 @@ def candidates(chat: Sequence[Message]) -> list[Place]:
         (index, unit)
         for index, message in enumerate(chat)
         if index not in immune and not message.pinned
-        for unit in units_of(message)
-        if not _within(unit.range, message.dropped)
+        for unit in left_of(message)
     ]
+
+
+def left_of(message: Message) -> Iterator[Unit]:
+    """Its units of which something travels, in order."""
+    for unit in units_of(message):
+        before = bisect_right(message.dropped, (unit.start, len(message.content))) - 1
+        if before < 0 or message.dropped[before][1] < unit.stop:
+            yield unit
 
 
 def pruned(
@@ -122,7 +130,3 @@ def _immune(chat: Sequence[Message]) -> Iterator[int]:
             if message.role == "system" or at == first or number == len(turns) - 1:
                 yield at
             at += 1
-
-
-def _within(wanted: Range, ranges: Iterable[Range]) -> bool:
-    return any(start <= wanted[0] and wanted[1] <= stop for start, stop in ranges)

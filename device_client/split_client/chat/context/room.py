@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from split_client.chat.context.errors import ContextFull, ContextInvalid, ContextTooSmall
-from split_client.chat.context.fill import Fill, TokenCounter
+from split_client.chat.context.fill import Fill, TokenCounter, about
 from split_client.chat.context.pruning import (
     POLICIES,
     Chat,
@@ -100,9 +100,12 @@ class ChatContext:
         self._budget, self._declined = tokens, False
 
     def fill(self) -> Fill:
-        """How full it is now. Raises as :meth:`Conversation.count`."""
-        chat = self._conversation.messages
-        return Fill(self._counter.each(chat), self._conversation.count(chat), self.budget)
+        """How full it is now. Raises what rendering the chat raises."""
+        chat, tokens = self._conversation.messages, self._tokens()
+        if tokens is None:
+            counts = about(chat)
+            return Fill(counts, sum(counts), self.budget, exact=False)
+        return Fill(self._counter.each(chat), tokens, self.budget)
 
     def tokens(self, text: str) -> int:
         """Tokens of a text, the one that is being written for example."""
@@ -228,7 +231,7 @@ class ChatContext:
         tokens = self._tokens()
         if tokens is not None:
             return chat, tokens, tokens
-        before = sum(self._counter.each(chat))
+        before = sum(about(chat))
         room = target * _CHARACTERS
         length = sum(message.size for message in travelling(chat))
         gone = list[Place]()

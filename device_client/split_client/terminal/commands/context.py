@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 from split_client.api import ChatSession
-from split_client.chat.context.pruning import POLICIES
+from split_client.chat.context.fill import Fill
+from split_client.chat.context.pruning import POLICIES, left_of
 from split_client.chat.context.room import Proposal
 from split_client.chat.context.travelling import placed
 from split_client.chat.context.units import units_of
@@ -34,7 +35,7 @@ class Context:
     chat: ChatSession
     screen: Screen
     keys: Keys | None = None
-    _full: tuple[int, int] | None = None
+    _full: Fill | None = None
 
     def __post_init__(self) -> None:
         self.chat.context.ask = self._ask
@@ -123,24 +124,26 @@ class Context:
 
     def refresh(self) -> None:
         """Count the chat anew, for the meter beside what is typed."""
-        fill = self.chat.context.fill() if self.chat.messages else None
-        self._full = None if fill is None else (fill.total, fill.budget)
+        self._full = None
+        self._full = self.chat.context.fill() if self.chat.messages else None
 
     def meter(self, draft: str) -> str:
         """How full the context is, and what ``draft`` adds."""
-        if self._full is None and not draft.strip():
+        fill = self._full
+        if fill is None and (self.chat.messages or not draft.strip()):
             return ""
-        total, budget = self._full or (0, self.chat.context.budget)
+        total = "0" if fill is None else _total(fill)
+        budget = self.chat.context.budget
         if not draft.strip() or draft.startswith("/"):
-            return f"{total:,} of {budget:,}"
+            return f"{total} of {budget:,}"
         more = self.chat.context.tokens(draft[:_MOST_COUNTED])
         least = "≥" if len(draft) > _MOST_COUNTED else ""
-        return f"{total:,} + {least}{more:,} of {budget:,}"
+        return f"{total} + {least}{more:,} of {budget:,}"
 
     def after(self) -> str:
         """What the status line says of it."""
         fill = self.chat.context.fill()
-        return f"context {fill.total:,} of {fill.budget:,}"
+        return f"context {_total(fill)} of {fill.budget:,}"
 
     def _list(self) -> None:
         context, chat = self.chat.context, self.chat.messages
@@ -153,7 +156,7 @@ class Context:
             text = one_line(message.content, _SHORT)
             self.screen.note(f"{index + 1:>4}  {message.role} ({', '.join(told)}): {text}")
         self.screen.note(
-            f"context {fill.total:,} of {fill.budget:,} tokens, {fill.template:,} of them the chat "
+            f"context {_total(fill)} of {fill.budget:,} tokens, {fill.template:,} of them the chat "
             f"template's and tools'; when it is full: {_WORDS[context.policy]}"
         )
 
@@ -161,9 +164,9 @@ class Context:
         chat = self.chat.messages
         if message >= len(chat):
             raise SettingInvalid(f"the chat has {counted(len(chat), 'message')}; {_USAGE}")
-        units = units_of(chat[message])
+        units, left = units_of(chat[message]), set(left_of(chat[message]))
         for number, unit in enumerate(units[:_LISTED], 1):
-            gone = any(a <= unit.start and unit.stop <= b for a, b in chat[message].dropped)
+            gone = unit not in left
             text = one_line(chat[message].content[unit.start : unit.stop].strip(), _SHORT)
             shown = self.screen.theme.paint(text, Style("note", struck=gone))
             left_out = "(left out) " if gone else ""
@@ -194,7 +197,7 @@ class Context:
             return False
         fill = self.chat.context.fill()
         self.screen.note(
-            f"the context is full: {fill.total:,} of {fill.budget:,} tokens. Leaving the oldest "
+            f"the context is full: {_total(fill)} of {fill.budget:,} tokens. Leaving the oldest "
             f"{counted(proposal.pruned.units, 'part')} out frees {proposal.pruned.freed:,} tokens; "
             f"{self._sent(proposal.sent, proposal.moved)}"
         )
@@ -220,6 +223,10 @@ _WORDS = {
     "oldest": "the oldest sentences go",
     "pinned": "all that is not pinned goes",
 }
+
+
+def _total(fill: Fill) -> str:
+    return f"{'' if fill.exact else '≈'}{fill.total:,}"
 
 
 def _place(text: str, usage: str) -> tuple[int, int | None]:

@@ -94,7 +94,8 @@ def status_line(
     that is, in place of the traffic.
     """
     stats = reply.stats
-    parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
+    nothing = "nothing more" if reply.beginning else "no reply"
+    parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else nothing]
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
     parts.append(counted(stats.tokens, "token") + ahead_words(stats))

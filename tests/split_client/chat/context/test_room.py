@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -166,6 +167,17 @@ def test_without_anybody_to_ask_a_budget_of_ones_own_refuses_and_changes_nothing
     assert asked[0].pruned.units > 0
 
 
+def test_many_ranges_of_a_long_message_take_no_long_time() -> None:
+    content = "One. " * 20_000
+    ranges = tuple((start, start + 5) for start in range(0, len(content), 10))
+    message = Message("assistant", content, dropped=ranges)
+    chat = (Message("user", "a"), message, Message("user", "b"), Message("assistant", "c"))
+    began = time.process_time()
+    left = candidates(chat)
+    assert len(left) == 10_000
+    assert time.process_time() - began < 5.0
+
+
 def test_who_declines_is_asked_again_only_where_nothing_fits_any_more() -> None:
     conversation, context = made(4)
     asked: list[Proposal] = []
@@ -186,6 +198,7 @@ def test_a_system_message_that_is_longer_than_the_context_has_its_words() -> Non
 
 def test_a_chat_that_is_too_long_for_its_template_is_pruned_all_the_same() -> None:
     conversation, context = made(3000)
+    assert not context.fill().exact
     context.policy = "oldest"
     context.make_room(64)
     assert 0 < len(conversation.prompt().ids) <= LIMIT * 3 // 4
