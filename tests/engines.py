@@ -71,7 +71,7 @@ def tiny_service(
     runner: Any = None,
     **options: Any,
 ) -> TinySessions:
-    """Sessions whose engine is not started yet; ``pass_rows``: the most rows of one of its passes."""
+    """Sessions whose engine is not started yet; ``pass_rows``: the most rows of a pass."""
     made = {"pass_rows": options.pop("pass_rows")} if "pass_rows" in options else {}
     engine = Engine(runner or ModelRunner(backbone), backbone.info, **made)
     clock: Callable[[], float] = options.pop("clock", lambda: 0.0)

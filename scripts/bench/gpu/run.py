@@ -3,7 +3,8 @@
 No sockets: what one pass of the model's thread takes. A model of the shape with random weights is
 made on the GPU. Beside ours run Hugging Face's own loop (the same layers with its attention and
 its ``DynamicCache``, one row for each of n sequences of equal length, as ``generate`` runs them)
-and the packed pass that other devices take. States are compared before anything is timed.
+and our passes with the layers as Hugging Face's modules. States are compared before anything is
+timed. A session of which half is hidden decodes beside one that sees all.
 
     python -m scripts.bench.gpu.run --shape m --shape 7b
 """
@@ -25,22 +26,23 @@ from split_server.engine.gpu.forward import GpuForward
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.model.loader import Backbone
 from split_server.engine.model.packed import PACKED_ATTENTION, Slice
+from split_server.engine.model.plan.choice import PLAN, arrange_layers
 from split_server.engine.model.runner import ModelRunner
 from split_server.kv.cache import KVCache
 from split_server.kv.copying import adopt, copied
 from split_server.kv.run import Run, Span, pieces
 
 _GPU = torch.device("cuda")
-_CONTEXT = 1024
+_CONTEXT, _LONG = 1024, 8192
 _LEAST_COSINE = 0.998
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The same weights behind our passes, the packed ones, and Hugging Face's."""
+    """The same weights behind our passes, those with layers as modules, and Hugging Face's."""
 
     ours: ModelRunner
-    packed: ModelRunner
+    modules: ModelRunner
     theirs: Any
     info: ModelInfo
     weights: int
@@ -63,9 +65,9 @@ def main() -> None:
         head = [
             "pass",
             "ours",
-            "packed",
+            "modules",
             "Hugging Face",
-            "packed / ours",
+            "modules / ours",
             "HF / ours",
             "of reading",
         ]
@@ -73,6 +75,7 @@ def main() -> None:
         rows += [_prefill(sides, count, options.rounds) for count in (128, 512, 2048)]
         print(table(head, rows))
         print(table(["1,024 positions", "time", "of their prefill"], _reuse(sides, options.rounds)))
+        print(_hidden(sides, options.rounds))
         del sides
         torch.cuda.empty_cache()
 
@@ -87,18 +90,26 @@ def _options() -> argparse.Namespace:
 def _sides(shape: str) -> Sides:
     sizes = SHAPES[shape]
     # A model writes its attention into the configuration that it is made from.
-    configs = [shape_config(shape) for _ in range(2)]
+    configs = [shape_config(shape) for _ in range(3)]
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
     with _GPU:
-        module = AutoModel.from_config(configs[0], attn_implementation=PACKED_ATTENTION)
-        theirs = AutoModel.from_config(configs[1], attn_implementation="sdpa")
+        planned, modules = (
+            AutoModel.from_config(config, attn_implementation=PACKED_ATTENTION)
+            for config in configs[:2]
+        )
+        theirs = AutoModel.from_config(configs[2], attn_implementation="sdpa")
     torch.set_default_dtype(torch.float32)
-    for model in (module, theirs):
+    for model in (planned, modules, theirs):
         model.set_input_embeddings(torch.nn.Identity())
         model.eval().requires_grad_(requires_grad=False)
-    for mine, other in zip(module.parameters(), theirs.parameters(), strict=True):
-        other.data = mine.data
+    for model in (modules, theirs):
+        for mine, other in zip(planned.parameters(), model.parameters(), strict=True):
+            other.data = mine.data
+    weights = sum(parameter.nbytes for parameter in planned.parameters())
+    layers = arrange_layers(planned, torch.bfloat16, "auto").kind
+    if layers != PLAN:
+        raise SystemExit("no plan for the layers")
     info = ModelInfo(
         name=shape,
         family="qwen2",
@@ -111,18 +122,19 @@ def _sides(shape: str) -> Sides:
         eos_token_ids=(),
         kv_bytes_per_position=0,
     )
-    backbone = Backbone(module, info, torch.bfloat16, _GPU)
-    weights = sum(parameter.nbytes for parameter in module.parameters())
-    ours = ModelRunner(backbone, forward=GpuForward(backbone))
-    ours.warm_up()
-    return Sides(ours, ModelRunner(backbone), theirs, info, weights)
+    runners = []
+    for module in (planned, modules):
+        backbone = Backbone(module, info, torch.bfloat16, _GPU)
+        runners.append(ModelRunner(backbone, forward=GpuForward(backbone)))
+        runners[-1].warm_up()
+    return Sides(*runners, theirs, info, weights)
 
 
 def _check(sides: Sides) -> None:
     """The states of all sides point the same way."""
     prompt, more = sides.rows(700), sides.rows(5)
     caches = [KVCache(), KVCache()]
-    runners = (sides.ours, sides.packed)
+    runners = (sides.ours, sides.modules)
     states = [r.run([Slice(c, 0, prompt)])[0] for r, c in zip(runners, caches, strict=True)]
     whole = sides.theirs(inputs_embeds=torch.cat([prompt, more])[None]).last_hidden_state[0]
     for runner, cache, first in zip(runners, caches, states, strict=True):
@@ -153,7 +165,7 @@ def _decode(sides: Sides, count: int, rounds: int, bandwidth: float) -> list[str
 
     held = sum(layer.keys.nbytes + layer.values.nbytes for layer in caches[0].layers)
     times = _interleaved(
-        [lambda: sides.ours.run(slices), lambda: sides.packed.run(slices), step], rounds
+        [lambda: sides.ours.run(slices), lambda: sides.modules.run(slices), step], rounds
     )
     reading = (sides.weights + count * held) / bandwidth * 1e3
     share = f"{reading:.2f} ms, {_middle(times[0]) / reading:.1f}x"
@@ -163,14 +175,14 @@ def _decode(sides: Sides, count: int, rounds: int, bandwidth: float) -> list[str
 def _prefill(sides: Sides, count: int, rounds: int) -> list[str]:
     rows = sides.rows(count)
 
-    def packed(runner: ModelRunner) -> Callable[[], object]:
+    def ours(runner: ModelRunner) -> Callable[[], object]:
         return lambda: runner.run([Slice(KVCache(), 0, rows)])
 
     def whole() -> None:
         cache = DynamicCache()
         sides.theirs(inputs_embeds=rows[None], past_key_values=cache, use_cache=True)
 
-    times = _interleaved([packed(sides.ours), packed(sides.packed), whole], rounds)
+    times = _interleaved([ours(sides.ours), ours(sides.modules), whole], rounds)
     return [f"prefill of {count:,}", *_compared(times), ""]
 
 
@@ -201,9 +213,25 @@ def _reuse(sides: Sides, rounds: int) -> list[list[str]]:
     ]
 
 
+def _hidden(sides: Sides, rounds: int) -> str:
+    """A decoded token of a long session, with all of its rows seen and with half of them hidden."""
+    prompt, row = sides.rows(_LONG), sides.rows(1)
+    caches = [KVCache() for _ in range(2)]
+    for cache in caches:
+        for start in range(0, _LONG, 2048):
+            sides.ours.run([Slice(cache, start, prompt[start : start + 2048])])
+    caches[1].hide(((4, 4 + _LONG // 2),))
+    slices = [Slice(cache, _LONG, row) for cache in caches]
+    whole, half = _interleaved(
+        [lambda: sides.ours.run(slices[:1]), lambda: sides.ours.run(slices[1:])], rounds
+    )
+    share = _middle(half) / _middle(whole)
+    return f"Decode at {_LONG:,} positions {spread(whole, 'ms')}, half hidden {share:.2f}x\n"
+
+
 def _compared(times: Sequence[Sequence[float]]) -> list[str]:
-    ours, packed, theirs = map(_middle, times)
-    return [*(spread(t, "ms") for t in times), f"{packed / ours:.2f}", f"{theirs / ours:.2f}"]
+    ours, modules, theirs = map(_middle, times)
+    return [*(spread(t, "ms") for t in times), f"{modules / ours:.2f}", f"{theirs / ours:.2f}"]
 
 
 @torch.inference_mode()

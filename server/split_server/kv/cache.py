@@ -167,7 +167,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
         for kept, apart_rows in zip((layer.keys, layer.values), cold.layers[index], strict=True):
             rows = kept.new_empty(kept.shape[1], end - start, kept.shape[3])
             rows[:, ~hidden] = kept[0, :, seen]
-            rows[:, hidden] = apart_rows[:, apart]
+            rows[:, hidden] = apart_rows[:, apart].to(kept.device)
             found.append(rows)
         return Rows(*found)
 
@@ -182,7 +182,7 @@ class KVCache(DynamicCache):  # type: ignore[misc]
             return
         with torch.no_grad():
             cold, layers = new_cold(spans, self._shapes(), self.like(0).dtype), []
-            hidden = hidden_among(spans, length)
+            hidden = hidden_among(spans, length).to(self.like(0).device)
             apart, seen = hidden.nonzero()[:, 0], (~hidden).nonzero()[:, 0]
             for index in range(self.depth):
                 rows = self.rows(index, 0, length)
@@ -268,13 +268,14 @@ class KVCache(DynamicCache):  # type: ignore[misc]
     def reserve(self, end: int) -> None:
         """Have buffers for ``end`` positions in every layer that has any."""
         for layer in self.layers:
-            layer.reserve(end)
+            layer.reserve(self.own(end))
 
     def written(self, end: int) -> None:
-        """Rows up to ``end`` were written into the buffers of every layer."""
+        """Rows up to ``end`` were written into the buffers of every layer, which is yet to be
+        told by :meth:`grown_to`.
+        """
         for layer in self.layers:
-            layer.written(end)
-        self._length = end
+            layer.written(self.own(end))
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; layers that hold fewer are left as they are."""

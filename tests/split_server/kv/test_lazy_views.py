@@ -25,6 +25,8 @@ def test_rows_that_were_written_into_the_buffers_are_shown() -> None:
         layer.buffers[0][:, :, 30:33] = 7.0
         layer.buffers[1][:, :, 30:33] = 8.0
     cache.written(33)
+    assert cache.length == 30
+    cache.grown_to(33)
     assert cache.length == cache.get_seq_length() == 33
     for layer in cache.layers:
         assert layer.keys.shape == (1, 1, 33, 4)
@@ -42,6 +44,16 @@ def test_a_cut_behind_written_rows_is_shown_and_appended_to() -> None:
     cache.layers[0].append(torch.full((1, 1, 1, 4), 5.0), torch.full((1, 1, 1, 4), 6.0))
     assert cache.layers[0].keys[0, 0, 10, 0] == 5.0
     assert cache.layers[0].values.shape[2] == 11
+
+
+def test_of_what_is_hidden_no_room_is_made_and_nothing_is_shown() -> None:
+    cache = filled(30)
+    cache.hide(((4, 24),))
+    # 32 rows of the buffers, of which 10 are held.
+    cache.reserve(52)
+    assert cache.layers[0].capacity == 32
+    cache.written(31)
+    assert cache.layers[0].keys.shape[2] == 11
 
 
 def test_exchanges_tell_when_a_buffer_is_another_one() -> None:

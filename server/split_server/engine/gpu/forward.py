@@ -25,6 +25,8 @@ class GpuForward:
     def __init__(self, backbone: Backbone) -> None:
         self._backbone = backbone
         self._layers = backbone.info.num_layers
+        config = getattr(backbone.module, "config", None)
+        self._windows = getattr(config, "sliding_window", None) is not None
         self._book = AddressBook(self._layers, SIZES[-1], backbone.device)
         self._graphs: DecodeGraphs | None = DecodeGraphs(backbone, self._book)
 
@@ -46,10 +48,13 @@ class GpuForward:
         return hidden
 
     def _decodes(self, part: Slice) -> bool:
-        """Whether ``part`` is one row that nobody watches, for a cache that has buffers."""
+        """Whether ``part`` is one row that nobody watches, for a cache that has buffers and hides
+        nothing from a window, which counts positions.
+        """
         layers = buffered(part.cache).layers
         begun = len(layers) == self._layers and layers[-1].buffers is not None
-        return part.rows == 1 and part.tap is None and begun
+        whole = not (part.cache.hidden and self._windows)
+        return part.rows == 1 and part.tap is None and begun and whole
 
     def _captured(self, slices: Sequence[Slice], graphs: DecodeGraphs) -> torch.Tensor:
         try:
@@ -69,9 +74,10 @@ class GpuForward:
         whole = PackedBatch(ordered)
         batch: MixedBatch | RowsBatch = RowsBatch(rest)
         if together:
-            lengths = [part.start for part in together]
-            self._book.fill([buffered(part.cache) for part in together], lengths, len(together))
-            longest = max(part.end for part in together)
+            caches = [buffered(part.cache) for part in together]
+            starts = [part.start for part in together]
+            self._book.fill(caches, starts, len(together))
+            longest = max(c.own(p.end) for c, p in zip(caches, together, strict=True))
             places = self._book.places(len(together), pieces_of(longest))
             batch = MixedBatch(len(together), places, rest)
         positions = whole.positions(self._backbone.device)

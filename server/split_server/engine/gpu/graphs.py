@@ -52,7 +52,7 @@ class DecodeGraphs:
         caches have room for them.
         """
         size = next(size for size in SIZES if size >= len(slices))
-        pieces = pieces_of(max(part.end for part in slices))
+        pieces = pieces_of(max(buffered(part.cache).own(part.end) for part in slices))
         captured = self._captured.get((size, pieces)) or self._capture(size, pieces)
         torch.cat([part.embeddings for part in slices], out=self._rows[0, : len(slices)])
         caches = [buffered(part.cache) for part in slices]
@@ -63,11 +63,10 @@ class DecodeGraphs:
 
     def _capture(self, size: int, pieces: int) -> _Captured:
         self._book.fill([], [], size)
-        places = self._book.places(size, pieces)
+        places, positions = self._book.places(size, pieces), self._book.positions(size)[None]
         rows = self._rows[:, :size]
 
         def forward() -> torch.Tensor:
-            positions = places.lengths.clamp(min=0)[None]
             return self._backbone.hidden(rows, positions, DecodeBatch(places))
 
         aside = torch.cuda.Stream(self._backbone.device)  # type: ignore[no-untyped-call]

@@ -116,6 +116,9 @@ def load_backbone(
     # Whether fewer operations are worth it with four bits has not been measured.
     mode = "plain" if kept.quantized == "int4" or layers == MODULES else linears
     arranged: Layers = arrange_layers(module, compute, mode, count)
+    if target.type == "cuda":
+        # Matrices that were merged leave blocks that nothing of the model fits into any more.
+        torch.cuda.empty_cache()
     info = model_info(checkpoint, family.name, compute)
     backbone = Backbone(
         module,

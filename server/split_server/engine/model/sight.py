@@ -69,6 +69,7 @@ def attend_sighted(
     those of the rows that are not hidden.
     """
     first, seen = sight.within(window)
+    seen = seen.to(query.device)
     keys, values = keys[:, :, first:], values[:, :, first:]
     if softcap is not None:
         return softcapped_rows(query, keys, values, scaling, seen, softcap)

@@ -55,7 +55,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         open_room=lambda: open_room(config, planner),
         kernels=_kernels(backbone),
         quantized=backbone.matrices.quantized,
-        hides=backbone.device.type == "cpu",
+        hides=True,
         sharing_rule=lambda: on_passing_thread(lambda: sharing_rule(backbone)),
         rotation=lambda: on_passing_thread(lambda: key_rotation(backbone)),
     )

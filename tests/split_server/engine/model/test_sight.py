@@ -58,8 +58,11 @@ class Masked:
 
 
 class Ours:
-    def __init__(self, path: Path) -> None:
-        self._path, self._runner = path, ModelRunner(tiny_backbone(path))
+    """``beside``: another one, whose model it computes with."""
+
+    def __init__(self, path: Path, beside: Ours | None = None) -> None:
+        self._path = path
+        self._runner = beside._runner if beside else ModelRunner(tiny_backbone(path))
         self.cache = KVCache()
 
     def hidden(self, ids: list[int], start: int | None = None) -> torch.Tensor:
@@ -162,7 +165,8 @@ def test_attention_answers_in_positions_with_nothing_at_hidden_ones(
 
 
 def test_the_largest_weights_are_named_by_their_positions(family_path: Path) -> None:
-    whole, ours = Ours(family_path), Ours(family_path)
+    whole = Ours(family_path)
+    ours = Ours(family_path, whole)
     for each in (whole, ours):
         each.logits(PROMPT)
         each.cache.hide(HIDDEN)

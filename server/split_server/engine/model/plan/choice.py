@@ -20,6 +20,7 @@ from split_server.kv.cache import KVCache
 
 _log = logging.getLogger(__name__)
 MODULES, PLAN = "modules", "plan"
+_DEVICES = frozenset({"cpu", "cuda"})
 _RACE_ROWS = (1, 16)
 _LEAST_LAPS, _MOST_LAPS = 2, 12
 _RACE_SECONDS = 0.5
@@ -37,19 +38,24 @@ class Layers:
 def arrange_layers(module: Any, dtype: torch.dtype, mode: str, threads: int = 1) -> Layers:
     """Have ``module`` compute by a plan where ``mode`` says so and it is the same.
 
-    ``auto``: where it wins the race with ``threads`` threads, too; ``packed``: without a race;
-    ``plain``: never. Parameters stay where they are or become views of larger ones.
+    ``auto``: where it wins the race with ``threads`` threads, too, which is run on a processor
+    alone; ``packed``: without a race; ``plain``: never. Parameters stay where they are or
+    become views of larger ones.
     """
     if mode == "plain":
         return Layers(MODULES, LEAST_ROWS)
     with threads_set(threads):
         plan, fault = _proved(module, dtype)
-        if plan is not None and mode == "auto":
+        # On a GPU fewer kernels are faster, as captured passes show, which have yet to be made.
+        apart = next(module.parameters()).device.type != "cpu"
+        if plan is not None and mode == "auto" and not apart:
             fault = _race(module, plan, dtype)
         if plan is None or fault:
             _log.info("decoder layers: as modules; a plan: %s", fault)
             return Layers(MODULES, LEAST_ROWS)
-        rows = least_rows(plan, int(module.config.hidden_size), dtype)
+        # Passes on a GPU have numbers of their own.
+        wide = int(module.config.hidden_size)
+        rows = LEAST_ROWS if apart else least_rows(plan, wide, dtype)
     module.forward = plan.forward
     _log.info("decoder layers: as a plan of fewer operations, for %d rows and more", rows)
     return Layers(PLAN, rows)
@@ -60,15 +66,15 @@ def _proved(module: Any, dtype: torch.dtype) -> tuple[DecodePlan | None, str]:
     family = str(module.config.model_type)
     if family not in FAMILIES:
         return None, f"not for {family}"
-    parameter = next(module.parameters())
-    if parameter.device.type != "cpu":
-        return None, f"not for {parameter.device.type} devices"
+    device = next(module.parameters()).device.type
+    if device not in _DEVICES:
+        return None, f"not for {device} devices"
     try:
         wide = any(isinstance(each, QuantizedLinear) for each in module.modules())
         plan = DecodePlan(module, dtype, wide)
         fault = plan_fault(module, plan, dtype)
     # A later version of transformers may have other attributes.
-    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, TypeError, ValueError, RuntimeError, ImportError) as error:
         return None, f"not possible: {str(error).partition(chr(10))[0]!r}"
     return (None, fault) if fault else (plan, "")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from split_server.engine.linears.shared import Product
 from split_server.engine.model.packed import Attends
+from split_server.engine.model.plan.parts import Gate
 from split_server.engine.model.plan.rope import Turn
 from split_server.engine.model.plan.stream import HeadNorm, Norm, Stream
 
@@ -56,19 +56,16 @@ class Attention:
 @dataclass(frozen=True, slots=True)
 class GatedMlp:
     """``down(activation(gate) * up)`` (Shazeer 2020, https://arxiv.org/abs/2002.05202);
-    ``gate_up``: both one after the other.
+    ``gate_up``: both one after the other; ``gated``: what of them goes down.
     """
 
     gate_up: Product
     down: Product
-    activation: Callable[[torch.Tensor], torch.Tensor]
+    gated: Gate
 
     def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
         """[1, n, H] for rows [1, n, H]."""
-        both = self.gate_up(hidden)
-        inner = both.shape[-1] // 2
-        gate = self.activation(both.narrow(-1, 0, inner))
-        return self.down(gate.mul_(both.narrow(-1, inner, inner)))
+        return self.down(self.gated(self.gate_up(hidden)))
 
 
 @dataclass(frozen=True, slots=True)

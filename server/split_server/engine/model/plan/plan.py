@@ -8,6 +8,7 @@ import torch
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from split_server.engine.model.packed import Attends
+from split_server.engine.model.plan.device import parts_for
 from split_server.engine.model.plan.reading import Reader
 from split_server.engine.model.plan.rope import Turn
 from split_server.engine.model.plan.stream import Stream
@@ -20,7 +21,8 @@ class DecodePlan:
     """
 
     def __init__(self, module: Any, dtype: torch.dtype, wide: bool) -> None:
-        reader = Reader(module, dtype)
+        self._parts = parts_for(next(module.parameters()).device)
+        reader = Reader(module, dtype, self._parts)
         self._dtype, self.wide = dtype, wide
         self._rotary = module.rotary_emb
         self._factor = float(getattr(module, "embedding_multiplier", 1.0))
@@ -37,13 +39,15 @@ class DecodePlan:
 
     def stream_of(self, rows: torch.Tensor) -> Stream:
         """Of rows [1, n, H] as a layer is given them."""
-        return Stream(rows.float() if self.wide else rows)
+        return self._parts.stream(rows.float() if self.wide else rows)
 
     def turns(self, rows: torch.Tensor, positions: torch.Tensor) -> list[Turn]:
         """For each layer, of rows at ``positions`` [1, n]."""
         like = rows.float() if self.wide else rows
         known = {
-            kind: Turn(*self._rotary(like, positions, *(() if kind is None else (kind,))))
+            kind: self._parts.turn(
+                *self._rotary(like, positions, *(() if kind is None else (kind,)))
+            )
             for kind in set(self._types)
         }
         return [known[kind] for kind in self._types]

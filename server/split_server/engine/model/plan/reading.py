@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from split_server.engine.linears.shared import Product, factored_product, one_product
 from split_server.engine.model.plan.layer import Attention, GatedMlp, Layer
+from split_server.engine.model.plan.parts import PLAIN, Parts
 from split_server.engine.model.plan.stream import HeadNorm, Norm
 
 # Others have layers of another shape: parallel blocks, norms with a mean, no gate.
@@ -36,11 +37,11 @@ _GATE_UP = ("gate_proj", "up_proj")
 class Reader:
     """Of a ``module`` of one of FAMILIES. Raises AttributeError where it lacks what its family has.
 
-    ``dtype``: of what is cached.
+    ``dtype``: of what is cached; ``parts``: of the module's device.
     """
 
-    def __init__(self, module: Any, dtype: torch.dtype) -> None:
-        self._config, self._dtype = module.config, dtype
+    def __init__(self, module: Any, dtype: torch.dtype, parts: Parts = PLAIN) -> None:
+        self._config, self._dtype, self._parts = module.config, dtype, parts
         self._family = str(module.config.model_type)
 
     def layer(self, index: int, layer: Any) -> Layer:
@@ -56,7 +57,7 @@ class Reader:
             attention=self._attention(index, layer.self_attn, qkv),
             after_attention=self.norm(after) if around else None,
             before_mlp=self.norm(before, gate_factors),
-            mlp=_mlp(layer.mlp, gate_up),
+            mlp=self._mlp(layer.mlp, gate_up),
             after_mlp=self.norm(layer.post_feedforward_layernorm) if around else None,
             factor=float(getattr(layer, "residual_multiplier", 1.0)),
         )
@@ -64,7 +65,8 @@ class Reader:
     def norm(self, norm: Any, factors: torch.Tensor | None = None) -> Norm:
         """A norm over the whole row, whose results are multiplied by ``factors`` [H]."""
         weight = self._norm_weight(norm)
-        return Norm(weight if factors is None else weight * factors, _eps(norm))
+        wanted = weight if factors is None else weight * factors
+        return self._parts.norm(wanted, _eps(norm))
 
     def _attention(self, index: int, attention: Any, qkv: Product) -> Attention:
         config, width = self._config, int(attention.head_dim)
@@ -84,12 +86,17 @@ class Reader:
             norm=self._head_norm(attention, heads, kv_heads),
         )
 
+    def _mlp(self, mlp: Any, gate_up: Product) -> GatedMlp:
+        activation = mlp.activation_fn if hasattr(mlp, "activation_fn") else mlp.act_fn
+        gate = self._parts.gate(_function(activation))
+        return GatedMlp(gate_up, one_product([mlp.down_proj]), gate)
+
     def _head_norm(self, attention: Any, heads: int, kv_heads: int) -> HeadNorm | None:
         if not hasattr(attention, "q_norm"):
             return None
         query, key = (self._norm_weight(norm) for norm in (attention.q_norm, attention.k_norm))
         weights = torch.cat([query.expand(heads, -1), key.expand(kv_heads, -1)])
-        return HeadNorm(weights, _eps(attention.q_norm))
+        return self._parts.head_norm(weights, _eps(attention.q_norm))
 
     def _norm_weight(self, norm: Any) -> torch.Tensor:
         weight: torch.Tensor = norm.weight.detach().float()
@@ -98,11 +105,6 @@ class Reader:
 
 def _eps(norm: Any) -> float:
     return float(norm.eps if hasattr(norm, "eps") else norm.variance_epsilon)
-
-
-def _mlp(mlp: Any, gate_up: Product) -> GatedMlp:
-    activation = mlp.activation_fn if hasattr(mlp, "activation_fn") else mlp.act_fn
-    return GatedMlp(gate_up, one_product([mlp.down_proj]), _function(activation))
 
 
 def _layers(module: Any, names: Sequence[str], together: str) -> list[torch.nn.Module]:

@@ -48,12 +48,17 @@ class Stream:
     def __init__(self, rows: torch.Tensor) -> None:
         width = rows.shape[-1]
         self._both = torch.cat((rows, rows.neg()), dim=-1)
-        self.rows = self._both.narrow(-1, 0, width)
+        self._rows = self._both.narrow(-1, 0, width)
         self._negated = self._both.narrow(-1, width, width)
+
+    @property
+    def rows(self) -> torch.Tensor:
+        """[1, n, H], with all that was added."""
+        return self._rows
 
     def add(self, rows: torch.Tensor, factor: float) -> None:
         """``factor`` times ``rows`` [1, n, H]."""
-        self.rows.add_(rows, alpha=factor)
+        self._rows.add_(rows, alpha=factor)
         self._negated.sub_(rows, alpha=factor)
 
     def normed(self, norm: Norm) -> torch.Tensor:

@@ -1,0 +1,1 @@
+"""Parts of a plan that are one kernel each on a CUDA device."""
