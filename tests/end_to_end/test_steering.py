@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from split_client import AsyncSplitClient, SplitClient
-from split_client.api import ChatSession, Choice, NoiseSettings, SamplingParams
+from split_client.api import AsyncReply, ChatSession, Choice, NoiseSettings, SamplingParams
 from split_client.chat.context.room import Proposal
 from split_client.chat.context.travelling import travelling
 from split_client.chat.steering.errors import BranchInvalid, MessageNotRemoved, NothingToContinue
@@ -257,6 +257,27 @@ def test_with_noise_a_chosen_token_is_one_more_row_and_a_cut_is_charged_as_what_
         reply = chat.send("And?")
         reply.read()
         assert chat.noise.spent.rows == rows + reply.stats.prompt_sent
+
+
+def test_a_message_that_is_queued_while_a_reply_streams_is_said_after_it(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async def queue() -> list[str]:
+        async with AsyncSplitClient(server.url, cache=tmp_path) as client:
+            chat = await client.conversation(temperature=0, max_tokens=6)
+            first = chat.send(QUESTION)
+            waiting: list[AsyncReply] = []
+            async for _ in first:
+                if not waiting:
+                    waiting += [chat.queue("And the relay?"), chat.queue("Thank you!")]
+            await asyncio.gather(*(reply.read() for reply in waiting))
+            again = chat.send("Once more.")
+            later = chat.queue("And again.")
+            await asyncio.gather(again.read(), later.read())
+            return [message.content for message in chat.messages if message.role == "user"]
+
+    said = [QUESTION, "And the relay?", "Thank you!", "Once more.", "And again."]
+    assert asyncio.run(queue()) == said
 
 
 def test_a_client_with_an_event_loop_steers_too(server: RunningServer, tmp_path: Path) -> None:

@@ -23,8 +23,6 @@ Place: TypeAlias = tuple[int, Unit]
 
 POLICIES: Final[tuple[Policy, ...]] = ("ask", "oldest", "pinned")
 _KEPT: Final = 3, 4
-# Tokens that are counted one unit at a time differ a little from those of the whole.
-_ROUNDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +75,12 @@ def pruned(
     """``chat``, of ``before`` tokens, without the first units of ``order``, until ``count`` of it
     is at most ``target``, or none is left. ``tokens``: about how many a text has.
     """
-    waiting, now, left, units = iter(order), chat, before, 0
-    for _ in range(_ROUNDS):
-        taken = list(_enough(now, waiting, tokens, left - target))
-        if not taken:
-            break
-        now, units = without(now, taken), units + len(taken)
+    waiting, now, left, units, times = iter(order), chat, before, 0, 1
+    # Tokens that are counted one unit at a time are not quite those of the whole, and a mark that
+    # stays has some as well. Twice as many go each time, so that there are few rounds.
+    while left > target and (taken := list(_enough(now, waiting, tokens, times * (left - target)))):
+        now, units, times = without(now, taken), units + len(taken), 2 * times
         left = count(now)
-        if left <= target:
-            break
     return Pruned(now, units, before, left)
 
 

@@ -167,6 +167,14 @@ def test_without_anybody_to_ask_a_budget_of_ones_own_refuses_and_changes_nothing
     assert asked[0].pruned.units > 0
 
 
+@pytest.mark.parametrize("run", [".", ". ", '."', "\n", " ", "|\n", "`", "1.\n", "a.b. ", "。"])
+def test_no_text_takes_more_than_linear_time(run: str) -> None:
+    message = Message("assistant", run * (400_000 // len(run)))
+    began = time.process_time()
+    units_of(message)
+    assert time.process_time() - began < 6.0
+
+
 def test_many_ranges_of_a_long_message_take_no_long_time() -> None:
     content = "One. " * 20_000
     ranges = tuple((start, start + 5) for start in range(0, len(content), 10))
