@@ -11,6 +11,7 @@ from split_client.chat.context.pruning import POLICIES, left_of
 from split_client.chat.context.room import Proposal
 from split_client.chat.context.travelling import placed
 from split_client.chat.context.units import units_of
+from split_client.errors import ClientError
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
@@ -141,8 +142,11 @@ class Context:
         return f"{total} + {least}{more:,} of {budget:,}"
 
     def after(self) -> str:
-        """What the status line says of it."""
-        fill = self.chat.context.fill()
+        """What the status line says of it; nothing where a template makes nothing of the chat."""
+        try:
+            fill = self.chat.context.fill()
+        except ClientError:
+            return ""
         return f"context {_total(fill)} of {fill.budget:,}"
 
     def _list(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scripts.vectors.run import build, render
 from split_client.chat.context.pruning import candidates, pruned, target_of
 from split_client.chat.context.travelling import travelling
 from split_client.chat.context.units import units_of
@@ -15,6 +16,10 @@ from split_client.chat.message import Message
 from split_client.chat.reading import message_in
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "context.json").read_text("ascii"))
+
+
+def test_the_file_is_what_is_built() -> None:
+    assert json.loads(render(build("context"))) == VECTORS
 
 
 def chat_of(documents: list[dict[str, Any]]) -> tuple[Message, ...]:
