@@ -307,3 +307,17 @@ class ChatConfig(ReplyConfig):
         group="chat",
     )
     autosave: bool = option(False, help="save the chat after every reply", group="chat")
+    context: str = option(
+        "ask",
+        help="what is left out when the context is full: ask, the oldest sentences, or everything "
+        "that is not pinned",
+        choices=("ask", "oldest", "pinned"),
+        group="chat",
+    )
+    context_budget: int | None = option(
+        None,
+        help="tokens of the chat that travel at most (default: as many as the model has)",
+        minimum=64,
+        maximum=1 << 31,
+        group="chat",
+    )

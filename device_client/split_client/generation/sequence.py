@@ -92,6 +92,11 @@ class Sequence:
         """Positions that the backend is believed to hold."""
         return len(self._held.tokens)
 
+    @property
+    def dtype(self) -> str | None:
+        """What the rows of the open session travel in; None before there is one."""
+        return self._backend.dtype if self.counters.steps else None
+
     def shared(self, tokens: list[int]) -> int:
         """How many of the first of ``tokens`` the backend is believed to hold."""
         return common_prefix(self._held.tokens, tokens)
