@@ -15,8 +15,10 @@ import pytest
 
 from tests.patience import PATIENCE
 
-# The switch: 1 for all of them, else names with commas between.
+# The switch: 1 for all of them but the largest, else names with commas between.
 SWITCH = "GATELINK_CLIENTS"
+# Downloads of gigabytes, which run by their names alone.
+_LARGEST = ("open_webui_chat",)
 _ROOT = Path(__file__).parents[2]
 _PROGRAMS = Path(__file__).parent
 _KEPT = _ROOT / ".demo" / "clients"
@@ -27,12 +29,13 @@ _SECONDS = 5 * PATIENCE
 def wanted(name: str) -> bool:
     """Whether the switch asks for the client ``name``."""
     asked = os.environ.get(SWITCH, "")
-    return asked == "1" or name in asked.split(",")
+    return (asked == "1" and name not in _LARGEST) or name in asked.split(",")
 
 
 def needs(name: str) -> pytest.MarkDecorator:
     """Skips what the switch does not ask for."""
-    return pytest.mark.skipif(not wanted(name), reason=f"{SWITCH}=1 runs it, or ={name}")
+    switches = f"{SWITCH}={name}" if name in _LARGEST else f"{SWITCH}=1 or ={name}"
+    return pytest.mark.skipif(not wanted(name), reason=f"runs with {switches}")
 
 
 def run_python(pins: tuple[str, ...], program: str, *arguments: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import llguidance
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.grammar.errors import GrammarInvalid, TokenizerUnreadable
+from split_client.grammar.errors import FormTooCostly, TokenizerUnreadable
 
 _STRUCTURE: Final = frozenset(b'{}[],:"\\')
 _ENDS_TEXT: Final = frozenset(b'"\\')
@@ -57,11 +57,11 @@ class Vocabulary:
     def mask(self, matcher: llguidance.LLMatcher) -> Mask:
         """The tokens that ``matcher`` accepts next.
 
-        Raises GrammarInvalid where the grammar is too ambiguous for the library's limits.
+        Raises FormTooCostly where the grammar is too ambiguous for the library's limits.
         """
         bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
         if matcher.is_error():
-            raise GrammarInvalid(matcher.get_error())
+            raise FormTooCostly(matcher.get_error())
         return np.unpackbits(bits, bitorder="little")[: self.rows].view(np.bool_)
 
     def text(self, tokens: Iterable[int]) -> bytes:

@@ -29,8 +29,20 @@ def parsed_json(body: bytes) -> Any:
     if len(body) <= _SHORT:
         return json.loads(text, parse_constant=_refuse)
     if body.count(b":") > MAX_NAMES and _has_more_names(body, MAX_NAMES):
-        raise ValueError("too many fields")
+        raise ValueError(f"too many fields; {MAX_NAMES} may have names")
     return json.loads(text, parse_constant=_refuse, parse_int=_whole, parse_float=_real)
+
+
+def fault(error: ValueError | RecursionError) -> str:
+    """What :func:`parsed_json` found, for whoever wrote the body; nothing of the body itself."""
+    if isinstance(error, RecursionError):
+        return "nested too deep"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 at byte {error.start}"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at line {error.lineno} column {error.colno}"
+    # The library's own words about digits are about a setting of Python's.
+    return "a number has too many digits" if "digits" in str(error) else str(error)
 
 
 def _has_more_names(body: bytes, most: int) -> bool:
@@ -51,4 +63,4 @@ def _real(digits: str) -> float:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
+    raise ValueError(f"{constant} is not a number of JSON's")

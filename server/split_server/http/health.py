@@ -17,9 +17,9 @@ def health_routes(stopped: Callable[[], bool] = lambda: False) -> list[Route]:
     ``stopped``.
     """
 
-    async def health(_: Request) -> Response:
+    async def health(request: Request) -> Response:
         if stopped():
-            return error_response(ModelStopped())
+            return error_response(request.scope, ModelStopped())
         return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
 
     return [Route("/health", health, methods=["GET", "HEAD"])]

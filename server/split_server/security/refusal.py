@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from split_server.error_reports import report_error
+from split_server.security.error_forms import error_body
 from split_wire.errors import SplitError
 
 _POLICY_VIOLATION = 1008
@@ -26,12 +27,13 @@ def error_headers(error: SplitError) -> dict[str, str]:
     return headers
 
 
-def error_response(error: SplitError, headers: Mapping[str, str] | None = None) -> Response:
-    """``{"error": {"code", "message", "retryable"}}`` with the error's status."""
+def error_response(
+    scope: Scope, error: SplitError, headers: Mapping[str, str] | None = None
+) -> Response:
+    """``error`` with its status, as whoever asks in ``scope`` reads it."""
     report_error(error.code)
-    body = {"code": error.code, "message": str(error), "retryable": error.retryable}
     merged = error_headers(error) | dict(headers or {})
-    return JSONResponse({"error": body}, status_code=error.status, headers=merged)
+    return JSONResponse(error_body(scope, error), status_code=error.status, headers=merged)
 
 
 async def refuse(
@@ -46,4 +48,4 @@ async def refuse(
         report_error(error.code)
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": error.code})
         return
-    await error_response(error, headers)(scope, receive, send)
+    await error_response(scope, error, headers)(scope, receive, send)

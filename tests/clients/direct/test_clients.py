@@ -62,6 +62,7 @@ NODE = {
 }
 EVALUATION = ("lm_eval[api]==0.4.13",)
 FRONT_END = "sillytavern@1.19.0"
+SERVED_PAGE = ("open-webui==0.6.43",)
 
 pytestmark = pytest.mark.slow
 
@@ -134,6 +135,16 @@ def test_what_forms_of_sillytavern_send_by_default_is_taken(server: RunningServe
         assert first
         assert first == again == streamed
     assert told["ollama"]
+
+
+@needs("open_webui_chat")
+def test_open_webui_asks_both_apis_for_its_chats(server: RunningServer) -> None:
+    url = f"http://127.0.0.1:{server.ollama_port}"
+    told = run_python(SERVED_PAGE, "open_webui_chat", *given(server), url)
+    check(told)
+    check(told["ollama"])
+    assert told["refused"] == 400
+    assert told["left"] == [True, True]
 
 
 @needs("lm_eval_choices")

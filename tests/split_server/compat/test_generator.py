@@ -1,11 +1,9 @@
-"""Generations beside the engine: tokens, reuse of caches, places, cancellation, errors."""
+"""Generations beside the engine: their tokens, and the caches that they go on from."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,67 +11,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from split_client.errors import PromptEmpty, PromptTooLong
 from split_client.generation.constraint import NothingAhead
-from split_client.generation.errors import InvalidSamplingParameter, TokenIdOutOfRange
 from split_client.generation.loop import Finished, TokenEvent
 from split_client.generation.sampling.params import SamplingParams
-from split_client.weights.store import ModelStore
-from split_server.checkpoint.catalog import build_catalog
 from split_server.checkpoint.folder import read_checkpoint
-from split_server.checkpoint.manifest import build_manifest
 from split_server.compat.drafting.beside import Drafting
-from split_server.compat.ends import LocalEnds
-from split_server.compat.generator import GenerationRequest, Generator, GeneratorLimits
+from split_server.compat.generator import GenerationRequest
 from split_server.compat.keeping import Keeping
 from split_server.engine.model.loader import Backbone, load_backbone
-from split_server.memory.budget import BudgetLimits
 from split_wire.attention import AttentionRequest
-from split_wire.errors import AttentionTooLarge, CacheFull, Overloaded
 from tests import oracle
-from tests.engines import HeldRunner, run, serving, tiny_backbone
-
-PROMPT = tuple(range(11, 31))
-COUNT = 12
-
-
-def request(prompt: tuple[int, ...] = PROMPT, count: int = COUNT, **options: Any) -> Any:
-    params = options.pop("params", SamplingParams())
-    return GenerationRequest(prompt, params, count, **options)
-
-
-@asynccontextmanager
-async def generating(
-    path: Path, bounds: GeneratorLimits | None = None, **options: Any
-) -> AsyncIterator[Generator]:
-    """A generator beside a running service."""
-    checkpoint = read_checkpoint(path, path.name)
-    catalog = build_catalog(checkpoint)
-    local = LocalEnds.open(catalog, build_manifest(checkpoint, catalog), ModelStore())
-    try:
-        async with serving(path, **options) as service:
-            generator = Generator(local.ends, service.in_process, bounds)
-            yield generator
-            generator.close()
-    finally:
-        local.close()
-
-
-async def events_of(generator: Generator, asked: GenerationRequest) -> list[Any]:
-    async with generator.generate("local", asked) as events:
-        return [event async for event in events]
-
-
-def ids_of(events: list[Any]) -> list[int]:
-    return [event.token for event in events if isinstance(event, TokenEvent)]
-
-
-async def until(condition: Any) -> None:
-    """Let the loop run until ``condition`` holds."""
-    async with asyncio.timeout(20):
-        # What it waits for happens on this loop, in no event that could be waited for.
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0)
+from tests.engines import run
+from tests.split_server.compat.generating import (
+    COUNT,
+    PROMPT,
+    events_of,
+    generating,
+    ids_of,
+    request,
+    until,
+)
 
 
 def test_greedy_tokens_of_several_generations_at_once_equal_generate(family_path: Path) -> None:
@@ -223,96 +180,6 @@ def test_stop_tokens_end_a_reply_like_the_models_own(tiny_path: Path) -> None:
     assert events[-1] == Finished("eos", "")
 
 
-@pytest.mark.parametrize(
-    ("asked", "error"),
-    [
-        (request(()), PromptEmpty),
-        (request((1,) * 513), PromptTooLong),
-        (request((10**6,)), TokenIdOutOfRange),
-        (request(count=0), InvalidSamplingParameter),
-    ],
-)
-def test_what_can_never_run_is_refused_before_it_takes_a_place(
-    tiny_path: Path, asked: GenerationRequest, error: type[Exception]
-) -> None:
-    async def main() -> None:
-        async with generating(tiny_path) as generator:
-            with pytest.raises(error):
-                await events_of(generator, asked)
-            assert generator.places.running == 0
-
-    run(main())
-
-
-def test_attention_that_grows_beyond_its_bound_is_refused_at_once(
-    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("split_wire.attention.LARGEST_ATTENTION_BYTES", 4 * 1024)
-
-    async def main() -> None:
-        async with generating(tiny_path) as generator:
-            with pytest.raises(AttentionTooLarge):
-                await events_of(generator, request(attention=AttentionRequest(), count=400))
-
-    run(main())
-
-
-def test_a_generation_without_a_place_is_refused_with_a_delay(tiny_path: Path) -> None:
-    async def main() -> None:
-        limits = GeneratorLimits(running=1, waiting=0)
-        async with (
-            generating(tiny_path, limits) as generator,
-            generator.generate("local", request(count=400)) as _,
-        ):
-            with pytest.raises(Overloaded) as refused:
-                await events_of(generator, request())
-            assert refused.value.retry_after
-
-    run(main())
-
-
-def test_leaving_early_ends_the_generation_and_frees_its_place(tiny_path: Path) -> None:
-    async def main() -> None:
-        async with generating(tiny_path, GeneratorLimits(running=1)) as generator:
-            asked = request(count=400, ignore_eos=True)
-            async with generator.generate("local", asked) as events:
-                async for _ in events:
-                    break
-            after = await events_of(generator, request(ignore_eos=True))
-            assert ids_of(after) == oracle.greedy(tiny_path, list(PROMPT), COUNT)
-            assert generator.counters.reply_tokens < 400
-
-    run(main())
-
-
-def test_leaving_drops_a_prompt_that_waits_for_its_turn(tiny_path: Path) -> None:
-    backbone = tiny_backbone(tiny_path)
-    held = HeldRunner(backbone)
-
-    async def main() -> None:
-        async with generating(tiny_path, backbone=backbone, runner=held) as generator:
-            async with generator.generate("ann", request(count=1)) as first:
-                async with generator.generate("bob", request(count=1)):
-                    pass
-                held.gate.release(1)
-                assert [event async for event in first]
-            held.gate.release(1)
-            await until(lambda: generator.places.running == 0)
-        assert held.runs <= 2
-
-    run(main())
-
-
-def test_a_cache_that_does_not_fit_is_refused_in_its_own_words(tiny_path: Path) -> None:
-    async def main() -> None:
-        budget = BudgetLimits(1, 1)
-        async with generating(tiny_path, budget=budget) as generator:
-            with pytest.raises(CacheFull):
-                await events_of(generator, request())
-
-    run(main())
-
-
 def test_a_constraint_decides_what_may_follow(tiny_path: Path) -> None:
     wanted = [40, 41, 42]
 
@@ -341,46 +208,3 @@ def test_a_constraint_decides_what_may_follow(tiny_path: Path) -> None:
     events = run(main())
     assert ids_of(events) == wanted
     assert events[-1].reason == "stop"
-
-
-@pytest.mark.parametrize("kept", [False, True], ids=["a new sequence", "a kept sequence"])
-def test_a_generation_whose_thread_cannot_start_gives_its_place_and_sequence_back(
-    tiny_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
-) -> None:
-    start = threading.Thread.start
-
-    def refused(thread: threading.Thread) -> None:
-        if thread.name == "generation":
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    async def main() -> list[Any]:
-        async with generating(tiny_path, GeneratorLimits(running=1, waiting=0)) as generator:
-            if kept:
-                await events_of(generator, request(ignore_eos=True))
-                await until(lambda: generator.idle_sequences == 1)
-            with monkeypatch.context() as patched:
-                patched.setattr(threading.Thread, "start", refused)
-                for _ in range(3):
-                    with pytest.raises(Overloaded, match="thread"):
-                        await events_of(generator, request())
-            assert generator.places.running == 0
-            assert generator.idle_sequences == int(kept)
-            return await events_of(generator, request(ignore_eos=True))
-
-    assert ids_of(run(main())) == oracle.greedy(tiny_path, list(PROMPT), COUNT)
-
-
-def test_a_generation_that_gets_no_sequence_gives_its_place_back(
-    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def main() -> None:
-        async with generating(tiny_path, GeneratorLimits(running=1, waiting=0)) as generator:
-            with monkeypatch.context() as patched:
-                patched.setattr(generator._pool, "_new", None)
-                with pytest.raises(TypeError):
-                    await events_of(generator, request())
-            assert generator.places.running == 0
-            await events_of(generator, request())
-
-    run(main())

@@ -56,3 +56,23 @@ def test_bodies_of_both_apis_have_that_limit() -> None:
 def test_numbers_that_are_none_are_refused_in_bodies_of_any_length(padding: int) -> None:
     with pytest.raises(ValueError, match="NaN"):
         parsed_json(b'{"a": NaN, "b": "' + padding * b"x" + b'"}')
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (_named(MAX_NAMES + 1), "too many fields; 20000 may have names"),
+        (b"[" * 100_000, "nested too deep"),
+        (b'{"a": "\xff"}', "not UTF-8 at byte 7"),
+        (b'{"secret": 1', "Expecting ',' delimiter at line 1 column 13"),
+        (b'{"a": NaN}', "NaN is not a number of JSON's"),
+        (b'{"a": ' + 5000 * b"9" + b"}", "a number has too many digits"),
+        (b"", "Expecting value at line 1 column 1"),
+    ],
+)
+def test_whoever_wrote_a_body_is_told_what_is_wrong_with_it(body: bytes, told: str) -> None:
+    with pytest.raises(InvalidBody, match=r"^the body is not readable as JSON: ") as caught:
+        parse_body(body)
+    assert str(caught.value).endswith(told)
+    with pytest.raises(InvalidRequest, match="not readable as JSON: "):
+        json_object(body, 1 << 20, 4096)

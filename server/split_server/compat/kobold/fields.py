@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from split_server.compat.json_body import parsed_json
+from split_server.compat.json_body import fault, parsed_json
 from split_server.compat.kobold.errors import InvalidParameter, InvalidRequest, InvalidToken
 from split_wire.errors import FrameTooLarge
 
@@ -34,7 +34,7 @@ def json_object(data: bytes, limit: int, max_context: int) -> dict[str, Any]:
         value = parsed_json(data)
     # ValueError also covers bytes that are not UTF-8 and integers of thousands of digits.
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest("the request is not readable as JSON") from error
+        raise InvalidRequest(f"the request is not readable as JSON: {fault(error)}") from error
     if not isinstance(value, dict):
         raise InvalidRequest("the JSON must be an object")
     return value

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from split_server.compat.openai.errors import ApiError
 
+_FULL: Final = 503
 _OVERLOADED: Final = 529
 _TYPES: Final = {
     400: "invalid_request_error",
@@ -15,21 +16,25 @@ _TYPES: Final = {
     413: "request_too_large",
     429: "rate_limit_error",
     504: "timeout_error",
-    _OVERLOADED: "overloaded_error",
+    _FULL: "overloaded_error",
 }
 
 
 def status_of(error: ApiError) -> int:
     """The status of this API for ``error``: 529 where the server is full."""
-    return _OVERLOADED if error.status == 503 else error.status
+    return _OVERLOADED if error.status == _FULL else error.status
+
+
+def type_of(status: int) -> str:
+    """What this API calls errors of ``status``."""
+    general = "invalid_request_error" if status < 500 else "api_error"
+    return _TYPES.get(status, general)
 
 
 def error_body(error: ApiError) -> dict[str, Any]:
     """The JSON of ``error``, as an answer or as an event; ``code`` and ``param`` are beside what
     the API has.
     """
-    status = status_of(error)
-    general = "invalid_request_error" if status < 500 else "api_error"
-    own = {"type": _TYPES.get(status, general), "message": error.message}
+    own = {"type": type_of(error.status), "message": error.message}
     more = {"code": error.code, "param": error.param} | dict(error.details)
     return {"type": "error", "error": own | more}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from split_server.compat.accepted.values import Accepted
-from split_server.compat.json_body import parsed_json
+from split_server.compat.json_body import fault, parsed_json
 from split_server.compat.openai.errors import InvalidBody, InvalidParameter, UnsupportedParameter
 
 _MAX_DEPTH = 64
@@ -30,8 +30,8 @@ def parse_body(body: bytes) -> Fields:
     try:
         value = parsed_json(body)
     # ValueError also covers bytes that are not UTF-8 and integers of thousands of digits.
-    except (ValueError, RecursionError):
-        raise InvalidBody("the body is not readable as JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidBody(f"the body is not readable as JSON: {fault(error)}") from None
     if not isinstance(value, dict):
         raise InvalidBody("the body must be a JSON object")
     return Fields(value)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from split_server.compat.openai.errors import ApiError
+from split_server.compat.openai.errors import ApiError, UnsupportedParameter
 
 EVENTS = "text/event-stream"
 _DONE = b"data: [DONE]\n\n"
@@ -62,8 +62,12 @@ def encoded(document: Mapping[str, Any]) -> bytes:
 
 
 def of_input(error: ApiError) -> ApiError:
-    """``error`` where what errors of chats and texts are about is the field ``input``."""
-    return replace(error, param="input") if error.param in _TEXTS else error
+    """``error`` where what errors of chats and texts are about is the field ``input``.
+
+    A field that is refused by its name was sent by that name.
+    """
+    translated = error.param in _TEXTS and error.code != UnsupportedParameter.code
+    return replace(error, param="input") if translated else error
 
 
 class InputForm(OpenAIForm):

@@ -30,6 +30,7 @@ _ERRORS = {
     "503": "The server is full (`OVERLOADED`) or stops; `Retry-After` says when to come back.",
     "504": "The request took longer than the server allows (`TIME_LIMIT`).",
 }
+_REPLY_ERRORS = _ERRORS | {"404": "The caller is in no cache group of this name."}
 _LENGTH = optional("integer", minimum=1, maximum=2**31 - 1)
 _SEED = optional("integer", minimum=-1, maximum=2**64 - 1)
 _STOPS: Schema = {
@@ -141,7 +142,7 @@ def kobold_paths() -> Schema:
             "A reply, whole",
             refer("KoboldGeneration"),
             record({"results": listed(_RESULT)}),
-            _ERRORS,
+            _REPLY_ERRORS,
             _ERROR,
         ),
         "/api/extra/generate/stream": _streamed(),
@@ -173,7 +174,7 @@ def _streamed() -> Schema:
         "A reply as server-sent events",
         refer("KoboldGeneration"),
         {},
-        _ERRORS,
+        _REPLY_ERRORS,
         _ERROR,
         streams=True,
     )

@@ -14,7 +14,7 @@ _FULL = "The server is full (`overloaded`) or stops; `Retry-After` says when to 
 # What every API refuses a request with; some have more, or say it by other statuses.
 ERRORS = {
     "400": "The request is refused; `param` names what is wrong.",
-    "404": "Another model than the one that is served.",
+    "404": "Another model than the one that is served, or no cache group of the caller's.",
     "408": "The body did not arrive in time.",
     "413": "The prompt or the body is too large.",
     "429": "All sessions are in use.",

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
+from split_server.http.wire.near_misses import named
 from split_server.internal_error import internal_error
 from split_server.security.refusal import error_response, refuse
 from split_wire.errors import NotFound, ShuttingDown, SplitError
@@ -26,8 +27,8 @@ class MethodNotAllowed(SplitError):
     code = "method_not_allowed"
     status = 405
 
-    def __init__(self) -> None:
-        super().__init__("this resource has another method; see docs/protocol.md")
+    def __init__(self, allowed: str) -> None:
+        super().__init__(f"this resource has another method: {allowed}")
 
 
 class RequestTimeout(SplitError):
@@ -50,15 +51,16 @@ class BadRequest(SplitError):
         super().__init__(reason)
 
 
-async def on_http_exception(_: Request, error: Exception) -> Response:
+async def on_http_exception(request: Request, error: Exception) -> Response:
     """The router's own refusals in our form."""
     if not isinstance(error, HTTPException):
         raise error
     if error.status_code == 404:
-        return error_response(NotFound("this path"))
+        return error_response(request.scope, NotFound(named(request.scope)))
     if error.status_code == 405:
-        return error_response(MethodNotAllowed(), error.headers)
-    return error_response(BadRequest(error.detail))
+        allowed = (error.headers or {}).get("Allow", "see docs/protocol.md")
+        return error_response(request.scope, MethodNotAllowed(allowed), error.headers)
+    return error_response(request.scope, BadRequest(error.detail))
 
 
 class ErrorBoundary:

@@ -1,4 +1,4 @@
-"""Requests of a second listener: behind the guards of the first, to routes of its own."""
+"""Requests of a second listener, for Ollama's clients: guards of the first, routes of its own."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from split_server.http.wire.errors import on_http_exception
-
-_MARK = "split.side_door"
+from split_server.security.error_forms import OLLAMA_CLIENT
 
 
 class Marked:
@@ -21,7 +20,7 @@ class Marked:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope[_MARK] = True
+        scope[OLLAMA_CLIENT] = True
         await self._app(scope, receive, send)
 
 
@@ -37,5 +36,5 @@ class SideDoor:
         self._own.router.redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._own if scope.get(_MARK) else self._app
+        app = self._own if scope.get(OLLAMA_CLIENT) else self._app
         await app(scope, receive, send)

@@ -21,7 +21,7 @@ from split_server.sessions.reuse import Reuse
 from split_wire.attention import AttentionRequest
 from tests import oracle
 from tests.engines import run
-from tests.split_server.compat.test_generator import (
+from tests.split_server.compat.generating import (
     PROMPT,
     events_of,
     generating,

@@ -170,15 +170,15 @@ def test_the_second_listener_has_ollamas_paths_alone(server: RunningServer) -> N
         assert answer.json()["message"]["content"].startswith("Split inference")
         for path in ("/v1/models", "/api/v1/model", "/health", "/metrics", "/openapi.json", "/x"):
             answer = client.get(path)
-            assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found"), path
-        assert client.get("/api/chat").json()["error"]["code"] == "method_not_allowed"
+            assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), path
+        assert client.get("/api/chat").json()["code"] == "method_not_allowed"
 
 
 def test_the_second_listener_guards_host_and_origin(server: RunningServer) -> None:
     with beside(server) as client:
 
         def code(**headers: str) -> Any:
-            return client.get("/api/tags", headers=headers).json()["error"]["code"]
+            return client.get("/api/tags", headers=headers).json()["code"]
 
         assert code(Host="evil.example") == "forbidden_host"
         assert code(Origin="https://evil.example") == "forbidden_origin"
@@ -193,7 +193,9 @@ def test_the_second_listener_wants_the_token_of_the_first() -> None:
         running_server(ollama_listen="127.0.0.1:0", token=TOKEN) as server,
         beside(server) as client,
     ):
-        assert client.get("/api/tags").status_code == 401
+        refused = client.get("/api/tags")
+        assert (refused.status_code, refused.json()["code"]) == (401, "unauthorized")
+        assert "Authorization: Bearer TOKEN" in refused.json()["error"]
         assert client.get("/api/tags", headers=right).status_code == 200
         # Only routes of Anthropic's API take another header.
         assert client.get("/api/tags", headers={"X-Api-Key": TOKEN}).status_code == 401

@@ -155,3 +155,11 @@ def test_a_form_that_cannot_be_followed_is_refused_by_its_code(server: RunningSe
     ):
         error = refused(post(server, CHAT, messages=HELLO, **guided), 400)
         assert (error["code"], error["param"]) == (code, *guided)
+
+
+def test_a_regex_that_grows_beyond_bounds_is_told_as_one(server: RunningServer) -> None:
+    # It compiles; what may follow is asked for when the reply has begun.
+    answer = post(server, CHAT, messages=HELLO, guided_regex="(a?){500}a{500}")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "form_too_costly")
+    assert error["message"].startswith("form refused: ")

@@ -83,6 +83,25 @@ def test_the_document_is_a_valid_one(api: Any) -> None:
     api.validate()
 
 
+GROUPED = ("/v1/chat/completions", "/v1/completions", "/v1/responses")
+GROUPED_BY_KOBOLD = ("/api/v1/generate", "/api/extra/generate/stream")
+
+
+@pytest.mark.parametrize("path", GROUPED + GROUPED_BY_KOBOLD)
+def test_a_cache_group_that_is_nobodys_is_refused_as_described(
+    server: RunningServer, path: str
+) -> None:
+    asked: dict[str, Any] = {"cache_group": "nobody's", "share_until": 16}
+    text = "messages" if "chat" in path else "input" if "responses" in path else "prompt"
+    asked[text] = [{"role": "user", "content": "Hello"}] if text == "messages" else "Hello"
+    with server.client() as client:
+        answer = client.post(path, json=asked)
+    told = answer.json()
+    code = told["error_code"] if path in GROUPED_BY_KOBOLD else told["error"]["code"]
+    assert (answer.status_code, code.lower()) == (404, "unknown_cache_group")
+    assert "404" in PATHS[path]["post"]["responses"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "method", "valid"), ASKED, ids=str)
 def test_whatever_is_sent_is_answered_as_described(

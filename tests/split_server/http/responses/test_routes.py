@@ -245,6 +245,7 @@ def test_the_tokens_of_an_input_are_counted(server: RunningServer) -> None:
         ({"model": "other"}, 404, "model", "model_not_found"),
         ({"input": []}, 400, "input", "invalid_value"),
         ({"conversation": "c"}, 400, "conversation", "unsupported_parameter"),
+        ({"prompt": {"id": "p"}}, 400, "prompt", "unsupported_parameter"),
         ({"input": "long " * 9000}, 413, None, "prompt_too_large"),
     ],
 )

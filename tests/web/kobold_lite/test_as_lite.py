@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +12,17 @@ from playwright.sync_api import Browser, Page
 
 from split_server.checkpoint.folder import EMBEDDED
 from tests.server_process import RunningServer, running_server
+from tests.web.kobold_lite.site import origin_of
 
-_PAGE = Path(__file__).with_name("kobold_lite.html").read_bytes()
+_PAGE = Path(__file__).with_name("as_lite.html").read_bytes()
 _PROMPT = "What is split inference?"
 _WHOLE, _POLLED, _STREAMED = range(3)
 
 
-class _Lite(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(_PAGE)
-
-    def log_message(self, *_: Any) -> None:
-        """Not of interest."""
-
-
 @pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
-    site = ThreadingHTTPServer(("127.0.0.1", 0), _Lite)
-    site.daemon_threads = True
-    thread = threading.Thread(target=site.serve_forever)
-    thread.start()
-    yield f"http://localhost:{site.server_address[1]}"
-    site.shutdown()
-    site.server_close()
-    thread.join()
+    with origin_of(_PAGE) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
