@@ -144,15 +144,17 @@ class Step:
 class Splice(Step):
     """A step that keeps ``spans`` of what lies behind ``start`` as well, at new places; its rows
     fill the positions between them and behind (:mod:`split_wire.splice`). It is numbered, repeated
-    and answered as any other.
+    and answered as any other. With a ``blend`` it brings the rows of all positions behind
+    ``start``, and that share of those that are kept is computed anew.
     """
 
     spans: tuple[Kept, ...] = field(kw_only=True)
+    blend: float = field(default=0.0, kw_only=True)
 
     @property
     def end(self) -> int:
         """Positions that are cached afterwards."""
-        return end_of(self.start, self.spans, self.embeddings.rows)
+        return end_of(self.start, self.spans, self.embeddings.rows, self.blend)
 
 
 @dataclass(frozen=True, slots=True)

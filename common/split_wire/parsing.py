@@ -32,7 +32,7 @@ from split_wire.messages import (
 )
 from split_wire.probe import probe_field
 from split_wire.returned import INTERACTIVE_ROWS, rows_asked
-from split_wire.splice import spans_field
+from split_wire.splice import blend_field, spans_field
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 from split_wire.tiers import cache_asked, inexact_field
 
@@ -130,13 +130,15 @@ def _parse_step(fields: Fields, frame: Frame) -> Step:
 
 def _parse_splice(fields: Fields, frame: Frame) -> Splice:
     embeddings, start = _one_tensor(frame, "embeddings"), fields.count("start")
+    blend = blend_field(frame.header.get("blend"))
     return Splice(
         session=fields.text("session"),
         step=fields.count("step"),
         start=start,
         prefix=fields.digest("prefix", DIGEST_BYTES),
         embeddings=embeddings,
-        spans=spans_field(frame.header.get("spans"), start, embeddings.rows),
+        spans=spans_field(frame.header.get("spans"), start, embeddings.rows, blend),
+        blend=blend,
     )
 
 

@@ -127,7 +127,7 @@ class SessionState:
         last = step.spans[-1].old + step.spans[-1].rows
         if last > self.cached:
             raise StartBeyondCache(last, self.cached)
-        return spliced(self._chain, step.start, step.spans, step.embeddings)
+        return spliced(self._chain, step.start, step.spans, step.embeddings, step.blend)
 
     def _repeated(self, step: Step, mark: bytes) -> Admission | None:
         running = self._running  # read once: a large frame is admitted on another thread

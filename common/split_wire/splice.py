@@ -8,6 +8,8 @@ approximate, and is named apart from whatever the same rows are called that are 
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
@@ -19,6 +21,9 @@ from split_wire.fields import MAX_STEP
 from split_wire.tensor import Tensor
 
 CAPABILITY = "splice"
+BLEND = "blend"
+# Of the rows that are kept; with more of them computed, an edit had better not be one.
+MOST_BLEND = 0.5
 MOST_SPANS = 1024
 _NUMBERS = 3
 _PERSON = b"split.v1 splice"
@@ -32,8 +37,9 @@ class Kept(NamedTuple):
     rows: int
 
 
-def spans_field(value: Any, start: int, rows: int) -> tuple[Kept, ...]:
-    """The spans of a splice that keeps ``start`` positions and brings ``rows``.
+def spans_field(value: Any, start: int, rows: int, blend: float = 0.0) -> tuple[Kept, ...]:
+    """The spans of a splice that keeps ``start`` positions and brings ``rows``, with a ``blend``
+    those of all positions behind.
 
     Sorted and disjoint, at their old places and at their new ones, none within the first ``start``
     positions, and with no more positions between them than there are rows. Raises MalformedMessage.
@@ -44,7 +50,8 @@ def spans_field(value: Any, start: int, rows: int) -> tuple[Kept, ...]:
     for before, after in pairwise((Kept(start, start, 0), *spans)):
         if after.old < before.old + before.rows or after.new < before.new + before.rows:
             raise MalformedMessage("'spans' must be sorted and disjoint, behind 'start'")
-    if spans[-1].new > start + rows + sum(span.rows for span in spans[:-1]):
+    last = spans[-1]
+    if last.new + (last.rows if blend else 0) > end_of(start, spans[:-1], rows, blend):
         raise MalformedMessage("there are fewer rows than positions between 'spans'")
     return spans
 
@@ -66,9 +73,24 @@ def spans_value(spans: Sequence[Kept]) -> list[list[int]]:
     return [list(span) for span in spans]
 
 
-def end_of(start: int, spans: Sequence[Kept], rows: int) -> int:
-    """Positions that are held after a splice that brings ``rows``."""
-    return start + rows + sum(span.rows for span in spans)
+def blend_field(value: Any) -> float:
+    """The share of kept rows that is computed anew, 0 for none. Raises MalformedMessage."""
+    if value is None:
+        return 0.0
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not 0 <= value <= MOST_BLEND:
+        raise MalformedMessage(f"'blend' must be a number from 0 to {MOST_BLEND}")
+    return float(value)
+
+
+def blended(spans: Sequence[Kept], blend: float) -> int:
+    """How many rows of ``spans`` are computed anew."""
+    return math.ceil(blend * sum(span.rows for span in spans))
+
+
+def end_of(start: int, spans: Sequence[Kept], rows: int, blend: float = 0.0) -> int:
+    """Positions that are held after a splice that brings ``rows``, with a ``blend`` all of them."""
+    return start + rows + (0 if blend else sum(span.rows for span in spans))
 
 
 def gaps(start: int, spans: Sequence[Kept], rows: int) -> Iterator[tuple[int, int]]:
@@ -83,24 +105,27 @@ def gaps(start: int, spans: Sequence[Kept], rows: int) -> Iterator[tuple[int, in
     yield first, rows
 
 
-def spliced(chain: PrefixChain, start: int, spans: Sequence[Kept], rows: Tensor) -> list[bytes]:
+def spliced(
+    chain: PrefixChain, start: int, spans: Sequence[Kept], rows: Tensor, blend: float = 0.0
+) -> list[bytes]:
     """The digests of all positions behind ``start`` after the splice; changes nothing.
 
     Rows before the first span are named as ever. What follows is named by the digest before it and
-    one of the whole splice: the spans, the names of their ends, and all rows that it brings.
+    one of the whole splice: the spans, the names of their ends, all rows that it brings, and the
+    ``blend``, where there is one.
     """
     first, digests = spans[0].new, list[bytes]()
     if first > start:
         digests = linked(chain.at(start), rows.part(0, first - start))
-    mark = _mark(chain, spans, rows)
+    mark = _mark(chain, spans, rows, blend)
     digest = digests[-1] if digests else chain.at(start)
-    for _ in range(end_of(start, spans, rows.rows) - first):
+    for _ in range(end_of(start, spans, rows.rows, blend) - first):
         digest = blake2b(digest + mark, digest_size=DIGEST_BYTES, person=_PERSON).digest()
         digests.append(digest)
     return digests
 
 
-def _mark(chain: PrefixChain, spans: Sequence[Kept], rows: Tensor) -> bytes:
+def _mark(chain: PrefixChain, spans: Sequence[Kept], rows: Tensor, blend: float) -> bytes:
     """Names the whole splice, 16 bytes."""
     mark = blake2b(digest_size=DIGEST_BYTES, person=_PERSON)
     mark.update(len(spans).to_bytes(8, "little"))
@@ -110,4 +135,6 @@ def _mark(chain: PrefixChain, spans: Sequence[Kept], rows: Tensor) -> bytes:
     mark.update(rows.dtype.encode())
     mark.update(rows.data)
     mark.update(rows.scales)
+    if blend:
+        mark.update(struct.pack("<d", blend))
     return mark.digest()

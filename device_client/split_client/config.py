@@ -8,6 +8,7 @@ from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.speculation.wanted import MOST_DRAFTS, Drafts, drafts_of
 from split_client.transport.endpoint import DEFAULT_URL
 from split_settings import option, settings
+from split_wire.splice import MOST_BLEND
 
 # Far above any context; a bound for typing errors.
 LONGEST_REPLY = 1 << 24
@@ -58,6 +59,14 @@ class ConnectionConfig:
         "keeps what lies behind an edit of a prompt, with an error that is told; off has it keep "
         "nothing",
         choices=("exact", "int8", "approximate", "off"),
+        group="connection",
+    )
+    blend: float = option(
+        0.0,
+        help="with --server-cache approximate: the share of what an edit keeps behind it that is "
+        "computed anew, where it differs most; all of it then travels; 0.15 is of use",
+        minimum=0,
+        maximum=MOST_BLEND,
         group="connection",
     )
     verify: str = option(
@@ -298,3 +307,17 @@ class ChatConfig(ReplyConfig):
         group="chat",
     )
     autosave: bool = option(False, help="save the chat after every reply", group="chat")
+    context: str = option(
+        "ask",
+        help="what is left out when the context is full: ask, the oldest sentences, or everything "
+        "that is not pinned",
+        choices=("ask", "oldest", "pinned"),
+        group="chat",
+    )
+    context_budget: int | None = option(
+        None,
+        help="tokens of the chat that travel at most (default: as many as the model has)",
+        minimum=64,
+        maximum=1 << 31,
+        group="chat",
+    )

@@ -96,6 +96,8 @@ with SplitClient("http://127.0.0.1:8095") as client:
 )
 _TMUX = ["tmux", "-L", "gatelink-picture", "-f", "/dev/null"]
 _PROMPT = "> "
+# How full the context is stands at its right.
+_EMPTY_PROMPT = re.compile(r">(\s+≈?[\d,]+ of [\d,]+)?\s*")
 _TRIES, _PAUSE = 300, 0.2
 
 
@@ -139,7 +141,7 @@ def _options() -> argparse.Namespace:
 def _at_prompt(screen: str) -> bool:
     """Whether the chat waits for input."""
     lines = screen.rstrip("\n").splitlines()
-    return bool(lines) and lines[-1].strip() == _PROMPT.strip()
+    return bool(lines) and _EMPTY_PROMPT.fullmatch(lines[-1]) is not None
 
 
 def _answered(line: str, screen: str) -> bool:

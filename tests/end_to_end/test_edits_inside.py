@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,3 +73,21 @@ def test_a_reply_is_computed_plainly_as_well_where_that_is_asked_for(
     _, unasked = edited(server, tmp_path, server_cache="approximate", verify_share=0.0)
     assert unasked.verified is None
     assert first.stats.prompt_moved == 0 < unasked.stats.prompt_moved
+
+
+def test_with_a_blend_a_share_of_what_was_kept_is_computed_anew_and_all_rows_travel(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    _, plain = edited(server, tmp_path, server_cache="approximate")
+    options = {"server_cache": "approximate", "blend": 0.2, "verify": "full"}
+    _, second = edited(server, tmp_path, **options)
+    kept = plain.stats.prompt_moved
+    assert second.stats.prompt_moved == kept - math.ceil(0.2 * kept)
+    assert second.stats.prompt_mended == plain.stats.prompt_mended + math.ceil(0.2 * kept)
+    assert second.stats.prompt_tiers.approximate == second.stats.prompt_moved
+    assert second.verified.passed
+    splicing = server.parts.steps.splicing
+    assert splicing is not None
+    assert splicing.positions["blended"] == math.ceil(0.2 * kept)
+    with pytest.raises(ValueError, match="blend"):
+        SplitClient(server.url, cache=tmp_path, blend=0.6)

@@ -12,6 +12,7 @@ from split_wire.limits import frame_limit
 from split_wire.messages import Opened
 from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
+from split_wire.splice import BLEND
 from split_wire.splice import CAPABILITY as SPLICE
 from split_wire.tensor import WireDtype
 from split_wire.tiers import Cache
@@ -93,6 +94,11 @@ class HeldSession:
     def splices(self) -> bool:
         """Whether the open session takes edits inside a prompt."""
         return self._opened is not None and SPLICE in self._opened.capabilities
+
+    @property
+    def blends(self) -> bool:
+        """Whether it computes a share of the rows anew that an edit keeps."""
+        return self._opened is not None and BLEND in self._opened.capabilities
 
     @property
     def counts_rows(self) -> bool:

@@ -50,7 +50,14 @@ from split_wire.messages import (
 from split_wire.probe import Probe
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import Rows, counted
-from split_wire.splice import Kept, spans_field, spans_value, spliced
+from split_wire.splice import (
+    Kept,
+    blend_field,
+    end_of,
+    spans_field,
+    spans_value,
+    spliced,
+)
 from split_wire.tensor import Tensor
 from split_wire.under_way import MOST_STEPS, SentStep
 
@@ -132,9 +139,16 @@ class ClientProtocol(SeeingSession):
         message = Step(session, number, start, prefix, tensor, rows, adapter, attention)
         return self._sent(message, linked(prefix, tensor))
 
-    def splice(self, start: int, spans: Sequence[Kept], embeddings: NDArray[np.float32]) -> bytes:
+    def splice(
+        self,
+        start: int,
+        spans: Sequence[Kept],
+        embeddings: NDArray[np.float32],
+        blend: float = 0.0,
+    ) -> bytes:
         """The frame of a step that keeps ``spans`` as well, at their new places, and brings the
-        rows between them and behind as ``embeddings`` [n, H].
+        rows between them and behind as ``embeddings`` [n, H], with a ``blend`` those of all
+        positions behind ``start``.
 
         Steps may follow it before it is answered, and none may be under way. Raises
         ProtocolStateError, MalformedMessage for spans that a server refuses, and as :meth:`step`.
@@ -143,16 +157,24 @@ class ClientProtocol(SeeingSession):
         if opened is None or not self.splices or self.unanswered:
             raise ProtocolStateError("this needs an open session that can splice, and is idle")
         self._check_start(start)
-        kept = spans_field(spans_value(spans), start, len(embeddings))
+        if blend and not self.blends:
+            raise ProtocolStateError("the session computes none of the rows anew that it keeps")
+        kept = spans_field(spans_value(spans), start, len(embeddings), blend_field(blend))
         if kept[-1].old + kept[-1].rows > self.cached:
             raise ProtocolStateError(f"the spans are beyond the {self.cached} cached positions")
-        behind = start + sum(span.rows for span in kept)
+        behind = end_of(start, kept, 0, blend)
         check_rows(self._hidden_size, opened, behind, embeddings)
         tensor = Tensor.from_f32(embeddings, opened.dtype)
         message = Splice(
-            opened.session, self._next_step, start, prefix.at(start), tensor, spans=kept
+            opened.session,
+            self._next_step,
+            start,
+            prefix.at(start),
+            tensor,
+            spans=kept,
+            blend=blend,
         )
-        return self._sent(message, spliced(prefix, start, kept, tensor))
+        return self._sent(message, spliced(prefix, start, kept, tensor, blend))
 
     def _sent(self, message: Step, digests: list[bytes]) -> bytes:
         frame = encode_message(message)

@@ -21,6 +21,7 @@ from split_client.api.tool_run import ToolRun
 from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
+from split_client.chat.steering.tokens import Alternative, ReplyToken
 from split_client.chat.verifying import Record, Verified
 from split_client.generation.sampling.params import SamplingParams
 from split_client.grammar.form import Choice, Gbnf, JsonObject, JsonSchema, Lark, Regex
@@ -33,6 +34,7 @@ from split_wire.attention import AttentionRequest, AttentionWeights
 
 __all__ = [
     "AdapterInfo",
+    "Alternative",
     "AsyncChatSession",
     "AsyncReply",
     "AsyncSplitClient",
@@ -54,6 +56,7 @@ __all__ = [
     "Regex",
     "Reply",
     "ReplyStats",
+    "ReplyToken",
     "SamplingParams",
     "SamplingWords",
     "ServerCache",

@@ -64,6 +64,7 @@ class ClientOptions(TypedDict, total=False):
     server_cache: Cache
     cache_group: str | None
     share_until: int
+    blend: float
     verify: Verify
     verify_share: float
     drafts: Drafts

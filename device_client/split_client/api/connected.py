@@ -34,6 +34,7 @@ from split_client.transport.endpoint import DEFAULT_URL, Endpoint
 from split_client.weights.manifest import Manifest
 from split_client.weights.pull import Progress
 from split_client.weights.store import ModelStore
+from split_wire.splice import MOST_BLEND
 from split_wire.tiers import Cache
 
 
@@ -56,6 +57,7 @@ class ConnectedClient:
         server_cache: Cache = "exact",
         cache_group: str | None = None,
         share_until: int = 0,
+        blend: float = 0.0,
         verify: Verify = "audit",
         verify_share: float = VERIFY_SHARE,
         drafts: Drafts = "auto",
@@ -87,6 +89,9 @@ class ConnectedClient:
         ``cache_group``, ``share_until``: a group that the server's operator named, whose members
         may find the first positions of every chat; not with noise.
 
+        ``blend``: the share of what an edit keeps behind it that is computed anew, where it
+        differs most; all of it then travels. At most 0.5, else ValueError.
+
         ``verify``: "full" has every reply of a conversation that stands on moved rows computed
         plainly as well (``chat.verified``), "audit" a ``verify_share`` of them. One that is too far
         off ends its session; after three nothing is moved any more (``client.verified``).
@@ -114,6 +119,9 @@ class ConnectedClient:
             on_manifest, on_progress, on_prepare, on_calibrate, on_notice, self._pause
         )
         self._store = ModelStore(cache)
+        if not 0 <= blend <= MOST_BLEND:
+            raise ValueError(f"blend is {blend}, not from 0 to {MOST_BLEND}")
+        self._blend = float(blend)
         self._verify: Verify = verify
         self._verify_share = verify_share
         self.verified = Record()

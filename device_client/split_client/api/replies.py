@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 from split_client.chat.conversation import Conversation, Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
+from split_client.chat.steering.tokens import ReplyToken
 from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, FinishReason
 from split_client.generation.sampling.params import SamplingParams
@@ -42,22 +44,41 @@ class AsyncReply:
     ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
     """
 
-    def __init__(self, maker: Maker, make: Callable[[Sequence | None], Reply]) -> None:
+    def __init__(
+        self,
+        maker: Maker,
+        make: Callable[[Sequence | None], Reply],
+        after: AsyncReply | None = None,
+    ) -> None:
         self._maker, self._make = maker, make
         self._reply: Reply | None = None
         self._stopped = False
+        self._after = after
+        self._read, self._left = False, asyncio.Event()
 
     async def events(self) -> AsyncIterator[Event]:
         """The rest of the reply with its tokens and timings."""
-        async with self._maker.place(self) as sequence:
-            if self._reply is None:
-                self._reply = await self._maker.work(lambda: self._make(sequence))
-            events = self._reply.events()
-            while True:
-                event = await self._maker.following(events, stopped=self._stopped)
-                if event is None:
-                    return
-                yield event
+        self._read = True
+        try:
+            if self._after is not None:
+                await self._after.left()
+                self._after = None
+            async with self._maker.place(self) as sequence:
+                if self._reply is None:
+                    self._reply = await self._maker.work(lambda: self._make(sequence))
+                events = self._reply.events()
+                while True:
+                    event = await self._maker.following(events, stopped=self._stopped)
+                    if event is None:
+                        return
+                    yield event
+        finally:
+            self._left.set()
+
+    async def left(self) -> None:
+        """Until whoever reads it has come to its end, or left it; at once where nobody began."""
+        if self._read:
+            await self._left.wait()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for event in self.events():
@@ -79,6 +100,22 @@ class AsyncReply:
         """The text so far; ``await reply.read()`` makes all of it."""
         # A reply that is not begun would be read here, on the thread of the event loop.
         return "" if self._reply is None or not self._reply.begun else self._reply.text
+
+    @property
+    def beginning(self) -> str:
+        """The text that it goes on from, once it is begun."""
+        return "" if self._reply is None else self._reply.beginning
+
+    async def tokens(self) -> tuple[ReplyToken, ...]:
+        """All tokens so far, with what is told of them."""
+        return await self._maker.work(self._told)
+
+    def _told(self) -> tuple[ReplyToken, ...]:
+        tokens = () if self._reply is None else self._reply.tokens
+        for token in tokens:
+            # Computed here, where nobody else uses the head.
+            token.prepare()
+        return tokens
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -120,6 +157,7 @@ class AsyncChatSession:
     def __init__(self, maker: Maker, session: ChatSession) -> None:
         self._maker = maker
         self.session = session
+        self._newest: AsyncReply | None = None
 
     def send(self, text: str) -> AsyncReply:
         """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty.
@@ -129,9 +167,27 @@ class AsyncChatSession:
         self.session.conversation.say(text)
         return self.answer()
 
+    def queue(self, text: str) -> AsyncReply:
+        """The reply to ``text``, which is said once the replies before are read to their end; it
+        may be called, and read, while one is made. Raises PromptEmpty when it is first read.
+        """
+        return self._made(lambda: self.session.send(text), self._newest)
+
     def answer(self) -> AsyncReply:
         """Reply to the last message of the user, again if need be."""
-        return AsyncReply(self._maker, lambda _: self.session.answer())
+        return self._made(self.session.answer)
+
+    def go_on(self) -> AsyncReply:
+        """As :meth:`ChatSession.go_on`; what that raises comes when the reply is first read."""
+        return self._made(self.session.go_on)
+
+    def branch(self, at: int, token: int | str) -> AsyncReply:
+        """As :meth:`ChatSession.branch`; what that raises comes when the reply is first read."""
+        return self._made(lambda: self.session.branch(at, token))
+
+    def _made(self, make: Callable[[], Reply], after: AsyncReply | None = None) -> AsyncReply:
+        self._newest = AsyncReply(self._maker, lambda _: make(), after)
+        return self._newest
 
     async def forget(self, *, texts: bool = True) -> Forgotten:
         """As :meth:`ChatSession.forget`."""

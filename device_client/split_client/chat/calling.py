@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -33,6 +33,11 @@ class CallListener:
         marks = {*form.texts}
         self._marks = {token: text for token, text in control.items() if text in marks}
         self.calls: list[ToolCall] = []
+
+    def begun(self, tokens: Iterable[tuple[int, str]]) -> str:
+        """What of the beginning of a reply, tokens and their texts, is certain to be no call."""
+        told = (self._reader.push(text + self._marks.get(token, "")) for token, text in tokens)
+        return self._text([piece for pieces in told for piece in pieces])
 
     def heard(self, event: Event) -> Event:
         """``event`` with what of its text is no call."""

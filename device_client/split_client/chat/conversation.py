@@ -9,20 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from split_client.chat.as_written import AsWritten
 from split_client.chat.bound import TextBound
+from split_client.chat.context.travelling import travelling
 from split_client.chat.message import Message, without_result
 from split_client.chat.spelling import Encoder, Renderer, Spelling
+from split_client.chat.steering.errors import MessageNotRemoved, NothingToContinue
+from split_client.chat.steering.prompt import Prompt
+from split_client.chat.steering.removing import without
 from split_client.chat.writing import written
 from split_client.errors import PromptEmpty, TemplateFailed, TemplateTooCostly
 from split_client.tools.call import ToolCall
 
 __all__ = ["Conversation", "Encoder", "Message", "Prompt", "Renderer", "Spelling"]
 
+# What is asked of a template is whether it takes the next message of the user.
+_PROBE = Message("user", "?")
 NO_RESULT = "error: this call was not run"
 
 
@@ -32,18 +38,6 @@ class _Known:
 
     text: str
     ids: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """The prompt that a reply continues; ``revision`` tells whether the chat has moved on since,
-    ``rendered`` is what the template made of it.
-    """
-
-    text: str
-    ids: list[int]
-    revision: int
-    rendered: str = ""
 
 
 _KNOWN_TURNS = 16
@@ -125,9 +119,42 @@ class Conversation:
         """
         if not self._messages or self._messages[-1].role == "assistant":
             raise PromptEmpty
+        return self._prompt_of(self._messages)
+
+    def before_reply(self) -> Prompt:
+        """The prompt that the newest reply answers.
+
+        Raises NothingToContinue where the chat does not end with one, and as :meth:`prompt`.
+        """
+        if not self._messages or self._messages[-1].role != "assistant":
+            raise NothingToContinue("the chat does not end with a reply")
+        return self._prompt_of(self._messages[:-1])
+
+    def spelled(self, prompt: Prompt, content: str) -> list[int]:
+        """Ids of a reply to ``prompt`` that says ``content``."""
+        ids = self._tokenizer.encode_after(prompt.ids, content)
+        return self._tokenizer.encode(content) if ids is None else ids
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Tokens that a chat of ``messages`` takes, and the beginning of its reply where the last
+        of them wants one. Raises as :meth:`prompt`.
+        """
+        return len(self.ids_of(messages))
+
+    def ids_of(self, messages: Sequence[Message]) -> list[int]:
+        """The tokens themselves."""
+        begin = bool(messages) and messages[-1].role in ("user", "tool")
+        return self._prompt_of(messages, begin=begin).ids if messages else []
+
+    def encoded(self, text: str) -> list[int]:
+        """Ids of a text that stands alone."""
+        return self._tokenizer.encode(text)
+
+    def _prompt_of(self, messages: Sequence[Message], *, begin: bool = True) -> Prompt:
+        sent = travelling(messages)
         if self._bound is not None:
-            self._bound.require(sum(message.size for message in self._messages))
-        rendered = self._render(self._messages)
+            self._bound.require(sum(message.size for message in sent))
+        rendered = self._render(sent, begin=begin)
         text = self._as_written.text(rendered)
         ids = self._encode(text)
         if not ids:
@@ -137,12 +164,15 @@ class Conversation:
     def reply(
         self, prompt: Prompt, content: str, ids: Iterable[int], calls: Sequence[ToolCall] = ()
     ) -> bool:
-        """Add the model's answer to ``prompt``: its text, its calls, and the ids it came as.
+        """Add the model's answer to ``prompt``: its text, its calls, and the ids it came as; in
+        place of the answer that it went on from.
 
         False, and nothing is added, when the chat has moved on since.
         """
         if prompt.revision != self._revision:
             return False
+        if self._messages[-1].role == "assistant":
+            del self._messages[-1]
         self._changed().append(Message("assistant", content, tuple(calls)))
         reply = list(ids)
         raw = self._tokenizer.decode(reply, skip_special_tokens=False)
@@ -168,6 +198,39 @@ class Conversation:
         if self._messages and self._messages[-1].role == "assistant":
             del self._changed()[-1]
         return bool(self._messages) and self._messages[-1].role in ("user", "tool")
+
+    def amend(self, content: str) -> None:
+        """Have the last reply say ``content``. Raises NothingToContinue, PromptEmpty."""
+        if not self._messages or self._messages[-1].role != "assistant":
+            raise NothingToContinue("the chat does not end with a reply that could be changed")
+        if not content.strip():
+            raise PromptEmpty
+        last = self._messages[-1]
+        if content != last.content:
+            self._changed()[-1] = replace(last, content=content)
+
+    def remove(self, index: int) -> Message:
+        """Take out one message, a reply with the results of its calls, and return it.
+
+        Raises MessageNotRemoved where there is none, for the result of a call, and where the
+        model's template refuses what is left; nothing is changed then.
+        """
+        left = without(self.messages, index)
+        asks = left if left and left[-1].role in ("user", "tool") else (*left, _PROBE)
+        try:
+            self._render(travelling(asks))
+        except TemplateFailed as error:
+            raise MessageNotRemoved(
+                f"the model's chat template does not take the chat without it ({error}); "
+                "remove what it answers, or what answers it, first"
+            ) from error
+        removed = self._messages[index]
+        self._changed()[:] = left
+        return removed
+
+    def go_to(self, messages: Iterable[Message]) -> None:
+        """Be an earlier state of this chat again, whose ids may be known."""
+        self._changed()[:] = messages
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Continue from other messages, a saved chat for example."""
@@ -202,7 +265,7 @@ class Conversation:
     def _note_written(self, prompt: Prompt, raw: str) -> None:
         """Learn how the template closes the reply ``raw``, the newest message, with its calls."""
         with suppress(TemplateFailed, TemplateTooCostly):
-            rendered = self._render(self._messages, begin=False)
+            rendered = self._render(travelling(self._messages), begin=False)
             self._as_written.note((prompt.rendered, prompt.text), rendered, raw)
 
     def _encode(self, text: str) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from split_client.tools.call import ToolCall
 
 ROLES: Final = ("system", "user", "assistant", "tool")
+Range: TypeAlias = tuple[int, int]
+"""From the first to behind the last, in Unicode code points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +17,8 @@ class Message:
     """``role``: system, user, assistant or tool.
 
     ``tool_calls``: those of the assistant's; ``tool_call_id``: which of them a tool's message is
-    the result of, ``name``: which tool's.
+    the result of, ``name``: which tool's. ``dropped``: ranges of its content, in order and apart,
+    that are kept here and not given to the model; ``pinned``: no policy drops any of it.
     """
 
     role: str
@@ -23,6 +26,8 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None
+    dropped: tuple[Range, ...] = ()
+    pinned: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As files and OpenAI's API have it."""
@@ -33,7 +38,20 @@ class Message:
             made["tool_call_id"] = self.tool_call_id
         if self.name is not None:
             made["name"] = self.name
+        if self.dropped:
+            made["dropped"] = [list(range_) for range_ in self.dropped]
+        if self.pinned:
+            made["pinned"] = True
         return made
+
+    @property
+    def left(self) -> str:
+        """Its content without what is dropped."""
+        if not self.dropped:
+            return self.content
+        begins, ends = [0, *(stop for _, stop in self.dropped)], [a for a, _ in self.dropped]
+        parts = zip(begins, [*ends, len(self.content)], strict=True)
+        return "".join(self.content[start:stop] for start, stop in parts)
 
     @property
     def size(self) -> int:

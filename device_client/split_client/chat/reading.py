@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from split_client.chat.message import ROLES, Message
+from split_client.chat.message import ROLES, Message, Range
 from split_client.tools.call import ToolCall, call_in
 
 MAX_CALLS: Final = 128
 _MAX_ID: Final = 256
+MAX_DROPPED: Final = 10_000
 
 
 def message_in(given: Mapping[str, Any]) -> Message | str:
@@ -23,10 +25,17 @@ def message_in(given: Mapping[str, Any]) -> Message | str:
             return f"the role {role[:40]!r} is none of {', '.join(ROLES)}"
         case _:
             return "it is not a map with the texts 'role' and 'content'"
+    dropped = _dropped(given.get("dropped"), len(content))
+    if dropped is None:
+        return "its 'dropped' are no ranges of its text, in order and apart"
+    message: Message | str = "its 'tool_calls' are none"
     if role == "tool":
-        return _result(given, content)
-    calls = _calls(given.get("tool_calls")) if role == "assistant" else ()
-    return Message(role, content, calls) if calls is not None else "its 'tool_calls' are none"
+        message = _result(given, content)
+    elif (calls := _calls(given.get("tool_calls")) if role == "assistant" else ()) is not None:
+        message = Message(role, content, calls)
+    if isinstance(message, str):
+        return message
+    return replace(message, dropped=dropped, pinned=given.get("pinned") is True)
 
 
 def _result(given: Mapping[str, Any], content: str) -> Message | str:
@@ -34,6 +43,24 @@ def _result(given: Mapping[str, Any], content: str) -> Message | str:
     if not isinstance(call, str) or len(call) > _MAX_ID:
         return "a result has the text 'tool_call_id'"
     return Message("tool", content, (), call, name if isinstance(name, str) else None)
+
+
+def _dropped(given: object, length: int) -> tuple[Range, ...] | None:
+    if given is None:
+        return ()
+    if not isinstance(given, list) or len(given) > MAX_DROPPED:
+        return None
+    found, before = list[Range](), -1
+    for each in given:
+        match each:
+            case [int(start), int(stop)] if type(start) is int and type(stop) is int:
+                if not before < start < stop <= length:
+                    return None
+                found.append((start, stop))
+                before = stop
+            case _:
+                return None
+    return tuple(found)
 
 
 def _calls(given: object) -> tuple[ToolCall, ...] | None:

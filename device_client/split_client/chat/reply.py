@@ -8,6 +8,7 @@ from typing import Any
 
 from split_client.chat.calling import CallListener
 from split_client.chat.formed import Formed
+from split_client.chat.steering.tokens import ReplyToken, TokenLog
 from split_client.errors import ReplyCut
 from split_client.generation.loop import Event, Finished, FinishReason, TokenEvent, TokenTiming
 from split_client.tools.call import ToolCall
@@ -82,7 +83,8 @@ class Reply:
     ``text``, ``token_ids`` and ``stats`` grow with it; ``finish_reason`` is None until its end.
     ``text`` reads the whole reply where nobody has begun to.
     ``adapter``: the name of the one it is made with, None for the model alone. ``listener`` takes
-    calls of tools out of its text.
+    calls of tools out of its text. ``beginning``: the text that it goes on from, "" for one that
+    is made anew; ``log`` has its tokens, those of the beginning first.
     """
 
     def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
@@ -97,6 +99,8 @@ class Reply:
         self.adapter: str | None = None
         self.listener: CallListener | None = None
         self.formed: Formed | None = None
+        self.beginning = ""
+        self.log: TokenLog | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
@@ -104,6 +108,11 @@ class Reply:
     def text(self) -> str:
         """The text so far; of a reply that nobody has begun to read, all of it."""
         return self._text if self._begun else self.read()
+
+    @property
+    def tokens(self) -> tuple[ReplyToken, ...]:
+        """All tokens so far, those that it went on from first; each knows its alternatives."""
+        return () if self.log is None else self.log.tokens()
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -118,7 +127,7 @@ class Reply:
         text = self.text if self.finish_reason is not None else self.read()
         if self.formed is None:
             raise ReplyCut("it was asked for without one; use text, or give form=")
-        return self.formed.value(text, self.finish_reason)
+        return self.formed.value(self.beginning + text, self.finish_reason)
 
     @property
     def begun(self) -> bool:
@@ -159,6 +168,8 @@ class Reply:
                     self.stats.ttft = timing.total
                 self._count(event)
                 self.token_ids.append(token)
+                if self.log is not None:
+                    self.log.take(token, event.hidden)
                 self.stats.timings.append(timing)
 
     def _count(self, event: TokenEvent) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from split_client.chat.formed import Formed
 from split_client.chat.question import question_in
 from split_client.chat.reply import Reply
+from split_client.chat.steering.begun import Begun
+from split_client.chat.steering.tokens import MOST_BYTES, TokenLog
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
 from split_client.generation.constraint import Constraint
 from split_client.generation.editing.edits import Question, last_rows
@@ -55,29 +57,39 @@ class ReplyMaker:
         form: Form | None = None,
         calls: Constraint | None = None,
         question: str = "",
+        begun: Begun | None = None,
+        states: bool = True,
     ) -> Reply:
         """The reply to ``prompt``, made as it is read; ``params`` None are the model's own.
 
         ``attention``: which attention the events of its tokens bring. ``drafter``: guesses what
         follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text;
         ``calls``: what holds calls of tools to their grammar in a reply without a form;
-        ``question``: the message that the prompt ends with, where it is one.
+        ``question``: the message that the prompt ends with, where it is one; ``begun``: what is
+        there of the reply, which goes on from it; ``states``: whether those that tokens are chosen
+        from are kept for their alternatives.
 
         A cancel that came since :meth:`resume` ends it.
 
-        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid at
-        once, and while it is read the errors of the decode loop.
+        Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NoiseForbids, GrammarInvalid,
+        BranchInvalid where the form does not permit what is begun at once, and while it is read the
+        errors of the decode loop.
         """
         manifest = self.ends.manifest
         if not prompt:
             raise PromptEmpty
-        if len(prompt) > manifest.max_context:
-            raise PromptTooLong(len(prompt), manifest.max_context)
+        start = [] if begun is None else begun.ids
+        length = len(prompt) + len(start)
+        if length > manifest.max_context:
+            raise PromptTooLong(length, manifest.max_context)
         params = self.ends.defaults if params is None else params
         if self._noised:
             require_blind_sampling(params)
         constraint = None if form is None else self.ends.forms.constraint(form)()
         sampler = Sampler(self.ends.head, params)
+        held = calls if constraint is None else constraint
+        if begun is not None and held is not None:
+            begun.tell(held, manifest.eos_token_ids)
         sequence.edits.question = self._question(question)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         events = decode(
@@ -86,12 +98,20 @@ class ReplyMaker:
             self.ends.tokenizer,
             prompt,
             limits,
+            begun=start,
             attention=attention,
             drafter=None if self._noised else drafter,
-            constraint=calls if constraint is None else constraint,
+            constraint=held,
             cancelled=self._cancel.is_set,
         )
-        reply = Reply(_until_cancelled(events), len(prompt), self._traffic)
+        reply = Reply(_until_cancelled(events), length, self._traffic)
+        reply.log = TokenLog(
+            self.ends.head,
+            self.ends.tokenizer,
+            prompt,
+            () if begun is None else begun.kept,
+            MOST_BYTES if states else 0,
+        )
         if form is not None and constraint is not None:
             reply.formed = Formed(form, lambda: constraint.whole)
         return reply

@@ -2,59 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.attended import MEAN_ROWS
-from split_client.chat.calling import CallMaker
+from split_client.chat.calling import CallListener, CallMaker
+from split_client.chat.context.fill import TokenCounter
+from split_client.chat.context.room import ChatContext
+from split_client.chat.context.travelling import travelling
 from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
-from split_client.chat.reply_maker import DEFAULT_MAX_TOKENS, ReplyMaker
+from split_client.chat.reply_maker import ReplyMaker
+from split_client.chat.settings import ChatSettings
+from split_client.chat.steering.answers import Answered, Answers
+from split_client.chat.steering.begun import Begun
+from split_client.chat.steering.branches import Branches
+from split_client.chat.steering.going_on import begun_reply, branched
+from split_client.chat.steering.tokens import ReplyToken
 from split_client.chat.verifying import Verified, Verifier, Verify
 from split_client.chat.visible.hiding import Hiding
 from split_client.chat.visible.least_attended import least_attended
 from split_client.chat.visible.places import always_seen
-from split_client.generation.sampling.params import SamplingParams
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
-from split_client.generation.speculation.wanted import Drafts, drafts_of
-from split_client.generation.stops import stop_texts
-from split_client.grammar.form import Form, form_of
 from split_client.model.forgetting import Forgotten
+from split_client.model.tokenizer import ModelTokenizer
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
-from split_client.tools.tool import Tool
 from split_wire.attention import AttentionRequest, AttentionWeights
 from split_wire.hiding.spans import count
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A chat that ends with a reply: ``ids`` of its prompt, ``prompt_tokens`` long, and of it."""
-
-    messages: tuple[Message, ...]
-    ids: tuple[int, ...]
-    prompt_tokens: int
-
-
-class ChatSession:
+class ChatSession(ChatSettings):
     """A conversation whose later turns send only new tokens.
 
-    ``params`` (None: the model's own), ``max_tokens``, ``stop`` and ``attention`` (which attention
-    the events of a reply's tokens bring; None: none) may be changed at any time, and so may
-    ``adapter``: a name, "auto" (chosen for each reply by the user's newest message) or None, and
-    ``expected``: a text that the next reply is thought to be, but for differences, or None.
-    ``conversation`` offers undo, system message and the like; ``chooser`` knows the adapters;
-    ``noise`` has the key and the spending of a chat that is sent with noise; ``forget`` has the
-    server delete what it keeps of a session and of messages. ``calls`` has the tools, which
-    ``tools`` and ``tool_choice`` change; a reply with a form calls none. ``verify``: whether each
-    approximate reply is computed plainly as well, or a share of them; ``verified`` is what was
-    found of the last one.
+    Its settings are described with :class:`ChatSettings`. ``conversation`` offers undo, system
+    message and the like; ``chooser`` knows the adapters; ``noise`` has the key and the spending of
+    a chat that is sent with noise; ``forget`` has the server delete what it keeps of a session and
+    of messages. ``calls`` has the tools, which ``tools`` and ``tool_choice`` change; a reply with a
+    form calls none. ``verify``: whether each approximate reply is computed plainly as well, or a
+    share of them; ``verified`` is what was found of the last one. ``branches``: what the chat was
+    before it went another way; ``context``: what of it travels.
     """
 
     def __init__(
@@ -69,115 +61,36 @@ class ChatSession:
         calls: CallMaker | None = None,
         verifier: Verifier | None = None,
     ) -> None:
-        self._drafts = NO_DRAFTS.chat() if drafts is None else drafts
-        conversation.on_anew.append(self._drafts.forget)
+        drafts = NO_DRAFTS.chat() if drafts is None else drafts
+        super().__init__(maker, conversation, sequence, noise, drafts, calls)
+        self.branches = Branches()
+        self._answers = Answers()
+        conversation.on_anew += [drafts.forget, self.branches.forget, self._answers.forget]
         self._forget = forget
-        self.calls = calls
-        self._maker = maker
-        self._sequence = sequence
+        self.context = ChatContext(
+            conversation,
+            TokenCounter(conversation.encoded),
+            lambda: self._maker.ends.manifest.max_context,
+            lambda ids: (sequence.shared(ids), sequence.movable(ids)),
+        )
         self._verifier = verifier
         self.verify: Verify = "audit"
         self.verified: Verified | None = None
         if verifier is not None:
             sequence.edits.allowed = lambda: not verifier.record.stopped
         self._chooser = chooser
-        self.noise = noise
-        self.conversation = conversation
-        self.params: SamplingParams | None = None
-        self.max_tokens = DEFAULT_MAX_TOKENS
-        self._stop: tuple[str, ...] = ()
-        self._form: Form | None = None
-        self.attention: AttentionRequest | None = None
-        self.expected: str | None = None
-        self.adapter: str | None = None
         self.adapter_used: str | None = None
-        self._last: Answered | None = None
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """The texts before which a reply ends; a text that is set alone is one of them."""
-        return self._stop
-
-    @stop.setter
-    def stop(self, stop: str | Iterable[str]) -> None:
-        self._stop = stop_texts(stop)
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools that replies may call; functions that are set become tools.
-
-        Raises ToolsInvalid.
-        """
-        return () if self.calls is None else self.calls.tools
-
-    @tools.setter
-    def tools(self, tools: Iterable[Tool | Callable[..., object]]) -> None:
-        if self.calls is None:
-            raise RuntimeError("this chat has no model that could call tools")
-        self.calls.tools = tuple(tools)
-        self.conversation.tools = self.calls.documents()
-
-    @property
-    def tool_choice(self) -> str:
-        """``auto``, ``required``, ``none``, or the name of the tool that the reply is to call.
-
-        Raises ToolChoiceInvalid.
-        """
-        return "auto" if self.calls is None else self.calls.choice
-
-    @tool_choice.setter
-    def tool_choice(self, choice: str) -> None:
-        if self.calls is not None:
-            self.calls.choice = choice
-
-    @property
-    def drafts(self) -> Drafts:
-        """How many tokens each step guesses: "auto" (as many as pay), "off" or a number.
-
-        Setting it raises InvalidSamplingParameter, and NoiseForbids for a number with noise.
-        """
-        return self._drafts.drafts
-
-    @drafts.setter
-    def drafts(self, drafts: Drafts) -> None:
-        wanted = drafts_of(drafts)
-        if self.noise is not None and wanted != "off":
-            require_no_drafts("drafts")
-        self._drafts.drafts = wanted
-
-    def forget_drafts(self) -> None:
-        """Nothing of this chat is remembered for drafts, but for what all chats share."""
-        self._drafts.forget()
-
-    @property
-    def most_drafts(self) -> int:
-        """As many as a step of this server may guess; opens the session."""
-        return self._sequence.interactive_rows - 1
-
-    @property
-    def form(self) -> Form | None:
-        """What replies are to be; None: any text. A dict, or a class with ``model_json_schema``,
-        that is set is a JSON schema. Setting it raises GrammarInvalid.
-        """
-        return self._form
-
-    @form.setter
-    def form(self, form: Any) -> None:
-        self._form = form_of(form)
-
-    def take_form(self, form: Any) -> None:
-        """Set ``form`` once it is compiled, so that one that cannot be used is refused before a
-        message is written. Takes about a second for each form. Raises GrammarInvalid and its kinds.
-        """
-        wanted = form_of(form)
-        if wanted is not None:
-            self._maker.ends.forms.constraint(wanted)
-        self._form = wanted
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The chat so far."""
         return self.conversation.messages
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes in which the row of a token travels, scales left out."""
+        width = {"f32": 4, "i8": 1}.get(self._sequence.dtype or "f16", 2)
+        return width * self._maker.ends.manifest.hidden_size
 
     @property
     def cached_tokens(self) -> int:
@@ -193,9 +106,14 @@ class ChatSession:
 
     @property
     def answered(self) -> Answered | None:
-        """The last reply as long as the chat ends with it."""
-        last = self._last
-        return last if last is not None and last.messages == self.messages else None
+        """The reply that the chat ends with, where this session has made it lately."""
+        return self._answers.of(self.messages)
+
+    @property
+    def tokens(self) -> tuple[ReplyToken, ...]:
+        """Those of the reply that the chat ends with; none where nothing is kept of them."""
+        answered = self.answered
+        return () if answered is None or answered.log is None else answered.log.tokens()
 
     @property
     def visible(self) -> Hiding:
@@ -245,12 +163,51 @@ class ChatSession:
         :class:`split_client.chat.tool_turns.ToolTurns`.
 
         ``adapter_used`` and the reply's ``adapter`` tell with which adapter. Raises UnknownAdapter,
-        NoiseForbids, also for an ``expected`` text with noise.
+        NoiseForbids, also for an ``expected`` text with noise; ContextFull, ContextTooSmall by the
+        policy of ``context``.
         """
         self._maker.resume()
-        self.verified = None
+        self.branches.note(self.messages)
         self.conversation.drop_reply()
-        prompt = self.conversation.prompt()
+        self.context.make_room(self.max_tokens)
+        return self._made(self.conversation.prompt())
+
+    def go_on(self) -> Reply:
+        """Continue the reply that the chat ends with, in place: one that was stopped or cut, or
+        that :meth:`Conversation.amend` has changed. Its tokens so far stay; what follows is what
+        would have followed, draws and penalties included.
+
+        Raises NothingToContinue, BranchInvalid where a form does not permit what is there, and as
+        :meth:`answer`.
+        """
+        self._maker.resume()
+        ends = self._maker.ends.manifest.eos_token_ids
+        return self._made(*begun_reply(self.conversation, self.answered, self._tokenizer, ends))
+
+    def branch(self, at: int, token: int | str) -> Reply:
+        """Go on from token ``at`` (from 0) of the reply that the chat ends with, with ``token`` in
+        its place: an id, or the text of one token. What is before it stays as it is, and nothing
+        but that token is sent again; the reply so far stays one of ``branches``.
+
+        Raises NothingToContinue, BranchInvalid, and as :meth:`answer`.
+        """
+        self._maker.resume()
+        answered, rows = self.answered, self._maker.ends.head.rows.rows
+        prompt, begun = branched(self.conversation, answered, self._tokenizer, at, token, rows)
+        reply = self._made(prompt, begun)
+        self.branches.note(self.messages)
+        return reply
+
+    def go_to(self, branch: int) -> None:
+        """Be the branch of that number, from 1, again; the chat as it is stays a branch.
+
+        Raises BranchInvalid.
+        """
+        self.conversation.go_to(self.branches.take(branch, self.messages))
+
+    def _made(self, prompt: Prompt, begun: Begun | None = None) -> Reply:
+        """The reply to ``prompt``, which goes on from what is ``begun`` of it."""
+        self.verified = None
         adapter = self._choice()
         calls = self.calls
         reply = self._maker.reply(
@@ -264,12 +221,16 @@ class ChatSession:
             form=self._form,
             calls=calls.constraint() if calls is not None and self._form is None else None,
             question=self._said(),
+            begun=begun,
+            states=self.alternatives,
         )
         if calls is not None and self._form is None:
             reply.listener = calls.listener()
+        if begun is not None:
+            reply.beginning = _beginning(begun.texts(self._tokenizer), reply.listener)
         reply.adapter = self.adapter_used = adapter
         reply.on_begin = lambda: self._use(adapter)
-        reply.on_finish = lambda: self._join(prompt, reply)
+        reply.on_finish = lambda: self._join(prompt, reply, begun)
         return reply
 
     def close(self) -> None:
@@ -290,6 +251,10 @@ class ChatSession:
         if not texts:
             return replace(self._forget(self._sequence, ()), earlier=False)
         return self._forget(self._sequence, self.messages)
+
+    @property
+    def _tokenizer(self) -> ModelTokenizer:
+        return self._maker.ends.tokenizer
 
     def _drafter(self) -> Drafter | None:
         if self.expected is not None and self.noise is not None:
@@ -314,13 +279,15 @@ class ChatSession:
         if self._chooser is not None:
             self._chooser.use(adapter, self._sequence)
 
-    def _join(self, prompt: Prompt, reply: Reply) -> None:
-        # Stopped before its first token: the message stays unanswered.
-        if not reply.token_ids:
+    def _join(self, prompt: Prompt, reply: Reply, begun: Begun | None) -> None:
+        # Stopped before its first token: the message stays unanswered, a reply as it was.
+        if not reply.token_ids and (begun is None or reply.finish_reason == "cancelled"):
             return
-        if self.conversation.reply(prompt, reply.text, reply.token_ids, reply.calls):
-            ids = (*prompt.ids, *reply.token_ids)
-            self._last = Answered(self.messages, ids, len(prompt.ids))
+        made = [*(() if begun is None else begun.ids), *reply.token_ids]
+        if self.conversation.reply(prompt, reply.beginning + reply.text, made, reply.calls):
+            ids, chat = (*prompt.ids, *made), self.messages
+            given = (*travelling(chat[:-1]), chat[-1])
+            self._answers.add(Answered(given, ids, len(prompt.ids), chat, reply.log))
             self._verify(reply, ids, len(prompt.ids))
 
     def _verify(self, reply: Reply, ids: tuple[int, ...], prompt: int) -> None:
@@ -337,3 +304,8 @@ class ChatSession:
             self.verified = found = verifier.tried(self._sequence, ids, prompt)
             if found is not None and not found.passed:
                 self._sequence.close()
+
+
+def _beginning(tokens: list[tuple[int, str]], listener: CallListener | None) -> str:
+    """The text of a reply's first tokens that is no call."""
+    return "".join(text for _, text in tokens) if listener is None else listener.begun(tokens)

@@ -30,8 +30,9 @@ class Chosen:
 class Choosing:
     """The tokens of one reply, one after the other.
 
-    ``most``: tokens that it may have; ``logprobs``: of each chosen token and of so many most likely
-    ones; ``steps_apart``: a step for each token, also for forced ones.
+    ``most``: tokens that it may have, ``begun`` of them, the last of ``ahead``, being there
+    already; ``logprobs``: of each chosen token and of so many most likely ones; ``steps_apart``: a
+    step for each token, also for forced ones.
     """
 
     def __init__(
@@ -42,16 +43,18 @@ class Choosing:
         most: int,
         logprobs: int | None = None,
         *,
+        begun: int = 0,
         steps_apart: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._ahead, self._sampler, self._constraint = ahead, sampler, constraint
-        self._prompt = list(ahead.tokens)
+        prompt = len(ahead.tokens) - begun
+        self._prompt = ahead.tokens[:prompt]
         self._most = most
         self._logprobs = logprobs
         self._steps_apart = steps_apart
         self._clock = clock
-        self._generated: list[int] = []
+        self._generated = ahead.tokens[prompt:]
         self._forced: list[int] = []
 
     def following(self) -> Chosen:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from split_client.generation.choosing import Choosing, Chosen
 from split_client.generation.constraint import Constraint
@@ -68,6 +71,7 @@ class TokenEvent:
     not computed; ``spared`` has the whole account. ``attention``, where it was asked for, is that
     of the position before the token, which it was chosen from: over the prompt and the tokens of
     the reply before this one. ``logprobs``, where asked for, are those of the model alone.
+    ``hidden``: the state [H] that it was chosen from, None where the form left no choice.
     """
 
     token: int
@@ -84,6 +88,7 @@ class TokenEvent:
     guessed: bool = False
     forced: bool = False
     draft_source: str = NO_DRAFT.source
+    hidden: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
     @property
     def prompt_computed(self) -> int:
@@ -112,6 +117,7 @@ def decode(
     prompt: list[int],
     limits: Limits,
     *,
+    begun: list[int] | None = None,
     attention: AttentionRequest | None = None,
     constraint: Constraint | None = None,
     logprobs: int | None = None,
@@ -121,24 +127,37 @@ def decode(
 ) -> Iterator[Event]:
     """Continue ``prompt`` token by token until a limit; the last event is Finished.
 
-    ``attention``: which attention each token's event brings; every token has a step of its own
-    then. ``constraint``: only what it allows is chosen, what it forces is taken without asking for
-    a state, and the reply stops when it has finished. ``logprobs``: each event tells the chosen
-    token's and those of so many most likely ones (0..20). ``drafter``: guesses what follows, which
-    changes no token and no number, only how many of them one step brings. ``cancelled``: asked
-    before the first token and after each.
+    ``begun``: the first tokens of the reply, which are there already: what follows is what would
+    have followed them, draws and penalties included. ``limits`` count what is new, and
+    ``constraint`` has accepted them. ``attention``: which attention each token's event brings;
+    every token has a step of its own then. ``constraint``: only what it allows is chosen, what it
+    forces is taken without asking for a state, and the reply stops when it has finished.
+    ``logprobs``: each event tells the chosen token's and those of so many most likely ones (0..20).
+    ``drafter``: guesses what follows, which changes no token and no number, only how many of them
+    one step brings. ``cancelled``: asked before the first token and after each.
 
     Raises PromptEmpty, PromptTooLong, InvalidSamplingParameter, NothingAllowed and the backend's
     errors.
     """
     check_top_logprobs(logprobs)
-    ahead = Lookahead(sequence, prompt, drafter, attention, clock)
-    apart = attention is not None
+    start = begun or []
+    ahead = Lookahead(sequence, [*prompt, *start], drafter, attention, clock)
     choosing = Choosing(
-        ahead, sampler, constraint, limits.max_tokens, logprobs, steps_apart=apart, clock=clock
+        ahead,
+        sampler,
+        constraint,
+        len(start) + limits.max_tokens,
+        logprobs,
+        begun=len(start),
+        steps_apart=attention is not None,
+        clock=clock,
     )
     detokenizer, stops = Detokenizer(decoder), StopFilter(limits.stops)
+    for token in start:
+        detokenizer.push(token)
     reason: FinishReason | None = "cancelled" if cancelled() else None
+    if start and reason is None:
+        reason = _ended(start[-1], limits, constraint)
     count = 0
     while reason is None:
         began = clock()
@@ -161,8 +180,16 @@ def decode(
     yield Finished(reason, stops.push(detokenizer.flush()) + stops.flush(), stops.matched)
 
 
+def _ended(last: int, limits: Limits, constraint: Constraint | None) -> FinishReason | None:
+    """Why nothing follows a reply that is there up to ``last``."""
+    if last in limits.eos_token_ids:
+        return "eos"
+    return "stop" if constraint is not None and constraint.finished else None
+
+
 def _event(chosen: Chosen, text: str, total: float) -> TokenEvent:
-    step = None if chosen.state is None else chosen.state.step
+    state = chosen.state
+    step, hidden = (None, None) if state is None else (state.step, state.hidden)
     if step is None:
         return TokenEvent(
             chosen.token,
@@ -173,6 +200,7 @@ def _event(chosen: Chosen, text: str, total: float) -> TokenEvent:
             logprobs=chosen.logprobs,
             guessed=chosen.guessed,
             forced=chosen.forced,
+            hidden=hidden,
         )
     extended = step.extended
     return TokenEvent(
@@ -190,4 +218,5 @@ def _event(chosen: Chosen, text: str, total: float) -> TokenEvent:
         chosen.guessed,
         chosen.forced,
         step.source,
+        hidden,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
@@ -58,12 +59,15 @@ def run_chat(config: ChatConfig, request: ChatRequest, screen: Screen) -> None:
         chat.params = sampling_from(config, client.default_params)
         chat.max_tokens, chat.stop, chat.form = config.max_tokens, config.stop, request.form
         chat.expected = expected
+        chat.context.policy = config.context
+        chat.context.set_budget(config.context_budget)
         if screen.interactive:
             screen.note(f"{one_line(client.manifest.name)} at {config.url} · /help for commands")
         reader = reader_for(screen, HistoryFile() if config.history else None)
         loop = ChatLoop(client, chat, reader, screen, folders)
         if isinstance(reader, PromptReader):
             reader.offer = loop.completion.offer
+            reader.meter = loop.meter
         loop.autosave = config.autosave
         if tools:
             chat.tools = tools
@@ -110,6 +114,7 @@ class ChatLoop:
             client, chat, screen, self._attention, self._adapter, folders or Folders()
         )
         self.completion = self._commands.completion
+        self.meter = self._commands.context.meter
         self.autosave = False
         self.tools: ChatTools | None = None
         self._leaving = False
@@ -140,12 +145,13 @@ class ChatLoop:
         except (ClientError, SplitError) as error:
             self._screen.error(_said(error), error.code)
         except KeyboardInterrupt:
-            self._screen.note("broken off; /retry answers again")
+            self._screen.note("broken off; /retry answers again, /continue goes on with a reply")
         return True
 
     def _read(self) -> str | None:
         turns = self._commands.turns
         draft, turns.draft = turns.draft, ""
+        self._count()
         while True:
             try:
                 message = self._reader.read(draft)
@@ -157,6 +163,11 @@ class ChatLoop:
             else:
                 self._leaving = False
                 return message
+
+    def _count(self) -> None:
+        # What is wrong with the chat is told when it is answered.
+        with suppress(ClientError):
+            self._commands.context.refresh()
 
     def _turn(self, message: str) -> bool:
         """Whether the chat goes on."""
@@ -188,7 +199,9 @@ class ChatLoop:
     def _command(self, text: str) -> bool:
         following = self._commands.run(text)
         if following == "answer":
-            self._answer(self._chat.answer)
+            turns = self._commands.turns
+            begin, turns.begin = turns.begin or self._chat.answer, None
+            self._answer(begin)
         return following != "quit"
 
     def _show(self, begin: Callable[[], Reply]) -> Reply:
@@ -198,6 +211,7 @@ class ChatLoop:
         with stops_reply(self._client.cancel):
             reply = begin()
             try:
+                screen.reply(reply.beginning)
                 for event in reply.events():
                     if isinstance(event, TokenEvent):
                         self._commands.server.rows += event.rows
@@ -206,8 +220,10 @@ class ChatLoop:
                 screen.end_reply()
                 self._commands.server.tally.take(reply.stats)
         if screen.interactive:
-            seen = self._commands.visible.after()
-            screen.note(status_line(reply, self._chat.max_tokens, seen))
+            seen, context = self._commands.visible.after(), self._commands.context.after()
+            screen.note(
+                status_line(reply, self._chat.max_tokens, seen, "/continue goes on", context)
+            )
             if self._chat.verified is not None:
                 screen.note(verified_line(self._chat.verified))
             self._adapter.note_used()
@@ -234,7 +250,7 @@ class ChatLoop:
 def _said(error: ClientError | SplitError) -> str:
     """The error, and what helps in a chat."""
     if isinstance(error, _TOO_LONG):
-        return f"{error}; /new begins a new chat"
+        return f"{error}; /drop oldest leaves the oldest out, /new begins a new chat"
     if error.code == Unauthorized.code:
         # It was let in before.
         return f"{TOKEN_REVOKED.message}; /save NAME keeps this chat, then {TOKEN_REVOKED.advice}"

@@ -54,6 +54,7 @@ def _connect(config: ReplyConfig, token: str | None, screen: Screen) -> SplitCli
         server_cache=cast(Cache, config.server_cache),
         cache_group=config.cache_group,
         share_until=config.share_until,
+        blend=config.blend,
         verify=cast(Verify, config.verify),
         verify_share=config.verify_share,
         drafts=config.drafts,

@@ -224,13 +224,23 @@ class RemoteBackend:
         """Whether the open session takes edits inside a prompt."""
         return self._protocol.splices
 
+    @property
+    def blends(self) -> bool:
+        """Whether it computes a share of the rows anew that an edit keeps."""
+        return self._protocol.blends
+
     def splice(
-        self, start: int, spans: tuple[Kept, ...], embeddings: NDArray[np.float32]
+        self,
+        start: int,
+        spans: tuple[Kept, ...],
+        embeddings: NDArray[np.float32],
+        blend: float = 0.0,
     ) -> StepOutput:
         """Keep ``start`` positions of the open session and ``spans`` at their new places;
-        ``embeddings`` [n, H] come between them and behind. Raises as :meth:`step`.
+        ``embeddings`` [n, H] come between them and behind, or with a ``blend`` are those of all
+        positions behind ``start``. Raises as :meth:`step`.
         """
-        self._under_way.begin_splice(start, spans, embeddings)
+        self._under_way.begin_splice(start, spans, embeddings, blend)
         return self._under_way.settle()
 
     @property

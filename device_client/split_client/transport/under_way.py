@@ -100,7 +100,11 @@ class UnderWay:
         self._send(_Begun(step, len(embeddings), rows))
 
     def begin_splice(
-        self, start: int, spans: tuple[Kept, ...], embeddings: NDArray[np.float32]
+        self,
+        start: int,
+        spans: tuple[Kept, ...],
+        embeddings: NDArray[np.float32],
+        blend: float = 0.0,
     ) -> None:
         """Send a step that moves rows, without waiting for its answer; none may be under way.
 
@@ -108,7 +112,7 @@ class UnderWay:
         """
         if self._protocol.opened is None or start > self._protocol.reach:
             raise CacheLost
-        splice = partial(self._protocol.splice, start, spans, embeddings)
+        splice = partial(self._protocol.splice, start, spans, embeddings, blend)
         self._send(_Begun(splice, len(embeddings), 1))
 
     def _send(self, begun: _Begun) -> None:

@@ -26,6 +26,10 @@ from scripts.bench.workers import Worker
 _OURS, _BARE, _OWN, _WHOLE = "engine", "engine without attention", "llama.cpp", "whole vocabulary"
 _LEAST_COSINE = 0.998
 _CHECK_ROWS, _CHECK_STEPS = 48, 8
+_ALONE = "alone"
+_CLOCKS = {"wall": "ms", "processor": "cpu_ms"}
+# Milliseconds of every program's turn, by what was done.
+Done = dict[str, dict[str, float]]
 
 
 def main() -> None:
@@ -38,10 +42,12 @@ def main() -> None:
         for name in (_OURS, _BARE):
             require_alike(name, workers[name].ask(**request)["hidden"], expected, _LEAST_COSINE)
         # The first round finds everything cold and is not counted.
-        rounds = [_round(workers, options, turn) for turn in range(options.rounds + 1)][1:]
+        turns = range(options.rounds + 1)
+        alone = [_prefills(workers, options, turn, _ALONE) for turn in turns][1:]
+        rounds = [_round(workers, options, turn) for turn in turns][1:]
         facts = workers[_OURS].ask(op="facts")
     print(heading(f"llama engine, shape {options.shape}", options.kind))
-    print(_report(rounds))
+    print(_report(alone) + "\n" + _report(rounds))
     order = "in an order for this processor" if facts["reordered"] else "in the file's order"
     print(f"llama-cpp-python {facts['version']}, matrices {order}, {options.threads} threads.")
 
@@ -74,15 +80,10 @@ def _workers(
     return found
 
 
-def _round(
-    workers: dict[str, Worker], options: argparse.Namespace, turn: int
-) -> dict[str, dict[str, float]]:
-    """Milliseconds of every program's turn, by what was done."""
-    names = list(workers)
-    # Another program begins each round, so that none always follows the same one.
-    names = names[turn % len(names) :] + names[: turn % len(names)]
-    clock = {"wall": "ms", "processor": "cpu_ms"}[options.clock]
-    done: dict[str, dict[str, float]] = {name: {} for name in names}
+def _round(workers: dict[str, Worker], options: argparse.Namespace, turn: int) -> Done:
+    """Every program's steps, and its prefill when the sessions of the steps have their cells."""
+    names, clock = _in_turn(workers, turn), _CLOCKS[options.clock]
+    done: Done = {name: {} for name in names}
     for sessions in options.sessions:
         request = {"op": "step", "context": options.context, "sessions": sessions}
         for name in names:
@@ -90,13 +91,30 @@ def _round(
             done[name][f"{sessions} at context {options.context}"] = median(laps)
     laps = workers[_OURS].ask(**request | {"sessions": 1}, steps=options.steps, attention=True)
     done[_OURS]["1 with attention"] = median(laps[clock])
-    for name in names:
-        laps = workers[name].ask(op="prefill", rows=options.prefill, repeats=2)[clock]
-        done[name][f"prefill of {options.prefill}"] = median(laps)
-    return done
+    beside = f"beside {max(options.sessions)} sessions"
+    prefills = _prefills(workers, options, turn, beside)
+    return {name: {**done[name], **prefills[name]} for name in names}
 
 
-def _report(rounds: list[dict[str, dict[str, float]]]) -> str:
+def _prefills(
+    workers: dict[str, Worker], options: argparse.Namespace, turn: int, where: str
+) -> Done:
+    """Every program's prefill; ``where``: beside whom, in words."""
+    clock, work = _CLOCKS[options.clock], f"prefill of {options.prefill}, {where}"
+    request = {"op": "prefill", "rows": options.prefill, "repeats": 2}
+    return {
+        name: {work: median(workers[name].ask(**request)[clock])}
+        for name in _in_turn(workers, turn)
+    }
+
+
+def _in_turn(workers: dict[str, Worker], turn: int) -> list[str]:
+    """Another program begins each round, so that none always follows the same one."""
+    names = list(workers)
+    return names[turn % len(names) :] + names[: turn % len(names)]
+
+
+def _report(rounds: list[Done]) -> str:
     rows = []
     for work in rounds[0][_OURS]:
         row: list[object] = [work]
@@ -118,7 +136,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=8, help="of each program and round")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=0, help="of every side; 0: one per core")
-    parser.add_argument("--clock", choices=["wall", "processor"], default="wall")
+    parser.add_argument("--clock", choices=list(_CLOCKS), default="wall")
     options = parser.parse_args()
     options.threads = options.threads or len(os.sched_getaffinity(0))
     return options

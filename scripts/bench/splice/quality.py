@@ -27,7 +27,7 @@ from split_client.api import ChatSession, Reply, SamplingParams, SplitClient, Ve
 MODELS = ("smollm2", "embedded")
 ASKED = ("the edited fact", "another fact", "neither")
 _TOKENS = 24
-_LEAST_EQUAL = 0.97
+_LEAST_EQUAL, _LEAST_BLENDED = 0.97, 0.99
 _DEPTHS = (0, 1, 2, 3)
 _QUICK = {"models": ["embedded"], "cases": 2, "facts": 12}
 _NAMES = ("red", "blue", "green", "black", "white", "brown", "grey", "pink", "golden", "silver")
@@ -57,13 +57,14 @@ def main() -> None:
     problems = list[str]()
     with contextlib.ExitStack() as stack:
         folder = Path(options.folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        page = Page("Replies behind an edited line", options.dtype)
+        title = f", blend {options.blend}" if options.blend else ""
+        page = Page(f"Replies behind an edited line{title}", options.dtype)
         lines = []
         for name in options.models:
             with _clients(served_checkpoint(name, folder), folder / name, options) as clients:
                 found = _measured(*clients, options)
             lines += [_line(name, asked, one) for asked, one in found.items()]
-            problems += _problems(name, found)
+            problems += _problems(name, found, options.blend)
         page.add(table(_HEAD, lines))
         page.add(_WORDS.format(facts=options.facts, tokens=_TOKENS))
         page.add(table(("assignments", "right", "exact", "caught"), _relayed(folder, options)))
@@ -92,16 +93,24 @@ _WORDS = (
 def _clients(
     path: Path, folder: Path, options: argparse.Namespace
 ) -> Iterator[tuple[SplitClient, SplitClient]]:
-    """One that takes approximate rows, and one that takes none that were kept."""
+    """One that takes approximate rows, of which it has a share computed anew, and one that takes
+    none that were kept.
+    """
     kept = ("--kv-reuse", "exact", "--kv-approximate", "on", "--kv-audit", "0")
     with contextlib.ExitStack() as stack:
         url, _ = stack.enter_context(listening("serve", *model_flags(path, options), *kept))
-        ways = (("approximate", "full"), ("off", "audit"))
+        ways = (("approximate", "full", options.blend), ("off", "audit", 0.0))
         near, exact = (
             stack.enter_context(
-                SplitClient(url, cache=folder, server_cache=cache, verify=verify)  # type: ignore[arg-type]
+                SplitClient(
+                    url,
+                    cache=folder,
+                    server_cache=cache,  # type: ignore[arg-type]
+                    verify=verify,  # type: ignore[arg-type]
+                    blend=blend,
+                )
             )
-            for cache, verify in ways
+            for cache, verify, blend in ways
         )
         yield near, exact
 
@@ -216,6 +225,7 @@ def _one(client: SplitClient, depth: int, seed: int) -> tuple[bool, Verified | N
     """Whether the reply after an edit is right, and what verifying it finds."""
     model = client._connected()
     sequence, _ = model.sequence()
+    sequence.edits.blend = client._blend
     before, after = (relay.relayed(depth, value, 240, seed) for value in (1, 4))
     after[6:6] = [relay.filler(3), relay.filler(4)]
     for ids in (before, after):
@@ -244,12 +254,13 @@ def _line(name: str, asked: str, one: Found) -> list[str]:
     ]
 
 
-def _problems(name: str, found: dict[str, Found]) -> Iterator[str]:
+def _problems(name: str, found: dict[str, Found], blend: float) -> Iterator[str]:
+    least = _LEAST_BLENDED if blend else _LEAST_EQUAL
     for asked, one in found.items():
-        if one.equal < _LEAST_EQUAL * one.cases:
+        if one.equal < least * one.cases:
             yield (
                 f"{name}, {asked}: {one.equal} of {one.cases} replies equal; "
-                f"{_LEAST_EQUAL} of them are wanted"
+                f"{least} of them are wanted"
             )
 
 
@@ -258,6 +269,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     made.add_argument("--cases", type=int, default=12, help="for each model and question")
     made.add_argument("--facts", type=int, default=24)
+    made.add_argument("--blend", type=float, default=0.0, help="share that is computed anew")
     return parsed(made, _QUICK)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 from scripts.bench.step.other import other_name, other_worker
 from scripts.bench.workers import Worker
 from scripts.paths import ROOT
+from split_server.engine.model.openmp import prepare_openmp
 from split_server.serving.config import ComputeConfig
 from split_settings.declare import settings_of
 
@@ -62,13 +64,21 @@ def programs(
         take(STOCK, Worker("scripts.bench.peers.stock", *stock))
         for name in (MINE[one] for one in options.programs if one != STOCK):
             load = json.dumps({**_OPTIONS[name], "threads": threads})
-            take(name, Worker("scripts.bench.step.runner", str(path), options.dtype, load))
+            ours = ("scripts.bench.step.runner", str(path), options.dtype, load)
+            take(name, Worker(*ours, environ=_as_server()))
         if options.other:
             name = other_name(options.other)
             take(name, other_worker(options.other, path, options.dtype, threads))
         for kind in options.llama_types if options.llama_python else ():
             take(llama_name(kind), _llama(options, kind, path, folder, threads))
         yield found
+
+
+def _as_server() -> dict[str, str]:
+    """The environment in which a server imports torch: its threads sleep soon."""
+    environment = dict(os.environ)
+    prepare_openmp(environment)
+    return environment
 
 
 def _llama(

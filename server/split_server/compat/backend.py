@@ -16,16 +16,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.errors import Cancelled
+from split_client.errors import Cancelled, ServerRefused
 from split_client.generation.backend import CacheLost, Rows, StepOutput
 from split_server.compat.keeping import USUAL, Keeping
 from split_server.engine.job import Abandoned, EngineResult, Outcome
-from split_server.sessions.admission.request import StepRequest
+from split_server.kv.lineage import Moved
+from split_server.sessions.admission.request import SpliceRequest, StepRequest
 from split_server.sessions.in_process import InProcessSessions, SessionReuse
 from split_server.sessions.session import Session
 from split_wire.attention import AttentionRequest, weights_of
-from split_wire.errors import ShuttingDown, StartBeyondCache, UnknownAdapter, UnknownSession
+from split_wire.errors import (
+    CacheFull,
+    ContextOverflow,
+    Overloaded,
+    ShuttingDown,
+    StartBeyondCache,
+    UnknownAdapter,
+    UnknownSession,
+    Unsupported,
+)
 from split_wire.returned import INTERACTIVE_ROWS
+from split_wire.splice import Kept
 from split_wire.tensor import Tensor, WireDtype
 
 # How soon it is noticed that nobody waits any more for a session.
@@ -123,14 +134,49 @@ class EngineBackend:
             raise CacheLost from None
         except Abandoned:
             raise Cancelled from None
-        return StepOutput(
-            result.hidden.to_f32(),
-            result.compute_us,
-            result.queue_us,
-            attention=None if result.attention is None else weights_of(result.attention),
-            reused=result.reused,
-            tiers=session.inexact,
-        )
+        return _output(session, result)
+
+    @property
+    def ways(self) -> frozenset[Moved]:
+        """How rows of the open session came where they were not computed."""
+        return frozenset() if self._session is None else self._session.cache.lineage.ways
+
+    @property
+    def splices(self) -> bool:
+        """Whether the open session keeps rows at other positions."""
+        session = self._session
+        return session is not None and self._sessions.splices(session)
+
+    @property
+    def blends(self) -> bool:
+        """Whether it has those of them computed anew that an edit changed most."""
+        return self._sessions.blends
+
+    def splice(
+        self,
+        start: int,
+        spans: tuple[Kept, ...],
+        embeddings: NDArray[np.float32],
+        blend: float = 0.0,
+    ) -> StepOutput:
+        """Keep ``start`` positions and ``spans`` at their new places; ``embeddings`` [n, H] come
+        between them and behind, or with a ``blend`` are those of all positions behind ``start``.
+        Raises CacheLost, Cancelled, ServerRefused where there is no room for it, and as
+        :meth:`step`.
+        """
+        session, sent = self._opened(), Tensor.from_f32(embeddings, self.dtype)
+        try:
+            edit = SpliceRequest(start, spans, sent, blend)
+            digests = self._sessions.spliced(session, edit)
+            result = self._finished(self._sessions.splice(session, edit, digests, self._wanted))
+        except (UnknownSession, StartBeyondCache):
+            self._session = None
+            raise CacheLost from None
+        except Abandoned:
+            raise Cancelled from None
+        except (CacheFull, ContextOverflow, Overloaded, Unsupported) as error:
+            raise ServerRefused(error.code, str(error)) from error
+        return _output(session, result)
 
     def rest(self) -> None:
         """Let the session make way at once, if it must. On the event loop."""
@@ -194,6 +240,18 @@ class EngineBackend:
         self._call(give_up)
         raise Cancelled
 
+    def _wanted(self) -> bool:
+        return not self.cancelled.is_set()
+
+    def _finished(self, work: Coroutine[Any, Any, EngineResult]) -> EngineResult:
+        """What ``work`` on the event loop returns or raises, which ends when it is cancelled."""
+        try:
+            answer = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            raise ShuttingDown from None
+        return answer.result()
+
     def _result(self, session: Session, request: StepRequest) -> EngineResult:
         answer: Future[EngineResult] = Future()
 
@@ -207,7 +265,7 @@ class EngineBackend:
             try:
                 waits = self._sessions.waits(session, request)
                 begin = self._sessions.begin_later if waits else self._sessions.begin
-                begin(session, request, done, lambda: not self.cancelled.is_set())
+                begin(session, request, done, self._wanted)
             # Whatever it is belongs to the thread that waits for the answer.
             except Exception as error:  # noqa: BLE001
                 answer.set_exception(error)
@@ -220,3 +278,14 @@ class EngineBackend:
             self._loop.call_soon_threadsafe(work)
         except RuntimeError:
             raise ShuttingDown from None
+
+
+def _output(session: Session, result: EngineResult) -> StepOutput:
+    return StepOutput(
+        result.hidden.to_f32(),
+        result.compute_us,
+        result.queue_us,
+        attention=None if result.attention is None else weights_of(result.attention),
+        reused=result.reused,
+        tiers=session.inexact,
+    )

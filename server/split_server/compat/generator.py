@@ -16,6 +16,7 @@ from split_client.generation.loop import Event, Limits
 from split_client.generation.sampling.logprobs import TokenLogprobs
 from split_client.generation.sampling.params import SamplingParams
 from split_client.model.ends import DeviceEnds
+from split_server.compat.auditing import ReplyAudits
 from split_server.compat.backend import BUFFERED, EngineBackend
 from split_server.compat.drafting.beside import Drafting
 from split_server.compat.drafting.figures import DraftFigures
@@ -41,7 +42,8 @@ class GeneratorLimits:
     """``running`` generations at a time, ``waiting`` for that, ``spare`` places for principals that
     have none, ``kept`` idle sequences, and the seconds for which a reader that falls behind is
     waited for. ``seconds`` that a request may take and ``tokens`` of one reply, 0: no limit.
-    ``drafts``: whether what follows is guessed.
+    ``drafts``: whether what follows is guessed; ``blend``: the share of what an edit keeps behind
+    it that is computed anew.
     """
 
     running: int = 16
@@ -52,6 +54,7 @@ class GeneratorLimits:
     seconds: float = 0.0
     tokens: int = 0
     drafts: bool = True
+    blend: float = 0.0
 
 
 @dataclass(slots=True)
@@ -81,6 +84,9 @@ class Generator:
         self.counters = GeneratorCounters()
         self._scores = BlockScores(ends.head)
         self._drafting = Drafting(sessions.reuse) if self._limits.drafts else None
+        self._audits: ReplyAudits | None = None
+        if sessions.approximate is not None:
+            self._audits = ReplyAudits(ends.head, sessions.approximate, self._plain_sequence)
 
     @property
     def info(self) -> ModelInfo:
@@ -161,6 +167,8 @@ class Generator:
     def close(self) -> None:
         """Forget the idle sequences."""
         self._pool.close()
+        if self._audits is not None:
+            self._audits.close()
 
     def _begun(self, principal: str, request: GenerationRequest) -> GenerationRun:
         """The run that has the place just taken, which is left if it cannot begin."""
@@ -195,13 +203,28 @@ class Generator:
 
     def _ended(self, principal: str, run: GenerationRun) -> None:
         self.places.leave(principal)
-        self._pool.give_back(principal, run.sequence, run.request.keeping)
+        self._leave(principal, run)
         counters, prompt = self.counters, len(run.request.prompt)
         counters.generations += 1
         counters.prompt_tokens += prompt
         counters.cached_tokens += max(prompt - run.prompt_computed, 0) if run.tokens else 0
         counters.reply_tokens += run.tokens
         counters.drafts.add(run.figures)
+
+    def _leave(self, principal: str, run: GenerationRun) -> None:
+        """Keep the sequence of ``run``, unless an audit finds that what it stands on is wrong."""
+
+        def left(stays: bool) -> None:
+            if stays:
+                self._pool.give_back(principal, run.sequence, run.request.keeping)
+            else:
+                run.sequence.close()
+
+        if self._audits is None or not self._audits.begin(principal, run, left):
+            left(True)
+
+    def _plain_sequence(self, principal: str) -> LocalSequence:
+        return self._new_sequence(principal, Keeping(cache="off"))
 
     def _limits_of(self, request: GenerationRequest) -> Limits:
         own = frozenset[int]() if request.ignore_eos else self.ends.manifest.eos_token_ids
@@ -212,4 +235,6 @@ class Generator:
         loop = asyncio.get_running_loop()
         backend = EngineBackend(self.sessions, loop, principal, keeping=keeping)
         embedder = self.ends.embedder
-        return LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))
+        sequence = LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))
+        sequence.edits.blend = self._limits.blend
+        return sequence

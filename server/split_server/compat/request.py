@@ -22,7 +22,8 @@ class GenerationRequest:
     and values. ``constraint`` makes the grammar's state, on the generation's thread, which leaves
     its context at the end. ``expected``: ids that the reply is thought to be, but for differences;
     which it is does not depend on them. ``min_tokens``: none that ends the reply comes before so
-    many others.
+    many others. ``question``: the message that the prompt ends with, where it is known, which is
+    computed whatever else is moved.
     """
 
     prompt: tuple[int, ...]
@@ -37,3 +38,4 @@ class GenerationRequest:
     constraint: Callable[[], AbstractContextManager[Constraint]] | None = None
     expected: tuple[int, ...] = ()
     min_tokens: int = 0
+    question: str = ""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, suppress
 
+from split_client.chat.question import question_in
 from split_client.errors import Cancelled
 from split_client.generation.constraint import Constraint
 from split_client.generation.loop import Event, Limits, TokenEvent, decode
@@ -27,7 +28,8 @@ class GenerationRun:
     """Makes the reply to ``request`` on ``sequence`` until it ends or is cancelled.
 
     ``buffered``: events that may wait for their reader, which is waited for ``patience`` seconds;
-    ``drafter``: guesses what follows, None for no drafts. ``figures``: what became of its tokens.
+    ``drafter``: guesses what follows, None for no drafts. ``figures``: what became of its tokens;
+    ``reply``: these; ``approximate``: positions of the prompt that were there, and approximate.
     """
 
     def __init__(
@@ -42,7 +44,8 @@ class GenerationRun:
     ) -> None:
         self.sequence = sequence
         self.request = request
-        self.tokens = 0
+        self.reply = list[int]()
+        self.approximate = 0
         self.prompt_computed = 0
         self.figures = DraftFigures()
         self._drafter = drafter
@@ -54,12 +57,20 @@ class GenerationRun:
             self._loop, buffered, self._cancelled, patience
         )
 
+    @property
+    def tokens(self) -> int:
+        """Of the reply so far."""
+        return len(self.reply)
+
     def start(self, ended: Callable[[], None]) -> None:
         """Begin; ``ended`` is called on the event loop once nothing of it runs any more.
 
         Raises Overloaded where the system gives no thread; ``ended`` is not called then.
         """
         self.sequence.backend.cancelled = self._cancelled
+        if self.request.question.strip():
+            decode = self._ends.tokenizer.decode
+            self.sequence.edits.question = question_in(decode, self.request.question)
 
         def work() -> None:
             error = self._produce()
@@ -105,7 +116,8 @@ class GenerationRun:
     def _put(self, events: Iterator[Event]) -> None:
         for event in events:
             if isinstance(event, TokenEvent):
-                self.tokens += 1
+                self.reply.append(event.token)
+                self.approximate = max(self.approximate, event.spared.inexact.approximate)
                 self.prompt_computed += event.prompt_computed
                 self.figures.count(event)
             self._channel.put(event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from split_client.generation.editing.edits import last_rows
 from split_client.generation.extended import Extended
 from split_client.generation.sequence import Embed, Sequence
 from split_server.compat.backend import EngineBackend
@@ -14,6 +15,8 @@ from split_wire.attention import AttentionRequest
 # Of a kept sequence this share must be common, unless all of the prompt is. Else a new one is begun
 # and the kept one stays as it is for the chat that it belongs to.
 _WORTH = 0.5
+# Sequences in which what lies behind an edit is looked for: milliseconds each, on the event loop.
+_LOOKED_INTO = 2
 
 
 class LocalSequence(Sequence):
@@ -74,10 +77,28 @@ class SequencePool:
             worth = shared >= _WORTH * kept.sequence.cached or shared == len(tokens)
             if shared > most and worth:
                 best, most = kept, shared
+        best = best or self._edited(principal, tokens, keeping)
         if best is None:
             return self._new(principal, keeping)
         self._idle.remove(best)
         return best.sequence
+
+    def _edited(self, principal: str, tokens: list[int], keeping: Keeping) -> _Kept | None:
+        """Of the sequences of ``principal`` that were used last, one of which most stays what it is
+        behind an edit; where rows may be moved.
+        """
+        if keeping.cache != "approximate":
+            return None
+        whose = (principal, keeping)
+        own = [kept for kept in self._idle if (kept.principal, kept.keeping) == whose]
+        for kept in reversed(own[-_LOOKED_INTO:]):
+            sequence = kept.sequence
+            if not sequence.may_move(tokens):
+                continue
+            stays = sequence.shared(tokens) + sequence.movable(tokens)
+            if stays >= _WORTH * sequence.cached:
+                return kept
+        return None
 
     def give_back(self, principal: str, sequence: LocalSequence, keeping: Keeping = USUAL) -> None:
         """Keep ``sequence`` for a later request; the longest unused one may go for it."""
@@ -85,6 +106,7 @@ class SequencePool:
             sequence.close()
             return
         sequence.backend.rest()
+        sequence.edits.question = last_rows
         self._idle.append(_Kept(principal, keeping, sequence))
         while len(self._idle) > self._most:
             self._idle.pop(0).sequence.close()

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 
 from split_server.engine.backend import Runner
 from split_server.engine.budget import PASS_ROWS
+from split_server.engine.errand import Errand
 from split_server.engine.job import Outcome, StepJob
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
@@ -45,7 +46,7 @@ class Engine:
         self._runner = runner
         self._clock = clock
         # SimpleQueue wakes its reader without running Python; the semaphore bounds it.
-        self._queue: queue.SimpleQueue[PendingStep | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[PendingStep | Errand | None] = queue.SimpleQueue()
         self._max_queue = max_queue
         self._places = threading.BoundedSemaphore(max_queue)
         # Those that the thread has taken and not answered.
@@ -124,6 +125,14 @@ class Engine:
         except BaseException:
             self._places.release()
             raise
+
+    def send(self, errand: Errand) -> None:
+        """Queue an errand of a session that waits for it. Raises ShuttingDown, ModelStopped."""
+        if self._stopping:
+            raise ShuttingDown
+        if self.vitals.stopped:
+            raise ModelStopped
+        self._queue.put(errand)
 
     def _tell(self, step: PendingStep, done: Callable[[Outcome], None], outcome: Outcome) -> None:
         """Tell the outcome, which keeps what was computed, then those who waited for that."""
@@ -204,9 +213,18 @@ class Engine:
         while not self._queue.empty():
             self._take(self._queue.get_nowait())
 
-    def _take(self, step: PendingStep | None) -> None:
+    def _take(self, step: PendingStep | Errand | None) -> None:
         if step is None:
             self._closed = True
             return
+        if isinstance(step, Errand):
+            self._run(step)
+            return
         self._taken.add(step)
         self._rounds.admit(step)
+
+    def _run(self, errand: Errand) -> None:
+        if self.vitals.stopped:
+            errand.refuse(ModelStopped())
+        else:
+            errand.work(self._rounds.longer_rows())

@@ -89,6 +89,10 @@ class Rounds:
         until = self._paces.hold_until(now, _PATIENCE * pass_seconds)
         return 0.0 if until is None else until - now
 
+    def longer_rows(self) -> int:
+        """Rows of longer work that may come before the next pass."""
+        return self._prefill_rows(self._scheduler.interactive_rows)
+
     def _prefill_rows(self, decoding: int) -> int:
         """Rows of longer steps in a pass beside so many of short ones."""
         if decoding or self._paces.decoding(self._clock()):

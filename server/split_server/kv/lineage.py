@@ -7,7 +7,14 @@ the better tier again.
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from split_wire.tiers import ALL_EXACT, TIERS, Inexact, Tier, tier_rank
+
+# How rows came to stand where they were not computed: an edit moved them, or moved them and had
+# those computed anew that it changed most.
+Moved: TypeAlias = Literal["moved", "blended"]
+WAYS: tuple[Moved, ...] = ("moved", "blended")
 
 
 class Lineage:
@@ -19,6 +26,7 @@ class Lineage:
         # computed for another place.
         self._apart: int | None = None
         self._moved: int | None = None
+        self._ways = frozenset[Moved]()
 
     @property
     def nameless(self) -> bool:
@@ -29,6 +37,11 @@ class Lineage:
     def moved(self) -> bool:
         """Whether some rows lie at another place than the one that they were computed for."""
         return self._moved is not None
+
+    @property
+    def ways(self) -> frozenset[Moved]:
+        """How those rows came there."""
+        return self._ways
 
     @property
     def tier(self) -> Tier:
@@ -45,11 +58,12 @@ class Lineage:
         self.took_in("approximate", position)
         self._apart = position if self._apart is None else min(position, self._apart)
 
-    def moved_behind(self, position: int) -> None:
+    def moved_behind(self, position: int, way: Moved = "moved") -> None:
         """Rows that were computed for another place lie behind ``position`` rows now. Nobody who
         sends the same text gives them their name.
         """
         self.took_in("approximate", position)
+        self._ways |= {way}
         if self._moved is None:
             self._moved = position
 
@@ -58,7 +72,7 @@ class Lineage:
         if self._apart is not None and self._apart >= length:
             self._apart = None
         if self._moved is not None and self._moved >= length:
-            self._moved = None
+            self._moved, self._ways = None, frozenset()
         if self._first:
             self._first = {tier: at for tier, at in self._first.items() if at < length}
 

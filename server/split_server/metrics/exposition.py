@@ -16,6 +16,7 @@ from split_server.compat.generator import Generator
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.families import (
     answer_families,
+    audit_families,
     build_family,
     connection_families,
     generation_families,
@@ -27,7 +28,9 @@ from split_server.metrics.families import (
     time_families,
     vital_families,
 )
+from split_server.metrics.histogram import DIFFERENCES, Histogram
 from split_server.metrics.steps import StepMeter
+from split_server.sessions.keeping.approximate import MEASURES
 from split_server.sessions.step import StepAdmission
 
 # The format that every Prometheus since 0.4.0 reads (prometheus.io, exposition formats).
@@ -52,6 +55,9 @@ class Metrics(Collector):
         self._sources = sources
         self.steps = StepMeter()
         self.answers = AnswerMeter()
+        self.audits = {measure: Histogram(DIFFERENCES) for measure in MEASURES}
+        if sources.steps.splicing is not None:
+            sources.steps.splicing.audit.told = lambda what, value: self.audits[what].observe(value)
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
@@ -73,6 +79,7 @@ class Metrics(Collector):
         if sources.steps.reuse is not None:
             yield from reuse_families(sources.steps.reuse, self.steps.rows)
             yield from splice_families(sources.steps.splicing)
+            yield from audit_families(self.audits)
         if sources.memory is not None:
             yield from memory_families(sources.memory())
         if sources.generator is not None:

@@ -19,6 +19,7 @@ from prometheus_client.core import (
 from split_server.compat.generator import Generator
 from split_server.engine.vitals import Vitals
 from split_server.kv.kept_runs import EVICTIONS, STATES
+from split_server.kv.lineage import WAYS
 from split_server.kv_disk.counts import FAILURES, REMOVALS, Counts
 from split_server.metrics.answers import AnswerMeter
 from split_server.metrics.histogram import Histogram
@@ -26,6 +27,8 @@ from split_server.metrics.steps import StepMeter
 from split_server.sessions.admission.splicing import KINDS, Splicing
 from split_server.sessions.admission.splicing import OUTCOMES as EDITS
 from split_server.sessions.audit import OUTCOMES
+from split_server.sessions.keeping.approximate import OUTCOMES as AUDITED
+from split_server.sessions.keeping.approximate import Measure
 from split_server.sessions.reuse import Reuse
 from split_wire.tiers import TIERS
 
@@ -150,6 +153,27 @@ def splice_families(splicing: Splicing | None) -> Iterator[Metric]:
     for kind in KINDS:
         positions.add_metric([kind], 0 if splicing is None else splicing.positions[kind])
     yield from (splices, positions)
+    told = "Approximate replies that were computed plainly as well, by how their rows came there."
+    audits = _counter("split_kv_approximate_audit", told, "kind", "outcome")
+    for way in WAYS:
+        for outcome in AUDITED:
+            found = 0 if splicing is None else splicing.audit.counts[way, outcome]
+            audits.add_metric([way, outcome], found)
+    yield audits
+
+
+def audit_families(found: Mapping[Measure, Histogram]) -> Iterator[Metric]:
+    """How far audited replies were off, by what was compared."""
+    yield _histogram(
+        "split_kv_audit_kl",
+        "Divergence of audited approximate replies from the plain ones, in nats a token.",
+        found["kl"],
+    )
+    yield _histogram(
+        "split_kv_audit_states",
+        "Difference of audited hidden states from the plain ones, over their norm.",
+        found["states"],
+    )
 
 
 def _shared(reuse: Reuse) -> Iterator[Metric]:

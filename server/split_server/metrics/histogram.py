@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 # From a decode step of a small model to a prompt that a slow machine works on for a minute.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+# Nats a token; shares of a state's norm.
+DIFFERENCES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Sessions of one pass.
 SESSIONS = (1, 2, 4, 8, 16, 32, 64)
 

@@ -78,7 +78,7 @@ def make_compat(
     spare = min(limits.spare, config.max_sessions - running)
     seconds, tokens = config.request_seconds, config.max_tokens_ceiling
     limits = replace(limits, running=running, spare=spare, seconds=seconds, tokens=tokens)
-    limits = replace(limits, drafts=config.text_drafts == "auto")
+    limits = replace(limits, drafts=config.text_drafts == "auto", blend=config.blend)
     texts = Texts(local.ends, TextProcess(local.tokenizer))
     generator = Generator(local.ends, InProcessSessions(steps), limits)
     ends = local.ends

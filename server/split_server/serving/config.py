@@ -7,6 +7,7 @@ from pathlib import Path
 from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig, listen_address
 from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
+from split_wire.splice import MOST_BLEND
 
 _LIMITS = "limits"
 
@@ -243,11 +244,18 @@ class ServerConfig(ComputeConfig, ListenConfig):
     )
     kv_audit: float = option(
         0.001,
-        help="share of what is kept and needed again that is computed all the same and compared; "
-        "what differs is dropped",
+        help="share of what is kept and needed again that is computed all the same and compared, "
+        "and of approximate replies that are computed plainly as well; what differs is dropped",
         minimum=0,
         maximum=1,
         group=_LIMITS,
+    )
+    blend: float = option(
+        0.0,
+        help="where the OpenAI and Kobold APIs keep what lies behind an edit of their prompts: the "
+        "share of it that is computed anew, where it differs most; about 0.15 is of use",
+        minimum=0,
+        maximum=MOST_BLEND,
     )
     kv_disk: Path | None = option(
         None,

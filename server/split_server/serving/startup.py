@@ -33,6 +33,7 @@ from split_server.serving.parts import Parts
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import CacheGroups
 from split_server.sessions.framed import FramedSessions
+from split_server.sessions.keeping.approximate import ApproximateAudit
 from split_server.sessions.keeping.sharing import Sharing
 from split_server.sessions.making_way import StoreLimits
 from split_server.sessions.reuse import Reuse
@@ -101,6 +102,8 @@ def _steps(config: ServerConfig, model: ServedModel, room: MeasuredRoom) -> Step
         groups=CacheGroups(config.kv_groups),
         spans=_hides(config, model),
         rotation=_rotation(config, model, room),
+        approximate=ApproximateAudit(config.kv_audit),
+        blending=middle.blending,
     )
 
 

@@ -47,6 +47,7 @@ from split_wire.probe import CAPABILITY as RESTORE
 from split_wire.returned import CAPABILITY as ROWS
 from split_wire.returned import INTERACTIVE_ROWS
 from split_wire.session import SessionState
+from split_wire.splice import BLEND
 from split_wire.splice import CAPABILITY as SPLICE
 
 
@@ -137,6 +138,7 @@ class FramedSessions:
                 tasks = self._steps.tasks
                 restoring = self._steps.recall.restored(session, 0, message.probe)
                 await tasks.result(tasks.start(restoring))
+            self._framed_steps.audits.opened(session)
             return self._told(session)
         # Nobody would ever know its id.
         except BaseException:
@@ -168,9 +170,13 @@ class FramedSessions:
         )
 
     def _capabilities(self, session: Session) -> tuple[str, ...]:
-        restores = self._steps.reuse is not None
-        splices, spans = self._framed_steps.splices(session), self._steps.seeing.offered
-        return (CAPABILITY, ROWS, *[RESTORE] * restores, *[SPLICE] * splices, *[SPANS] * spans)
+        offered = {
+            RESTORE: self._steps.reuse is not None,
+            SPLICE: self._framed_steps.splices(session),
+            BLEND: self._framed_steps.blends(session),
+            SPANS: self._steps.seeing.offered,
+        }
+        return (CAPABILITY, ROWS, *(name for name, there in offered.items() if there))
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
         """Raises UnknownSession, also for a session that takes no frames."""

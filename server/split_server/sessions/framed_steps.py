@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from split_server.engine.job import Outcome
-from split_server.sessions.admission.request import StepRequest
+from split_server.sessions.admission.request import SpliceRequest, StepRequest
+from split_server.sessions.framed_audits import FramedAudits
 from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
 from split_server.threads import Threads
@@ -13,6 +14,7 @@ from split_wire.codec import encode_message
 from split_wire.errors import UnknownSession, Unsupported
 from split_wire.messages import Result, Splice, Step
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
+from split_wire.splice import BLEND
 from split_wire.splice import CAPABILITY as SPLICE
 from split_wire.tiers import Inexact
 
@@ -28,6 +30,7 @@ class FramedSteps:
 
     def __init__(self, steps: StepAdmission) -> None:
         self._steps = steps
+        self.audits = FramedAudits(steps)
         self._threads = Threads("frames", _THREADS)
 
     def close(self) -> None:
@@ -101,32 +104,52 @@ class FramedSteps:
 
     def splices(self, session: Session) -> bool:
         """Whether ``session`` takes edits inside a prompt."""
-        return self._steps.splicing is not None and session.takes == "approximate"
+        splicing = self._steps.splicing
+        return splicing is not None and splicing.offered(session)
+
+    def blends(self, session: Session) -> bool:
+        """Whether it computes a share of the rows anew that these keep."""
+        splicing = self._steps.splicing
+        return splicing is not None and splicing.blends and self.splices(session)
 
     async def _begin_splice(
         self, session: Session, state: SessionState, run: Run, splice: Splice
     ) -> asyncio.Future[bytes]:
         """:meth:`_begin` of a step that moves rows."""
         splicing, tasks = self._steps.splicing, self._steps.tasks
-        if splicing is None:
+        if splicing is None or not splicing.offered(session):
             raise Unsupported(SPLICE)
-        parts = (session, splice.start, splice.spans, splice.embeddings)
-        await self._steps.entered(session, splicing.request(*parts))
+        if splice.blend and not splicing.blends:
+            raise Unsupported(BLEND)
+        edit = SpliceRequest(splice.start, splice.spans, splice.embeddings, splice.blend)
+        await self._steps.entered(session, splicing.request(session, edit))
         reply: asyncio.Future[bytes] = tasks.future()
 
         async def work() -> None:
             try:
-                outcome: Outcome = await splicing.run(*parts, wanted=lambda: not reply.done())
+                outcome: Outcome = await splicing.run(session, edit, lambda: not reply.done())
             # It belongs to those who wait for the reply.
             except Exception as error:  # noqa: BLE001
                 outcome = error
             try:
-                _book(session, state, run, reply, outcome)
+                self._book(session, state, run, reply, outcome)
             finally:
                 self._steps.leave(session)
 
         tasks.start(work())
         return reply
+
+    def _book(
+        self,
+        session: Session,
+        state: SessionState,
+        run: Run,
+        reply: asyncio.Future[bytes],
+        outcome: Outcome,
+    ) -> None:
+        _book(session, state, run, reply, outcome)
+        if not isinstance(outcome, Exception):
+            self.audits.ended(session, run.step, outcome)
 
     def _queued(
         self, session: Session, state: SessionState, run: Run, request: StepRequest
@@ -135,7 +158,7 @@ class FramedSteps:
         reply: asyncio.Future[bytes] = self._steps.tasks.future()
 
         def ended(outcome: Outcome) -> None:
-            _book(session, state, run, reply, outcome)
+            self._book(session, state, run, reply, outcome)
 
         try:
             self._steps.begin_entered(session, request, ended, wanted=lambda: not reply.done())

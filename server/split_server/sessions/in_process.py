@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from split_server.engine.job import Outcome
+from split_server.engine.job import EngineResult, Outcome
 from split_server.engine.model.info import ModelInfo
-from split_server.sessions.admission.request import StepRequest
+from split_server.sessions.admission.request import SpliceRequest, StepRequest
+from split_server.sessions.keeping.approximate import ApproximateAudit
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission
 from split_wire.attention import AttentionRequest
-from split_wire.errors import StartBeyondCache
+from split_wire.errors import StartBeyondCache, Unsupported
 from split_wire.probe import Probe
+from split_wire.splice import CAPABILITY as SPLICE
+from split_wire.splice import spliced
 from split_wire.tensor import Tensor
 from split_wire.tiers import Tier
 
@@ -47,6 +50,11 @@ class InProcessSessions:
     def reuse(self) -> Reuse | None:
         """What keeps keys and values for later sessions."""
         return self._steps.reuse
+
+    @property
+    def approximate(self) -> ApproximateAudit | None:
+        """What approximate replies are audited by; None where there are none."""
+        return None if self._steps.splicing is None else self._steps.splicing.audit
 
     def alone(self, session: Session | None) -> bool:
         """Whether nobody but ``session`` waits for the model or decodes. Any thread may ask."""
@@ -161,6 +169,66 @@ class InProcessSessions:
         self._steps.require_serving()
         self._steps.store.use(session)
         self._steps.begin(session, request, lambda _: None, done=done, wanted=wanted)
+
+    def splices(self, session: Session) -> bool:
+        """Whether ``session`` keeps rows at other positions than those that they were computed for.
+        Any thread may ask.
+        """
+        splicing = self._steps.splicing
+        return splicing is not None and splicing.offered(session)
+
+    @property
+    def blends(self) -> bool:
+        """Whether a share of those rows is computed anew where that is asked for."""
+        return self._steps.splicing is not None and self._steps.splicing.blends
+
+    def spliced(self, session: Session, edit: SpliceRequest) -> list[bytes]:
+        """The names of all positions behind its ``start`` after ``edit``. Any thread may ask, the
+        session having no step under way. Raises StartBeyondCache.
+        """
+        last = max(edit.start, edit.spans[-1].old + edit.spans[-1].rows)
+        if last > len(session.chain):
+            raise StartBeyondCache(last, len(session.chain))
+        return spliced(session.chain, edit.start, edit.spans, edit.rows, edit.blend)
+
+    async def splice(
+        self,
+        session: Session,
+        edit: SpliceRequest,
+        digests: list[bytes],
+        wanted: Callable[[], bool],
+    ) -> EngineResult:
+        """Make ``edit`` in ``session``; what follows its ``start`` is then named by ``digests``.
+
+        Raises Unsupported, ShuttingDown, Abandoned and what a step raises; what comes before the
+        first span is then held all the same.
+        """
+        work = self._spliced(session, edit, digests, wanted)
+        # Whoever leaves must not interrupt a copy.
+        return await self._steps.tasks.result(self._steps.tasks.start(work))
+
+    async def _spliced(
+        self,
+        session: Session,
+        edit: SpliceRequest,
+        digests: list[bytes],
+        wanted: Callable[[], bool],
+    ) -> EngineResult:
+        steps, splicing = self._steps, self._steps.splicing
+        if splicing is None:
+            raise Unsupported(SPLICE)
+        steps.require_serving()
+        steps.store.use(session)
+        await steps.entered(session, splicing.request(session, edit), wanted, _PATIENCE)
+        try:
+            result = await splicing.run(session, edit, wanted)
+            session.advance(edit.start, digests)
+        except BaseException:
+            session.fall_back()
+            raise
+        finally:
+            steps.leave(session)
+        return result
 
     def waits(self, session: Session, request: StepRequest) -> bool:
         """Whether the step may have to wait: for memory, or for what the disk has of its rows.

@@ -12,12 +12,14 @@ from types import MappingProxyType
 
 from split_server.engine.engine import Engine
 from split_server.engine.job import Abandoned, Outcome
+from split_server.engine.model.blending import Blending
 from split_server.engine.model.delta import Delta
 from split_server.engine.model.info import ModelInfo
 from split_server.engine.observer import StepObserver
 from split_server.engine.vitals import Vitals
 from split_server.kv.block_key import GROUPS, PUBLIC
 from split_server.kv.moving.rotate import KeyRotation
+from split_server.sessions.admission.blends import Blends
 from split_server.sessions.admission.entrance import Entrance
 from split_server.sessions.admission.opening import Opening
 from split_server.sessions.admission.posting import Posting
@@ -26,6 +28,7 @@ from split_server.sessions.admission.request import StepRequest
 from split_server.sessions.admission.seeing import Seeing
 from split_server.sessions.admission.splicing import Splicing
 from split_server.sessions.cache_groups import CacheGroups
+from split_server.sessions.keeping.approximate import ApproximateAudit
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.store import SessionStore
@@ -47,7 +50,9 @@ class StepAdmission:
     that one principal may have under way; ``max_rows``: of one step; ``adapters``: those that a
     step may name; ``open_within``: seconds that a newcomer waits for a session, or for its memory;
     ``reuse``: keeps keys and values for later sessions, None where nothing is kept; ``groups``:
-    principals that may share some of that; ``rotation``: moves keys, None where nothing is spliced.
+    principals that may share some of that; ``rotation``: moves keys, None where nothing is spliced;
+    ``approximate``: has some of the replies behind that computed plainly as well; ``blending``:
+    computes rows between such ones anew, None where nothing does.
 
     ``opening`` gives sessions; ``recall`` has what is kept of them beside their steps, ``seeing``
     which of their rows later ones see; ``spans``: whether a device may hide any; ``splicing`` takes
@@ -70,6 +75,8 @@ class StepAdmission:
         *,
         spans: bool = False,
         rotation: KeyRotation | None = None,
+        approximate: ApproximateAudit | None = None,
+        blending: Blending | None = None,
     ) -> None:
         self.manifest = manifest
         self.groups = CacheGroups() if groups is None else groups
@@ -88,7 +95,9 @@ class StepAdmission:
         self._posting = Posting(engine, self.tasks, reuse)
         self.splicing: Splicing | None = None
         if rotation is not None and reuse is not None:
-            self.splicing = Splicing(rotation, reuse, self.post)
+            audit = ApproximateAudit(0.0) if approximate is None else approximate
+            blends = None if blending is None else Blends(blending, engine.send)
+            self.splicing = Splicing(rotation, reuse, self.post, audit, blends)
         store.freed, store.settled = self._freed, self._entrance.settled
         if reuse is not None:
             store.park, store.set_aside = reuse.park, reuse.set_aside

@@ -83,6 +83,16 @@ def load(tmp_path: Path, document: object) -> SavedConversation:
     return load_conversation(path)
 
 
+def test_what_is_left_out_and_pinned_is_kept_and_a_hostile_one_is_named(tmp_path: Path) -> None:
+    kept = (Message("user", "One. Two.", dropped=((0, 5),)), Message("assistant", "A", pinned=True))
+    path = tmp_path / "kept.json"
+    save_conversation(path, SavedConversation("tiny", kept))
+    assert load_conversation(path).messages == kept
+    hostile = {"role": "user", "content": "One.", "dropped": [[0, 1 << 80]]}
+    with pytest.raises(ConversationFileInvalid, match="message 0: its 'dropped' are no ranges"):
+        load(tmp_path, DOCUMENT | {"messages": [hostile]})
+
+
 def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "Hello", "mood": "good"}]
     loaded = load(tmp_path, DOCUMENT | {"future": [1], "messages": messages, "model": None})

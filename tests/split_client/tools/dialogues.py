@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from split_client.chat.conversation import Conversation
@@ -102,6 +103,9 @@ class ScriptedMaker:
     prompts: list[list[int]] = field(default_factory=list)
     replies: list[list[int]] = field(default_factory=list)
     held: int = 0
+    ends: Any = field(
+        default_factory=lambda: SimpleNamespace(manifest=SimpleNamespace(max_context=1 << 20))
+    )
 
     def resume(self) -> None:
         """Nothing cancels these."""

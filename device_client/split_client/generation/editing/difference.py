@@ -12,6 +12,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from split_client.generation.prefix import common_prefix
 
 BLOCK = 16
@@ -19,6 +22,7 @@ BLOCK = 16
 SHORTEST = 2 * BLOCK
 # No splice takes more.
 MOST_RUNS = 1024
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,26 @@ def common_runs(old: Sequence[int], new: Sequence[int]) -> list[Common]:
         longest = sorted(runs, key=lambda run: -run.count)[:MOST_RUNS]
         runs = sorted(longest, key=lambda run: run.new)
     return runs
+
+
+def may_have_runs(old: Sequence[int], new: Sequence[int]) -> bool:
+    """False where :func:`common_runs` finds none but at the end, a tenth of its time where it does.
+
+    Blocks are compared by sums that few others have (Karp and Rabin 1987).
+    """
+    if common_prefix(old[: -SHORTEST - 1 : -1], new[: -SHORTEST - 1 : -1]) == SHORTEST:
+        return True
+    left, right = (_sums(np.asarray(tokens, np.uint64)) for tokens in (old, new))
+    return bool(np.isin(left[::BLOCK], right).any())
+
+
+def _sums(tokens: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """One of each block, at every position."""
+    count = max(0, len(tokens) - BLOCK + 1)
+    sums = np.zeros(count, np.uint64)
+    for at in range(BLOCK):
+        sums = sums * _FACTOR + tokens[at : at + count]
+    return sums
 
 
 def _between(old: array[int], new: array[int]) -> list[Common]:

@@ -15,7 +15,7 @@ from split_client.generation.backend import Backend, CacheLost, StepOutput
 from split_client.generation.editing.plan import LAST, Edit, planned
 from split_client.generation.held import Held
 from split_wire.errors import InternalError
-from split_wire.splice import Kept
+from split_wire.splice import Kept, blended
 
 # Rows of some tokens from one position to another.
 RowsOf = Callable[[list[int], int, int], NDArray[np.float32]]
@@ -31,17 +31,26 @@ class Splices(Protocol):
     def splices(self) -> bool:
         """Whether the open session does."""
 
+    @property
+    def blends(self) -> bool:
+        """Whether it computes a share of those rows anew, those that an edit changed most."""
+
     def splice(
-        self, start: int, spans: tuple[Kept, ...], embeddings: NDArray[np.float32]
+        self,
+        start: int,
+        spans: tuple[Kept, ...],
+        embeddings: NDArray[np.float32],
+        blend: float = 0.0,
     ) -> StepOutput:
         """Keep ``start`` positions and ``spans`` at their new places; ``embeddings`` [n, H] come
-        between them and behind. Raises CacheLost, ServerRefused.
+        between them and behind, or with a ``blend``, the share that is computed anew, are those of
+        all positions behind ``start``. Raises CacheLost, ServerRefused.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """``positions`` were kept at other places, for which ``rows`` were sent; times in seconds.
+    """``positions`` were kept at other places, for which ``rows`` were computed; times in seconds.
     ``refused``: edits that the server refused, whose rows are then computed as any are.
     """
 
@@ -62,7 +71,9 @@ class Edits:
     """Of the session of ``backend``, whose tokens ``held`` has; ``rows`` gives their rows, None
     where they depend on more than their tokens.
 
-    ``question`` may be set at any time, and so may ``allowed``: whether rows may move.
+    ``question`` may be set at any time, and so may ``allowed``: whether rows may move, and
+    ``blend``: the share of them that is to be computed anew (CacheBlend, Yao et al. 2024,
+    https://arxiv.org/abs/2405.16444), for which all rows travel.
     """
 
     def __init__(
@@ -77,6 +88,7 @@ class Edits:
         self._held, self._rows, self._clock = held, rows, clock
         self.question: Question = last_rows
         self.allowed: Callable[[], bool] = lambda: True
+        self.blend = 0.0
 
     def reusable(self, tokens: list[int]) -> int:
         """Positions that :meth:`make` would keep at other places, as far as is known now."""
@@ -89,16 +101,19 @@ class Edits:
         edits = self._planned(tokens)
         moved, began = Moved(), self._clock()
         for edit in edits:
+            # What is put in its place later on is not there yet to be compared with.
+            blend = self._blend(edit) if len(edits) == 1 else 0.0
+            anew = blended(edit.spans, blend)
             try:
-                output = self._carry_out(edit, tokens)
+                output = self._carry_out(edit, tokens, blend)
             except ServerRefused as refused:
                 self._held.keep(tokens[: edit.start])
                 if refused.code == InternalError.code:
                     raise CacheLost from refused
                 return Moved(refused=1)
             moved = Moved(
-                edit.moves,
-                moved.rows + edit.brings,
+                edit.moves - anew,
+                moved.rows + edit.brings + anew,
                 self._clock() - began,
                 moved.compute + output.compute_us / 1e6,
                 moved.queue + output.queue_us / 1e6,
@@ -118,13 +133,21 @@ class Edits:
         session = self._session
         return planned(held, tokens, question, session.max_rows, session.max_context)
 
-    def _carry_out(self, edit: Edit, tokens: list[int]) -> StepOutput:
+    def _blend(self, edit: Edit) -> float:
+        """The share of the kept rows of ``edit`` that is to be computed anew."""
+        backend, rows = self._backend, len(edit.tokens) - edit.start
+        if backend is None or rows > self._session.max_rows or not backend.blends:
+            return 0.0
+        return self.blend
+
+    def _carry_out(self, edit: Edit, tokens: list[int], blend: float) -> StepOutput:
         backend, rows = self._backend, self._rows
         if backend is None or rows is None:
             raise RuntimeError("nothing is moved here")
         self._held.cut_back(edit.start)
-        brought = np.concatenate([rows(tokens, part.start, part.stop) for part in edit.rows])
+        parts = (range(edit.start, len(edit.tokens)),) if blend else edit.rows
+        brought = np.concatenate([rows(tokens, part.start, part.stop) for part in parts])
         self._held.begin(edit.start, edit.tokens[edit.start :], edit.spans[0].new)
-        output = backend.splice(edit.start, edit.spans, brought)
+        output = backend.splice(edit.start, edit.spans, brought, blend)
         self._held.done()
         return output

@@ -4,7 +4,8 @@ The matrix is [tiles, hidden, tile]: output column ``t * tile + j`` is ``matrix[
 x86-64 MatMulInteger with one row has a kernel that reads the matrix where it lies, so tiles stay
 mapped from disk without a private copy, and one tile is small enough that the second row finds it
 in cache. Elsewhere onnxruntime packs a constant two-dimensional matrix once, at the price of a
-private copy.
+private copy. So it does on x86-64 with AMX, whose kernel has no such way for one row: it would pack
+every tile anew at every product, which takes three times as long.
 
 Rows hold 0..127, not 0..255: x86-64 without VNNI adds pairs of u8 * s8 products in saturating
 16-bit arithmetic, and 2 * 127 * 127 fits where 2 * 255 * 127 does not. With hidden <= 2^17 the
@@ -12,6 +13,7 @@ int32 sums cannot overflow. The result is exact on every platform.
 """
 
 import platform
+from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
@@ -27,6 +29,9 @@ from split_client.generation.head.onnx_session import (
 STREAMED_TILE: Final = 128
 MAX_HIDDEN: Final = 2**17
 PLANES: Final = 2
+_X86_64: Final = frozenset({"x86_64", "amd64"})
+_CPU_INFO: Final = Path("/proc/cpuinfo")
+_FLAGS: Final = "flags"
 
 
 class IntegerProducts(Protocol):
@@ -37,9 +42,20 @@ class IntegerProducts(Protocol):
 
 def preferred_tile(rows: int) -> int:
     """Columns per tile that this machine's kernel wants of ``rows``: all of them if it packs."""
-    if platform.machine().lower() in {"x86_64", "amd64"}:
+    if platform.machine().lower() in _X86_64 and not _has_amx():
         return STREAMED_TILE
     return -(-rows // STREAMED_TILE) * STREAMED_TILE
+
+
+def _has_amx() -> bool:
+    """Whether the processor multiplies tiles of bytes; False where only the system would know."""
+    try:
+        with _CPU_INFO.open(encoding="utf-8", errors="replace") as lines:
+            # All processors of a machine have the same flags.
+            first = next((line for line in lines if line.startswith(_FLAGS)), "")
+    except OSError:
+        return False
+    return "amx_int8" in first.split()
 
 
 def integer_products(matrix: NDArray[np.int8], threads: int) -> IntegerProducts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from split_client.chat.context.pruning import POLICIES
 from split_client.errors import ClientError
 from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
@@ -33,6 +34,8 @@ class Completion:
             "delete": chat_names,
             "rename": chat_names,
             "form": lambda _: _FORMS,
+            "context": lambda _: (*POLICIES, "budget "),
+            "drop": lambda _: ("oldest",),
             "hide": lambda _: _POLICIES,
             "set": lambda _: _SETTINGS,
             "system": lambda _: [f"@{preset.name}" for preset in presets.all()[0]],

@@ -13,12 +13,14 @@ from split_client.terminal.attention import AttentionView
 from split_client.terminal.commands.chats import Chats
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.completion import Completion
+from split_client.terminal.commands.context import Context
 from split_client.terminal.commands.files import Files
 from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.form import Forms
 from split_client.terminal.commands.help import show_help
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
+from split_client.terminal.commands.steering import Steering
 from split_client.terminal.commands.system import System
 from split_client.terminal.commands.turns import Turns
 from split_client.terminal.commands.views import Views
@@ -54,13 +56,16 @@ class CommandLine:
         self.files = Files(screen)
         self.server = Server(client, chat, screen, attention, forget)
         self.visible = Visible(chat, screen, attention)
+        self.context = Context(chat, screen)
         self._groups = (
             self.turns.group(),
+            Steering(chat, screen, self.turns).group(),
             self.files.group(),
             System(chat, screen, folders.presets).group(),
             Settings(client, chat, screen).group(),
             Forms(chat, screen).group(),
             Views(attention, adapter).group(),
+            self.context.group(),
             self.visible.group(),
             self.chats.group(),
             self.server.group(),

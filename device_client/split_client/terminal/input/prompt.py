@@ -11,10 +11,16 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.shortcuts import CompleteStyle
+from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
 
 from split_client.owner_file import reason
 from split_client.terminal.input.block import is_open
 from split_client.terminal.input.history import HistoryFile
+
+# Columns of the prompt and of what tells how full the context is.
+_METER = 30
+_STYLE = Style.from_dict({"bottom-toolbar": "noreverse"})
 
 
 class Offered(Completer):
@@ -60,12 +66,14 @@ def new_session(
     continued: str,
     offer: Callable[[str], Sequence[str]],
     history: Kept | None = None,
+    meter: Callable[[str], str] = lambda _: "",
 ) -> PromptSession[str]:
-    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines.
+    """A line editor; ``prompt`` with its SGR sequences, ``continued`` stands before later lines,
+    ``meter`` of the text so far at the right, below where there is no room.
 
     ``history`` None: of this chat alone, in memory.
     """
-    return PromptSession(
+    session: PromptSession[str] = PromptSession(
         lambda: ANSI(prompt()),
         multiline=True,
         key_bindings=_keys(),
@@ -76,7 +84,25 @@ def new_session(
         complete_while_typing=False,
         # A menu would keep rows free below every prompt.
         complete_style=CompleteStyle.READLINE_LIKE,
+        style=_STYLE,
     )
+    _measure(session, meter)
+    return session
+
+
+def _measure(session: PromptSession[str], meter: Callable[[str], str]) -> None:
+    """Show what ``meter`` says at the right of a short text, below one that needs the room."""
+    buffer = session.default_buffer
+
+    def told() -> ANSI:
+        return ANSI(meter(buffer.text))
+
+    def place(_: object) -> None:
+        columns = session.app.output.get_size().columns
+        is_long = "\n" in buffer.text or get_cwidth(buffer.text) > columns - _METER
+        session.rprompt, session.bottom_toolbar = (None, told) if is_long else (told, None)
+
+    session.app.before_render += place
 
 
 def _keys() -> KeyBindings:

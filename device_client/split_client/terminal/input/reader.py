@@ -61,6 +61,7 @@ class PipeReader:
 class PromptReader:
     """Line editing with what was typed before: in the file ``history``, None: in this chat alone.
 
+    ``meter`` tells of the text that is being typed how much room it takes, at the right of it;
     ``offer`` names whole lines that the Tab key may make of the one that was begun; ``complain``
     is told once why the file cannot be written.
     """
@@ -74,6 +75,7 @@ class PromptReader:
         from split_client.terminal.input.prompt import Kept, new_session
 
         self.offer: Callable[[str], Sequence[str]] = lambda _: ()
+        self.meter: Callable[[str], str] = lambda _: ""
         self._kept = None if history is None else Kept(history)
         self._complain: Callable[[str], None] | None = complain
         self._session = new_session(
@@ -81,6 +83,7 @@ class PromptReader:
             CONTINUED,
             lambda line: self.offer(line),
             self._kept,
+            lambda text: theme().paint(self.meter(text), Style("note")),
         )
 
     def read(self, draft: str = "") -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TypeAlias
 
@@ -40,19 +40,28 @@ def _passage(
 ) -> list[str]:
     lead = _LEADS.get(passage.role, f"{passage.role}: ")
     hang = " " * min(len(lead), 2)
-    cells = _cells(passage.spans, largest, measure)
-    return [
-        (hang if index else lead) + _line(line)
-        for index, line in enumerate(_wrapped(cells, columns - len(lead), measure))
-    ]
+    lines = shaded(_levels(passage.spans, largest), columns - len(lead), measure)
+    return [(hang if index else lead) + line for index, line in enumerate(lines)]
 
 
-def _cells(spans: Iterable[Span], largest: float, measure: Callable[[str], int]) -> list[Cell]:
+def shaded(
+    spans: Iterable[tuple[str, int | None]], columns: int, measure: Callable[[str], int]
+) -> list[str]:
+    """Texts, each at its level, in styled lines of at most ``columns``."""
+    cells = _cells(spans, measure)
+    return [_line(line) for line in _wrapped(cells, columns, measure)]
+
+
+def _levels(spans: Iterable[Span], largest: float) -> Iterator[tuple[str, int | None]]:
+    for span in spans:
+        yield span.text, None if span.weight is None else level(span.weight, largest)
+
+
+def _cells(spans: Iterable[tuple[str, int | None]], measure: Callable[[str], int]) -> list[Cell]:
     """Harmless characters; what joins the one before it to one glyph takes over its level."""
     sanitiser, cells = Sanitiser(), list[Cell]()
-    for span in spans:
-        own = None if span.weight is None else level(span.weight, largest)
-        for character in filter(sanitiser.feed, span.text):
+    for text, own in spans:
+        for character in filter(sanitiser.feed, text):
             joins = character not in "\n\t" and measure(character) == 0
             joins = joins or (bool(cells) and cells[-1][0] == _JOINER)
             cells.append((character, cells[-1][1] if joins and cells else own))

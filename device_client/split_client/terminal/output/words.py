@@ -86,20 +86,26 @@ def _prompt_words(stats: ReplyStats) -> list[str]:
     return [f"≈{inexact:,} {of} held"] if inexact else []
 
 
-def status_line(reply: Reply, max_tokens: int, seen: str = "") -> str:
+def status_line(
+    reply: Reply, max_tokens: int, seen: str = "", hint: str = "", context: str = ""
+) -> str:
     """The costs of a reply of at most ``max_tokens``, on one line; ``seen``: what of the chat it
-    did not see.
+    did not see; ``hint``: what can be done about one that was cut or stopped; ``context``: how full
+    that is, in place of the traffic.
     """
     stats = reply.stats
-    parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else "no reply"]
+    nothing = "nothing more" if reply.beginning else "no reply"
+    parts = [f"TTFT {seconds(stats.ttft)}" if stats.tokens else nothing]
     if stats.tokens_per_second:
         parts.append(f"{stats.tokens_per_second:.1f} tok/s")
     parts.append(counted(stats.tokens, "token") + ahead_words(stats))
     parts += [*_prompt_words(stats), *filter(None, [seen])]
-    parts.append(f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
+    parts.append(context or f"up {size(stats.bytes_up)}, down {size(stats.bytes_down)}")
     if reply.finish_reason == "length":
         parts.append(cut_line(max_tokens))
     reason = _REASONS.get(reply.finish_reason or "")
     if reason:
         parts.append(reason)
+    if hint and reply.token_ids and reply.finish_reason in ("length", "cancelled"):
+        parts.append(hint)
     return " · ".join(parts)

@@ -77,18 +77,31 @@ async def _reply(
     sample: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> AsyncGenerator[Item, None]:
-    began, tokens, approximate = clock(), 0, 0
+    began, tokens = clock(), 0
     ends = _ends(generator, request)
     settling = Settling(generator.ends.tokenizer, request.stops)
+    prompt = _Prompt()
     async with generator.generate(principal, request) as events:
-        async for event in _whole(events, ends, settling):
+        async for event in _whole(prompt.read(events), ends, settling):
             if isinstance(event, Finished):
                 seconds = clock() - began
-                yield Ended(sample, _REASONS[event.reason], tokens, seconds, approximate)
+                yield Ended(sample, _REASONS[event.reason], tokens, seconds, prompt.approximate)
             else:
                 tokens += 1
-                approximate = approximate or event.spared.inexact.total
                 yield Token(sample, event)
+
+
+@dataclass(slots=True)
+class _Prompt:
+    """What events tell of the prompt, also the one of a token that ends the reply at once."""
+
+    approximate: int = 0
+
+    async def read(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        async for event in events:
+            if isinstance(event, TokenEvent):
+                self.approximate = self.approximate or event.spared.inexact.total
+            yield event
 
 
 def _ends(generator: Generator, request: GenerationRequest) -> frozenset[int]:

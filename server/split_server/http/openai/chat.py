@@ -62,12 +62,19 @@ class Chat:
                 keeping=options.keeping,
                 constraint=constraint,
                 expected=expected,
+                question=_question(asked),
             )
             for index in range(options.choices)
         ]
 
     def _reader(self, asked: ChatRequest) -> ReplyReader:
         return self._service.reader(_call_reader(asked), asked.logprobs is not None, asked.options)
+
+
+def _question(asked: ChatRequest) -> str:
+    """The newest message of the user."""
+    said = (each["content"] for each in reversed(asked.messages) if each["role"] == "user")
+    return next(said, "")
 
 
 def _call_reader(asked: ChatRequest) -> CallReader:

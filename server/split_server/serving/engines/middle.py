@@ -9,6 +9,7 @@ from typing import NoReturn
 import torch
 
 from split_server.engine.backend import Runner
+from split_server.engine.model.blending import Blending
 from split_server.engine.model.info import ModelInfo
 from split_server.errors import NoKeyRotation
 from split_server.kv.moving.rotate import KeyRotation
@@ -29,7 +30,8 @@ class Middle:
     matrices are rounded, none where they are not; ``sharing_rule``
     measures from how many sessions on a common beginning is read together, None where it never is;
     ``hides``: whether rows of a session may be hidden from its later ones; ``rotation`` gives what
-    moves keys and raises NoKeyRotation where nothing does.
+    moves keys and raises NoKeyRotation where nothing does; ``blending`` computes rows between those
+    anew, None where nothing does.
     """
 
     info: ModelInfo
@@ -44,3 +46,4 @@ class Middle:
     sharing_rule: Callable[[], SharingRule | None] = lambda: None
     hides: bool = False
     rotation: Callable[[], KeyRotation] = _no_rotation
+    blending: Blending | None = None

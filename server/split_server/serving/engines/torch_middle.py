@@ -6,6 +6,7 @@ import logging
 
 from split_server.checkpoint.folder import Checkpoint
 from split_server.engine.budget import pass_rows
+from split_server.engine.model.blending import Blending
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.runner import Forward, ModelRunner
 from split_server.engine.model.threads import on_passing_thread
@@ -58,6 +59,7 @@ def load_torch_middle(config: ServerConfig, checkpoint: Checkpoint) -> Middle:
         hides=True,
         sharing_rule=lambda: on_passing_thread(lambda: sharing_rule(backbone)),
         rotation=lambda: on_passing_thread(lambda: key_rotation(backbone)),
+        blending=Blending(backbone),
     )
 
 

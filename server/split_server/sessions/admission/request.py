@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from split_wire.attention import AttentionRequest
 from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
+from split_wire.splice import Kept, end_of
 from split_wire.tensor import Tensor
 
 
@@ -45,3 +46,25 @@ class StepRequest:
         many as are decoded at a time.
         """
         return min(self.returned, INTERACTIVE_ROWS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SpliceRequest:
+    """Keep ``start`` positions, and ``spans`` at their new places; ``rows`` come between them and
+    behind. With a ``blend``, the share of the rows of spans that are computed anew, they are those
+    of all positions behind ``start``.
+    """
+
+    start: int
+    spans: tuple[Kept, ...]
+    rows: Tensor
+    blend: float = 0.0
+
+    @property
+    def end(self) -> int:
+        """Positions that the cache holds afterwards."""
+        return end_of(self.start, self.spans, self.rows.rows, self.blend)
+
+    def step(self, aside: int) -> StepRequest:
+        """What it is counted in as; ``aside``: bytes that it needs besides."""
+        return StepRequest(self.end - self.rows.rows, self.rows, aside=aside)

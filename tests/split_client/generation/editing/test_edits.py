@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 from split_client.errors import ServerRefused
 from split_client.generation.backend import CacheLost, OnlyAllRows, StepOutput
@@ -22,6 +23,7 @@ class Session:
     """A session that holds tokens, and remembers what it was asked for."""
 
     splices: bool = True
+    blends: bool = False
     refuses: str | None = None
     loses: bool = False
     max_rows: int = 256
@@ -57,7 +59,9 @@ class Session:
         self.steps.append(("step", start, len(tokens)))
         return self._output(embeddings[-rows:])
 
-    def splice(self, start: int, spans: tuple[Kept, ...], embeddings: np.ndarray) -> StepOutput:
+    def splice(
+        self, start: int, spans: tuple[Kept, ...], embeddings: np.ndarray, blend: float = 0.0
+    ) -> StepOutput:
         if self.refuses is not None:
             raise ServerRefused(self.refuses, "of the test", retryable=False)
         if self.loses:
@@ -67,7 +71,9 @@ class Session:
         old, tokens = list(self.held_tokens), embeddings[:, 0].astype(int).tolist()
         new = old[:start]
         for index, (first, last) in enumerate(gaps(start, spans, len(tokens))):
-            new += tokens[first:last]
+            new += tokens if blend else tokens[first:last]
+            if blend:
+                break
             if index < len(spans):
                 new += old[spans[index].old : spans[index].old + spans[index].rows]
         self.held_tokens, self.moved_at = new, spans[0].new
@@ -192,3 +198,34 @@ def test_a_long_insertion_goes_in_several_steps() -> None:
     assert session.held_tokens == wanted
     assert [step[2] for step in session.steps if step[0] == "splice"] == [256, 256, 96]
     assert told.spared.moved == 342
+
+
+def test_with_a_blend_all_rows_travel_and_a_share_of_the_kept_ones_counts_as_computed() -> None:
+    session = Session(blends=True, max_rows=512)
+    sequence = Sequence(session, embed)
+    sequence.edits.blend = 0.15
+    old = text(400)
+    sequence.extend(old)
+    wanted = edited(old)
+    with_question(sequence, wanted)
+    told = sequence.extend(wanted)
+    assert session.held_tokens == wanted
+    # One message has the rows of all positions from the edit to where the question begins.
+    assert session.steps[1:] == [("splice", 50, 343, 332), ("step", 393, 40)]
+    assert (told.spared.moved, told.spared.mended) == (332 - 50, 11 + 50)
+    assert told.rows == 11 + 50 + 40
+    assert told.spared.inexact == Inexact(approximate=282)
+
+
+@pytest.mark.parametrize("others", [{"blends": False, "max_rows": 512}, {"blends": True}])
+def test_without_a_blend_where_the_server_or_a_step_takes_none(others: dict[str, Any]) -> None:
+    session = Session(**others)
+    sequence = Sequence(session, embed)
+    sequence.edits.blend = 0.15
+    old = text(400)
+    sequence.extend(old)
+    wanted = edited(old)
+    with_question(sequence, wanted)
+    assert sequence.extend(wanted).spared.moved == 332
+    assert session.held_tokens == wanted
+    assert session.steps[-2:] == [("splice", 50, 11, 332), ("step", 393, 40)]

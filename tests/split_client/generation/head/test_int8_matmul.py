@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,15 @@ def test_the_largest_operands_do_not_saturate(tiles: int, sign: int) -> None:
     assert np.array_equal(first, second)
 
 
+@pytest.fixture
+def cpu_info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which the system describes the processor, which is not there yet."""
+    path = tmp_path / "cpuinfo"
+    monkeypatch.setattr(int8_matmul, "_CPU_INFO", path)
+    return path
+
+
+@pytest.mark.usefixtures("cpu_info")
 def test_machines_without_the_streaming_kernel_get_one_whole_tile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -42,3 +53,14 @@ def test_machines_without_the_streaming_kernel_get_one_whole_tile(
     assert preferred_tile(1000) == 1024
     monkeypatch.setattr(int8_matmul.platform, "machine", lambda: "AMD64")
     assert preferred_tile(1000) == STREAMED_TILE
+
+
+@pytest.mark.parametrize(
+    ("flags", "tile"), [("fpu avx512_vnni amx_tile amx_int8", 1024), ("fpu amx_int8x", 128)]
+)
+def test_processors_with_amx_get_one_whole_tile(
+    cpu_info: Path, monkeypatch: pytest.MonkeyPatch, flags: str, tile: int
+) -> None:
+    monkeypatch.setattr(int8_matmul.platform, "machine", lambda: "x86_64")
+    cpu_info.write_text(f"processor\t: 0\nflags\t\t: {flags}\n")
+    assert preferred_tile(1000) == tile

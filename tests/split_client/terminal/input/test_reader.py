@@ -7,6 +7,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from split_client.terminal.input.prompt import new_session
 from split_client.terminal.input.reader import PipeReader, PromptReader
 
 
@@ -52,6 +53,23 @@ def test_a_draft_is_there_to_be_edited() -> None:
 def test_ctrl_c_is_told_from_the_end() -> None:
     with pytest.raises(KeyboardInterrupt):
         typed("abc\x03")
+
+
+@pytest.mark.parametrize(("text", "below"), [("hello", False), ("x " * 40, True)])
+def test_the_meter_is_at_the_right_and_below_where_there_is_no_room(text: str, below: bool) -> None:
+    asked: list[str] = []
+
+    def meter(draft: str) -> str:
+        asked.append(draft)
+        return "1 of 2"
+
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        session = new_session(lambda: "> ", "… ", lambda _: (), None, meter)
+        pipe.send_text(f"{text}\r")
+        assert session.prompt() == text
+    # What stands below is not drawn any more once a line is sent.
+    assert asked[-1] == ("" if below else text)
+    assert (session.bottom_toolbar is not None, session.rprompt is not None) == (below, not below)
 
 
 def test_tab_makes_whole_commands_of_their_beginning() -> None:

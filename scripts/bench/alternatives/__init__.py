@@ -1,0 +1,1 @@
+"""What keeping the alternatives of tokens costs."""

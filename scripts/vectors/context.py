@@ -1,0 +1,147 @@
+"""What of a chat travels: units of messages, what is left of them, and what a policy drops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from split_client.chat.context.pruning import candidates, pruned, target_of
+from split_client.chat.context.travelling import travelling
+from split_client.chat.context.units import units_of
+from split_client.chat.message import Message
+from split_client.chat.reading import message_in
+
+TEXTS = {
+    "sentences": "One. Two! Three? Four… Five.",
+    "closed by quotes": "She said “no.” He left. (Why?) Nobody knows.",
+    "abbreviations and initials": "Dr. A. Smith met e.g. nobody. It was No. 5. Mr. X vs. Y.",
+    "what goes on in small letters": "The file. it said. Ärger? ä. Then.",
+    "numbers": "It costs 3.50 euros. Version 1.2.3 is out.",
+    "a list": "Do:\n- first. And more\n- second\n  still second\n1. third\n2) fourth\n> said\nend",
+    "headings and blank lines": "# Title\ntext of it\nover two lines\n\n\nnext\n## Sub\nmore",
+    "code": "Before:\n\n```py\nx = 1. Y\n\ny = 2\n```\n\nAfter. End.",
+    "a fence within a longer one": "````\n```\nstill\n````\nout",
+    "a fence that nobody closes": "see\n~~~\nx. Y\n``` z",
+    "code behind code": "```\na\n```\n```\nb\n```",
+    "a table": "Look:\n| a | b |\n|---|---|\n| 1. X | 2 |\n\nDone.",
+    "Chinese and Japanese": "你好。再见！「はい。」そうです。",
+    "beyond the basic plane": "😀 Hi. 👩‍👩‍👧 Bye.",
+    "white space alone": " \n\t\n",
+    "carriage returns": "One.\r\n\r\nTwo.\r\n- three\r\n",
+    "no end": "no end",
+}
+
+
+def build() -> dict[str, Any]:
+    """All of context.json."""
+    return {
+        "format": 1,
+        "units": [
+            *(_units(name, Message("assistant", text)) for name, text in TEXTS.items()),
+            _units("a result", Message("tool", "One. Two.\nThree", (), "1", "f")),
+            _units("nothing", Message("user", "")),
+        ],
+        "travelling": [_travelling(name, chat) for name, chat in CHATS.items()],
+        "pruning": [
+            _pruning(name, chat, target)
+            for name, chat in LONG.items()
+            for target in (0, 200, 300, 10_000)
+        ],
+        "targets": [{"budget": budget, "target": target_of(budget)} for budget in (64, 4096, 4097)],
+    }
+
+
+def _units(name: str, message: Message) -> dict[str, Any]:
+    units = [[unit.start, unit.stop, unit.kind] for unit in units_of(message)]
+    return {"name": name, "role": message.role, "content": message.content, "units": units}
+
+
+def _travelling(name: str, chat: Sequence[Message]) -> dict[str, Any]:
+    return {"name": name, "chat": _documents(chat), "sent": _documents(travelling(chat))}
+
+
+def _pruning(name: str, chat: Sequence[Message], target: int) -> dict[str, Any]:
+    """Tokens are characters here, and a chat has those of what travels of it."""
+    found = pruned(tuple(chat), candidates(chat), characters, len, target, characters(chat))
+    return {
+        "name": f"{name}, to {target}",
+        "chat": _documents(chat),
+        "target": target,
+        "pruned": _documents(found.chat),
+        "units": found.units,
+        "tokens": found.tokens,
+    }
+
+
+def characters(chat: Sequence[Message]) -> int:
+    """Of all that travels."""
+    return sum(len(message.content) for message in travelling(chat))
+
+
+def _documents(chat: Sequence[Message]) -> list[dict[str, Any]]:
+    return [message.as_dict() for message in chat]
+
+
+def _chat(*given: dict[str, Any]) -> tuple[Message, ...]:
+    return tuple(message for each in given if isinstance(message := message_in(each), Message))
+
+
+def _said(role: str, content: str, *dropped: list[int], **more: Any) -> dict[str, Any]:
+    return {
+        "role": role,
+        "content": content,
+        **({"dropped": [*dropped]} if dropped else {}),
+        **more,
+    }
+
+
+_CALLS = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+_SYSTEM = _said("system", "Be brief.")
+CHATS = {
+    "nothing dropped": _chat(_SYSTEM, _said("user", "Hi."), _said("assistant", "Ho.")),
+    "a sentence": _chat(_said("user", "One. Two. Three.", [5, 10]), _said("assistant", "Ho.")),
+    "all of a question": _chat(_said("user", "One.", [0, 4]), _said("assistant", "Ho. He.")),
+    "all of a turn": _chat(
+        _SYSTEM,
+        _said("user", "One.", [0, 4]),
+        _said("assistant", "Ho. He.", [0, 4], [4, 7]),
+        _said("user", "Two."),
+        _said("assistant", "Hu."),
+    ),
+    "a turn with calls": _chat(
+        _said("user", "One.", [0, 4]),
+        _said("assistant", "", tool_calls=_CALLS),
+        _said("tool", "3", [0, 1], tool_call_id="1", name="f"),
+        _said("assistant", "Three.", [0, 6]),
+        _said("user", "Two."),
+        _said("assistant", "Hu."),
+    ),
+    "a result": _chat(
+        _said("user", "One."),
+        _said("assistant", "", tool_calls=_CALLS),
+        _said("tool", "3", [0, 1], tool_call_id="1", name="f"),
+        _said("assistant", "Three."),
+    ),
+    "the system message": _chat(
+        _said("system", "Be brief.", [0, 9]), _said("user", "Hi."), _said("assistant", "Ho.")
+    ),
+    "what is to be answered is whole": _chat(
+        _said("user", "One."), _said("assistant", "Ho."), _said("user", "Two. Now?", [0, 5])
+    ),
+    "code points beyond the basic plane": _chat(
+        _said("user", "😀 Hi. 👍 Bye.", [0, 6]), _said("assistant", "Ho.")
+    ),
+    "white space that is left": _chat(_said("user", "One. \n", [0, 4]), _said("assistant", "Ho.")),
+}
+_TURNS = [
+    _said(role, f"{role} {number}. Some more of it. And an end.")
+    for number in range(5)
+    for role in ("user", "assistant")
+]
+LONG = {
+    "a long chat": _chat(_SYSTEM, *_TURNS),
+    "a pinned message": _chat(_SYSTEM, *_TURNS[:3], {**_TURNS[3], "pinned": True}, *_TURNS[4:]),
+    "one that was pruned before": _chat(
+        _TURNS[0], {**_TURNS[1], "dropped": [[0, 13]]}, *_TURNS[2:]
+    ),
+}
