@@ -20,6 +20,8 @@ from split_client.terminal.sampling import SettingInvalid
 _SHORT = 50
 _MOST_SURPRISING = 8
 _LISTED = 200
+# Each takes a pass of the LM head, which is 26 ms with a large vocabulary.
+_SURVEYED = 256
 _PLACE = re.compile(r"([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?")
 _TOKENS = "/tokens takes a token's number, or two, such as /tokens 5 or /tokens 10-30"
 _AT = "/at takes a token's number and an alternative, such as /at 5 2, or /at 5 Paris"
@@ -120,15 +122,17 @@ class Steering:
         return tokens
 
     def _overview(self, tokens: Sequence[ReplyToken]) -> None:
+        first = max(0, len(tokens) - _SURVEYED)
         if self.screen.coloured:
             self.screen.line()
-            for line in surprise_lines(tokens, self.screen.out):
+            for line in surprise_lines(tokens[first:], self.screen.out):
                 self.screen.line(line)
             self.screen.line()
             self.screen.line(surprise_legend())
-        known = [at for at, token in enumerate(tokens) if token.known]
+        known = [at for at in range(first, len(tokens)) if tokens[at].known]
         known.sort(key=lambda at: tokens[at].logprob or 0.0)
-        self.screen.note(f"{counted(len(tokens), 'token')}; the most surprising ones:")
+        newest = f", of the newest {_SURVEYED}" if first else ""
+        self.screen.note(f"{counted(len(tokens), 'token')}; the most surprising ones{newest}:")
         self._list(tokens, [at + 1 for at in known[:_MOST_SURPRISING]])
         self.screen.note("/tokens N lists what else could have come at one of them")
 
