@@ -39,7 +39,7 @@ class Kept(NamedTuple):
 
 def spans_field(value: Any, start: int, rows: int, blend: float = 0.0) -> tuple[Kept, ...]:
     """The spans of a splice that keeps ``start`` positions and brings ``rows``, with a ``blend``
-    those of all positions behind.
+    those of all positions behind up to some, where no span may be cut.
 
     Sorted and disjoint, at their old places and at their new ones, none within the first ``start``
     positions, and with no more positions between them than there are rows. Raises MalformedMessage.
@@ -51,7 +51,12 @@ def spans_field(value: Any, start: int, rows: int, blend: float = 0.0) -> tuple[
         if after.old < before.old + before.rows or after.new < before.new + before.rows:
             raise MalformedMessage("'spans' must be sorted and disjoint, behind 'start'")
     last = spans[-1]
-    if last.new + (last.rows if blend else 0) > end_of(start, spans[:-1], rows, blend):
+    if blend:
+        whole = not any(span.new < start + rows < span.new + span.rows for span in spans)
+        fits = whole and last.new + last.rows <= end_of(start, spans, rows, blend)
+    else:
+        fits = last.new <= end_of(start, spans[:-1], rows)
+    if not fits:
         raise MalformedMessage("there are fewer rows than positions between 'spans'")
     return spans
 
@@ -83,14 +88,22 @@ def blend_field(value: Any) -> float:
     return float(value)
 
 
+def before(spans: Sequence[Kept], position: int) -> tuple[Kept, ...]:
+    """Those whose new places end at ``position`` or before."""
+    return tuple(span for span in spans if span.new + span.rows <= position)
+
+
 def blended(spans: Sequence[Kept], blend: float) -> int:
     """How many rows of ``spans`` are computed anew."""
     return math.ceil(blend * sum(span.rows for span in spans))
 
 
 def end_of(start: int, spans: Sequence[Kept], rows: int, blend: float = 0.0) -> int:
-    """Positions that are held after a splice that brings ``rows``, with a ``blend`` all of them."""
-    return start + rows + (0 if blend else sum(span.rows for span in spans))
+    """Positions that are held after a splice that brings ``rows``, with a ``blend`` those of all
+    positions up to some, behind which spans follow that are only moved.
+    """
+    moved = (span.rows for span in spans if not blend or span.new >= start + rows)
+    return start + rows + sum(moved)
 
 
 def gaps(start: int, spans: Sequence[Kept], rows: int) -> Iterator[tuple[int, int]]:

@@ -87,6 +87,28 @@ def test_rows_that_are_all_computed_anew_are_the_plain_ones(
     assert later.tiers == Inexact(approximate=END + 1 - 25)
 
 
+def test_what_lies_behind_the_rows_of_a_message_is_moved_and_blended_by_the_next(
+    tiny_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = "split_server.sessions.admission.blends.blended"
+    monkeypatch.setattr(everything, lambda spans, _: sum(span.rows for span in spans))
+
+    async def scenario() -> tuple[Any, Any]:
+        async with serving(tiny_path, **blending(tiny_path)) as service:
+            device = await prompted(service, tiny_path)
+            rows = oracle.embeddings(tiny_path, WANTED[20:]).numpy()
+            # Up to position 40; all that was behind follows right there.
+            spans = [Kept(28, 25, 15), Kept(43, 40, 57)]
+            first = await device.send(device.protocol.splice(20, spans, rows[:20], 0.5))
+            spans = [Kept(40, 40, 15), Kept(59, 59, 38)]
+            second = await device.send(device.protocol.splice(40, spans, rows[20:], 0.5))
+            return first, second
+
+    first, second = asyncio.run(scenario())
+    assert (first.cached, second.cached) == (97, END)
+    assert off(second.hidden, plain(tiny_path)) < 1e-4
+
+
 def test_those_that_are_computed_anew_come_nearer_to_the_plain_ones(tiny_path: Path) -> None:
     async def scenario() -> tuple[list[float], dict[str, int]]:
         async with serving(tiny_path, **blending(tiny_path)) as service:

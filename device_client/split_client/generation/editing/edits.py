@@ -92,7 +92,7 @@ class Edits:
 
     def reusable(self, tokens: list[int]) -> int:
         """Positions that :meth:`make` would keep at other places, as far as is known now."""
-        return sum(edit.moves for edit in self._planned(tokens)[-1:])
+        return sum(edit.moves for edit in self._planned(tokens))
 
     def make(self, tokens: list[int]) -> Moved:
         """Have the session hold a beginning of ``tokens`` with what it has of them behind an edit;
@@ -101,18 +101,16 @@ class Edits:
         edits = self._planned(tokens)
         moved, began = Moved(), self._clock()
         for edit in edits:
-            # What is put in its place later on is not there yet to be compared with.
-            blend = self._blend(edit) if len(edits) == 1 else 0.0
-            anew = blended(edit.spans, blend)
+            anew = blended(edit.settled, self._blend)
             try:
-                output = self._carry_out(edit, tokens, blend)
+                output = self._carry_out(edit, tokens)
             except ServerRefused as refused:
                 self._held.keep(tokens[: edit.start])
                 if refused.code == InternalError.code:
                     raise CacheLost from refused
                 return Moved(refused=1)
             moved = Moved(
-                edit.moves - anew,
+                moved.positions + edit.moves - anew,
                 moved.rows + edit.brings + anew,
                 self._clock() - began,
                 moved.compute + output.compute_us / 1e6,
@@ -131,21 +129,21 @@ class Edits:
             return []
         question = self.question(tokens)
         session = self._session
-        return planned(held, tokens, question, session.max_rows, session.max_context)
+        most, context = session.max_rows, session.max_context
+        return planned(held, tokens, question, most, context, whole=self._blend > 0)
 
-    def _blend(self, edit: Edit) -> float:
-        """The share of the kept rows of ``edit`` that is to be computed anew."""
-        backend, rows = self._backend, len(edit.tokens) - edit.start
-        if backend is None or rows > self._session.max_rows or not backend.blends:
-            return 0.0
-        return self.blend
+    @property
+    def _blend(self) -> float:
+        """The share of kept rows that is to be computed anew."""
+        return self.blend if self._backend is not None and self._backend.blends else 0.0
 
-    def _carry_out(self, edit: Edit, tokens: list[int], blend: float) -> StepOutput:
+    def _carry_out(self, edit: Edit, tokens: list[int]) -> StepOutput:
         backend, rows = self._backend, self._rows
         if backend is None or rows is None:
             raise RuntimeError("nothing is moved here")
         self._held.cut_back(edit.start)
-        parts = (range(edit.start, len(edit.tokens)),) if blend else edit.rows
+        blend = self._blend
+        parts = (range(edit.start, edit.reach),) if blend else edit.rows
         brought = np.concatenate([rows(tokens, part.start, part.stop) for part in parts])
         self._held.begin(edit.start, edit.tokens[edit.start :], edit.spans[0].new)
         output = backend.splice(edit.start, edit.spans, brought, blend)

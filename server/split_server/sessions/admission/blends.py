@@ -39,6 +39,8 @@ class Blends:
 
     def __init__(self, blending: Blending, send: Send) -> None:
         self._blending, self._send = blending, send
+        # Between two passes of steps comes the work of one edit, however many there are.
+        self._turn = asyncio.Lock()
 
     async def filled(
         self, session: Session, cache: KVCache, edit: SpliceRequest, wanted: Callable[[], bool]
@@ -52,7 +54,8 @@ class Blends:
         async def on_model(work: Callable[[int], _T]) -> _T:
             if not wanted():
                 raise Abandoned
-            return await self._done(work, seconds)
+            async with self._turn:
+                return await self._done(work, seconds)
 
         rows = await on_model(lambda _: self._blending.load(edit.rows))
         if edit.blend:
@@ -133,11 +136,11 @@ def positions_anew(edit: SpliceRequest, off: torch.Tensor) -> list[int]:
     and of those that it keeps the share that is furthest ``off`` [n], the first of equal ones.
     """
     kept = torch.zeros(len(off), dtype=torch.bool)
-    for span in edit.spans:
+    for span in edit.blended:
         kept[span.new - edit.start : span.new - edit.start + span.rows] = True
     where = kept.nonzero()[:, 0]
     order = torch.sort(off[where], descending=True, stable=True).indices
-    kept[where[order[: blended(edit.spans, edit.blend)]]] = False
+    kept[where[order[: blended(edit.blended, edit.blend)]]] = False
     return [edit.start + each for each in (~kept).nonzero()[:, 0].tolist()]
 
 

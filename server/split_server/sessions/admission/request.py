@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from split_wire.attention import AttentionRequest
 from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
-from split_wire.splice import Kept, end_of
+from split_wire.splice import Kept, before, end_of
 from split_wire.tensor import Tensor
 
 
@@ -51,8 +51,8 @@ class StepRequest:
 @dataclass(frozen=True, slots=True)
 class SpliceRequest:
     """Keep ``start`` positions, and ``spans`` at their new places; ``rows`` come between them and
-    behind. With a ``blend``, the share of the rows of spans that are computed anew, they are those
-    of all positions behind ``start``.
+    behind. With a ``blend`` they are those of all positions behind ``start`` up to :attr:`reach`,
+    and that share of the rows of spans up to there is computed anew.
     """
 
     start: int
@@ -64,6 +64,21 @@ class SpliceRequest:
     def end(self) -> int:
         """Positions that the cache holds afterwards."""
         return end_of(self.start, self.spans, self.rows.rows, self.blend)
+
+    @property
+    def reach(self) -> int:
+        """Where the rows end that a ``blend`` is of."""
+        return self.start + self.rows.rows
+
+    @property
+    def blended(self) -> tuple[Kept, ...]:
+        """The spans a share of which is computed anew."""
+        return before(self.spans, self.reach) if self.blend else ()
+
+    @property
+    def missing(self) -> int:
+        """Rows between the spans and behind them."""
+        return self.rows.rows - sum(span.rows for span in self.blended)
 
     def step(self, aside: int) -> StepRequest:
         """What it is counted in as; ``aside``: bytes that it needs besides."""

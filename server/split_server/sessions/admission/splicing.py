@@ -115,10 +115,10 @@ class Splicing:
         return result
 
     def _count(self, edit: SpliceRequest) -> None:
-        anew, kept = blended(edit.spans, edit.blend), sum(span.rows for span in edit.spans)
+        anew, kept = blended(edit.blended, edit.blend), sum(span.rows for span in edit.spans)
         self.positions["moved"] += kept - anew
         self.positions["blended"] += anew
-        self.positions["computed"] += edit.end - edit.start - kept
+        self.positions["computed"] += edit.missing
         self._reuse.spliced(kept - anew)
 
     async def _changed(
@@ -151,9 +151,8 @@ class Splicing:
         blends, cache = self._blends, buffered(session.cache)
         if blends is None:
             raise Unsupported(BLEND)
-        missing = edit.end - edit.start - sum(copy.span.rows for copy in copies)
         way: Moved = "blended" if edit.blend else "moved"
-        await self._threads.run(lambda: lay_out(cache, edit.start, copies, missing, way))
+        await self._threads.run(lambda: lay_out(cache, edit.start, copies, edit.missing, way))
         return await blends.filled(session, cache, edit, wanted)
 
     async def _filled(

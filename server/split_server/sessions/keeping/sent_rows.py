@@ -54,8 +54,8 @@ class SentRows:
         if step.start > len(self._rows):
             return False
         own = [step.embeddings.part(at, at + 1) for at in range(step.embeddings.rows)]
-        if isinstance(step, Splice) and not step.blend:
-            own = self._between(step, own)
+        if isinstance(step, Splice):
+            own = own + self._behind(step) if step.blend else self._between(step, own)
         self._rows[step.start :] = own
         self._states = [each for each in self._states if each[0] < step.start]
         if not isinstance(step, Splice):
@@ -68,6 +68,12 @@ class SentRows:
         """Only states behind rows that were ``moved`` are of interest."""
         if not moved:
             self._states.clear()
+
+    def _behind(self, splice: Splice) -> list[Tensor]:
+        """The rows that are only moved, behind those that ``splice`` brings."""
+        reach = splice.start + splice.embeddings.rows
+        spans = (span for span in splice.spans if span.new >= reach)
+        return [row for span in spans for row in self._rows[span.old : span.old + span.rows]]
 
     def _between(self, splice: Splice, own: list[Tensor]) -> list[Tensor]:
         """The rows behind the start of ``splice``, of which it brings its ``own``."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pytest
 
 from split_client.errors import ServerRefused
 from split_client.generation.backend import CacheLost, OnlyAllRows, StepOutput
@@ -71,9 +70,13 @@ class Session:
         old, tokens = list(self.held_tokens), embeddings[:, 0].astype(int).tolist()
         new = old[:start]
         for index, (first, last) in enumerate(gaps(start, spans, len(tokens))):
-            new += tokens if blend else tokens[first:last]
             if blend:
+                new += tokens
+                reach = start + len(tokens)
+                for span in spans:
+                    new += old[span.old : span.old + span.rows] if span.new >= reach else []
                 break
+            new += tokens[first:last]
             if index < len(spans):
                 new += old[spans[index].old : spans[index].old + spans[index].rows]
         self.held_tokens, self.moved_at = new, spans[0].new
@@ -217,9 +220,8 @@ def test_with_a_blend_all_rows_travel_and_a_share_of_the_kept_ones_counts_as_com
     assert told.spared.inexact == Inexact(approximate=282)
 
 
-@pytest.mark.parametrize("others", [{"blends": False, "max_rows": 512}, {"blends": True}])
-def test_without_a_blend_where_the_server_or_a_step_takes_none(others: dict[str, Any]) -> None:
-    session = Session(**others)
+def test_without_a_blend_where_the_server_takes_none() -> None:
+    session = Session(max_rows=512)
     sequence = Sequence(session, embed)
     sequence.edits.blend = 0.15
     old = text(400)
@@ -229,3 +231,28 @@ def test_without_a_blend_where_the_server_or_a_step_takes_none(others: dict[str,
     assert sequence.extend(wanted).spared.moved == 332
     assert session.held_tokens == wanted
     assert session.steps[-2:] == [("splice", 50, 11, 332), ("step", 393, 40)]
+
+
+def test_a_blend_of_more_rows_than_a_step_takes_goes_in_several() -> None:
+    session = Session(blends=True, max_rows=100)
+    sequence = Sequence(session, embed)
+    sequence.edits.blend = 0.1
+    old = text(400)
+    sequence.extend(old)
+    began = len(session.steps)
+    wanted = [*old[:50], 1, 2, 3, *old[60:200], *text(30, 4), *old[220:], *text(40, 9)]
+    with_question(sequence, wanted)
+    kept = 140 - 8 + 180 - 8
+    assert sequence.edits.reusable(wanted) == kept
+    told = sequence.extend(wanted)
+    assert session.held_tokens == wanted
+    splices = [step for step in session.steps[began:] if step[0] == "splice"]
+    assert [(start, rows) for _, start, rows, _ in splices] == [
+        (50, 100),
+        (150, 100),
+        (250, 100),
+        (350, 53),
+    ]
+    # Of 89, 43 and 42, 88 and 42 kept rows a tenth each, rounded up.
+    assert told.spared.moved == kept - told.spared.mended + (3 + 8 + 30 + 8)
+    assert kept / 10 <= kept - told.spared.moved <= kept / 10 + 4
