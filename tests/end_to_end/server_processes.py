@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.forking.processes import ForkedProcess
 from tests.patience import PATIENCE
 
 _COMMAND = [sys.executable, "-c", "import sys; from split_server.cli import main; sys.exit(main())"]
@@ -29,16 +30,8 @@ class ServerProcess:
 
     def start(self) -> None:
         """Begin to start; nothing is waited for."""
-        environ = {
-            name: value for name, value in os.environ.items() if not name.startswith("SPLIT")
-        }
-        self._process = subprocess.Popen(
-            [*_COMMAND, "serve", "--model", self._path, "--port", str(self.port), *self._options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=environ | {"OMP_NUM_THREADS": "1"},
-        )
+        serve = ["serve", "--model", str(self._path), "--port", str(self.port), *self._options]
+        self._process = _started(serve)
 
     def wait_until_it_listens(self) -> None:
         """Read what it prints, to the line with its address."""
@@ -56,6 +49,20 @@ class ServerProcess:
         """End it without a word to anybody (SIGKILL)."""
         self._process.kill()
         self._process.communicate(timeout=PATIENCE)
+
+
+def _started(arguments: list[str]) -> subprocess.Popen[str] | ForkedProcess:
+    """Where processes that have imported torch may be forked, seconds sooner."""
+    if sys.platform == "linux":
+        return ForkedProcess(arguments)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("SPLIT")}
+    return subprocess.Popen(
+        [*_COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environ | {"OMP_NUM_THREADS": "1"},
+    )
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import split_server
@@ -122,15 +123,21 @@ def web_file(
     content: bytes, media_type: str, brotli: bytes | None = None, *, immutable: bool = False
 ) -> WebFile:
     """``content`` with its digest and its compressed forms; ``brotli`` is made by the build."""
-    compressed = gzip.compress(content, 9, mtime=0)
     return WebFile(
         content,
-        compressed if len(compressed) < len(content) else None,
+        _compressed(content),
         brotli if brotli is not None and len(brotli) < len(content) else None,
         media_type,
         hashlib.sha256(content).hexdigest()[:32],
         immutable,
     )
+
+
+@lru_cache(MAX_FILES)
+def _compressed(content: bytes) -> bytes | None:
+    """Once for all servers of a process: it takes most of the time in which the files are read."""
+    compressed = gzip.compress(content, 9, mtime=0)
+    return compressed if len(compressed) < len(content) else None
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

@@ -43,7 +43,9 @@ class Peak:
 
 
 def main(small: str, path: str, options: str) -> None:
-    """``small``: a checkpoint whose loading pays for what torch and transformers set up."""
+    """``small``: a layer of the same widths, whose loading pays for what torch and transformers
+    set up, and for the kernels that oneDNN compiles and keeps for each shape.
+    """
     torch.set_num_threads(1)
     give_back_large_blocks()
     chosen = json.loads(options)

@@ -79,12 +79,14 @@ def test_a_config_without_shape_is_refused(tiny_path: Path, tmp_path: Path) -> N
         load_backbone(read_checkpoint(tmp_path, "broken"))
 
 
+_WIDTHS = {"hidden_size": 1024, "intermediate_size": 4096}
+
+
 @pytest.fixture(scope="module")
 def large_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some 240 MB of matrices."""
-    shape = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 8}
     path = tmp_path_factory.mktemp("large") / "large"
-    return tiny_checkpoint("qwen2", path, dtype="bfloat16", **shape)
+    return tiny_checkpoint("qwen2", path, dtype="bfloat16", num_hidden_layers=8, **_WIDTHS)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,9 @@ def large_bytes(large_path: Path) -> int:
 def test_loading_never_holds_the_model_twice(
     large_path: Path, large_bytes: int, tmp_path: Path, options: dict[str, str], share: float
 ) -> None:
-    small = tiny_checkpoint("qwen2", tmp_path / "small", dtype="bfloat16")
+    small = tiny_checkpoint(
+        "qwen2", tmp_path / "small", dtype="bfloat16", num_hidden_layers=1, **_WIDTHS
+    )
     weights = share * large_bytes
     command = [sys.executable, "-m", "tests.split_server.engine.model.loading_probe"]
     done = subprocess.run(

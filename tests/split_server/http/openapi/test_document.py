@@ -17,7 +17,7 @@ from tests.exhaustive import EXHAUSTIVE
 from tests.server_process import RunningServer, running_server
 
 OVERLOADED = 503
-EXAMPLES = 30 if EXHAUSTIVE else 12
+EXAMPLES = 30 if EXHAUSTIVE else 6
 # Replies are short, so that the time goes into requests.
 SHORT = ("max_tokens", "max_completion_tokens", "max_new_tokens", "max_length")
 SHORTEST = 2
