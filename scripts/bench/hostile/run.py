@@ -21,6 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from scripts.bench.engines import add_engine_option, embedded_flags
 from scripts.bench.hostile.chat import Chat
 from scripts.bench.hostile.messages import KINDS, Kind, Target
 from scripts.bench.hostile.report import Siege, problems, report
@@ -28,7 +29,6 @@ from scripts.bench.logged_server import LoggedServer, logged_server, server_fold
 from scripts.bench.options import add_server_option
 from scripts.bench.process_memory import unique_bytes
 from scripts.bench.report import finish
-from scripts.bench.shapes import EMBEDDED
 from scripts.bench.workers import Worker
 from split_client.api import SplitClient
 
@@ -49,15 +49,6 @@ def main() -> None:
     finish(problems(siege, options.hang, options.growth))
 
 
-def _model(folder: Path, engine: str) -> list[str]:
-    """Flags of the embedded model, for llama.cpp as a file that it reads."""
-    if engine == "torch":
-        return ["--model", str(EMBEDDED)]
-    from scripts.bench.llama.embedded import embedded_gguf
-
-    return ["--model", str(embedded_gguf(folder)), "--engine", engine]
-
-
 @contextlib.contextmanager
 def _server(
     folder: Path, tokens: dict[str, str], options: argparse.Namespace
@@ -65,7 +56,8 @@ def _server(
     file = folder / "tokens"
     file.touch(mode=0o600)
     file.write_text("".join(f"{name} {token}\n" for name, token in tokens.items()))
-    flags = ["--dtype", "float32", "--token-file", str(file), *_model(folder, options.engine)]
+    flags = [*embedded_flags(folder, options.engine), "--dtype", "float32"]
+    flags += ["--token-file", str(file)]
     flags += ["--max-sessions", "60", "--max-sessions-per-principal", "40"]
     flags += ["--session-ttl", str(options.session_ttl), *options.server]
     with logged_server(folder / "server.log", *flags, token=tokens["watch"]) as server:
@@ -182,7 +174,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--growth", type=float, default=10.0, help="MB that memory may have grown")
     parser.add_argument("--session-ttl", type=float, default=15.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--engine", choices=["torch", "llama"], default="torch")
+    add_engine_option(parser)
     add_server_option(parser)
     return parser.parse_args()
 

@@ -3,6 +3,8 @@
 The kernel limits the server's private memory (RLIMIT_DATA). Each refused step is run again in a
 process without a limit that holds the same caches, and its memory is measured there. Steps whose
 principal still had idle sessions count without them: a server gives those up before it refuses.
+With llama.cpp (--engine llama --model FILE.gguf) all caches lie in cells that it has from its
+start: there a refusal is right when fewer cells were left than the step wanted.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from scripts.bench.workers import Worker
 from scripts.paths import ROOT
 
 _TOLERANCE = 0.85
+_CELLS = 32
 # A cache that is large beside its model: few tokens fill the memory, so that a run is short.
 _SHAPE = {
     "hidden_size": 256,
@@ -41,10 +44,13 @@ def main() -> int:
     options = _options()
     SHAPES["fat"] = _SHAPE
     with tempfile.TemporaryDirectory() as folder:
-        model = str(random_checkpoint("fat", Path(folder), "float32"))
+        model = options.model or str(random_checkpoint("fat", Path(folder), "float32"))
         status, lines = _serve(model, options)
         refusals = [line for line in lines if line.get("error") == "cache_full"]
-        measured = _replayed(model, options, refusals)
+        if options.engine == "llama":
+            measured = _by_cells(lines, refusals, options.limit)
+        else:
+            measured = _replayed(model, options, refusals)
     result = _result(status, lines, measured, options.limit)
     if options.details:
         for line, peak in zip(refusals, measured, strict=True):
@@ -63,6 +69,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--longest", type=int, default=32_768, help="tokens of a prompt")
     parser.add_argument("--linears", default="auto", help="as of split-server")
+    parser.add_argument("--engine", choices=["torch", "llama"], default="torch")
+    parser.add_argument("--model", help="another than the one of random weights")
     parser.add_argument("--details", action="store_true", help="print every refusal")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_args()
@@ -70,7 +78,7 @@ def _options() -> argparse.Namespace:
 
 def _serve(model: str, options: argparse.Namespace) -> tuple[int, list[dict[str, Any]]]:
     numbers = (options.limit, options.requests, options.seed, options.longest)
-    arguments = [model, *map(str, numbers), options.linears]
+    arguments = [model, *map(str, numbers), options.linears, options.engine]
     ended = subprocess.run(
         [sys.executable, "-m", "scripts.bench.memory_plan.server", *arguments],
         cwd=ROOT,
@@ -88,6 +96,21 @@ def _replayed(model: str, options: argparse.Namespace, refusals: list[dict[str, 
         return [worker.ask(**refusal)["peak"] for refusal in refusals]
     finally:
         worker.close()
+
+
+def _by_cells(lines: list[dict[str, Any]], refusals: list[dict[str, Any]], limit: int) -> list[int]:
+    """Of ``limit`` the part of all cells that the sessions would have had with each step."""
+    cells = next((line["cells"] for line in lines if "cells" in line), 1)
+    wanted = [
+        sum(_grouped([*refusal["others"], refusal["start"] + refusal["rows"]]))
+        for refusal in refusals
+    ]
+    return [limit * min(each, cells) // cells for each in wanted]
+
+
+def _grouped(positions: list[int]) -> list[int]:
+    """Cells that sessions of so many positions set aside."""
+    return [-(-each // _CELLS) * _CELLS for each in positions]
 
 
 def _result(

@@ -1,7 +1,7 @@
 """A service inside a process whose memory is limited by the kernel, and random requests to it.
 
-``python -m scripts.bench.memory_plan.server MODEL LIMIT REQUESTS SEED LONGEST LINEARS`` prints a
-line of JSON for each request.
+``python -m scripts.bench.memory_plan.server MODEL LIMIT REQUESTS SEED LONGEST LINEARS ENGINE``
+prints a line of JSON for each request.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ def main() -> None:
     """Limit this process before anything large is imported, then serve."""
     model, limit, requests, seed, longest = sys.argv[1], *map(int, sys.argv[2:6])
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    asyncio.run(_serve(model, requests, seed, longest, sys.argv[6]))
+    options = {"linears": sys.argv[6], "engine": sys.argv[7]}
+    asyncio.run(_serve(model, requests, seed, longest, options))
 
 
-async def _serve(model: str, requests: int, seed: int, longest: int, linears: str) -> None:
+async def _serve(
+    model: str, requests: int, seed: int, longest: int, options: dict[str, Any]
+) -> None:
     from split_server.serving.config import ServerConfig
     from split_server.serving.startup import load_parts
     from split_server.sessions.making_way import MakingWay
 
-    config = ServerConfig(model=model, threads=1, session_ttl=1e6, linears=linears, compat=False)
+    config = ServerConfig(model=model, threads=1, session_ttl=1e6, compat=False, **options)
     parts = load_parts(config)
     # Its sessions are idle as soon as they are answered, and may make way for each other.
     store = parts.steps.store
@@ -42,8 +45,16 @@ async def _serve(model: str, requests: int, seed: int, longest: int, linears: st
         for line in await crowd.request():
             print(json.dumps({"request": number} | line), flush=True)
     assert parts.memory is not None
+    if options["engine"] == "llama":
+        print(json.dumps({"cells": _cells(parts)}), flush=True)
     print(json.dumps({"memory": parts.memory()}), flush=True)
     await parts.steps.stop()
+
+
+def _cells(parts: Any) -> int:
+    """Of all sessions together."""
+    size: int = parts.steps.info.kv_bytes_per_position
+    return int(parts.memory()["caches"]["budget"]) // size
 
 
 class _Crowd:

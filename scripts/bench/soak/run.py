@@ -1,11 +1,11 @@
 """Clients that chat, drop, reconnect, fall back, edit and leave, while their server is killed.
 
-A real split-server in float32, several processes of device clients, each behind a hop that cuts,
-slows and silences connections; slow readers and half-open sockets beside them. The server is
-killed (SIGKILL) and started again on the same port, once with little memory and once with a full
-disk. Every reply is compared with the one that the same client gets alone, greedy ones with
-Hugging Face `generate`. Exit status 1: another reply, a failure without a named cause, a session
-or socket that is left, or memory that grows.
+A real split-server in float32, in torch or (--engine) in llama.cpp, several processes of device
+clients, each behind a hop that cuts, slows and silences connections; slow readers and half-open
+sockets beside them. The server is killed (SIGKILL) and started again on the same port, once with
+little memory and once with a full disk. Every reply is compared with the one that the same client
+gets alone, greedy ones with Hugging Face `generate`. Exit status 1: another reply, a failure
+without a named cause, a session or socket that is left, or memory that grows.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.bench.engines import add_engine_option, embedded_flags
 from scripts.bench.logged_server import flags, logged_server, server_folder
 from scripts.bench.options import add_server_option
 from scripts.bench.report import finish
@@ -48,9 +49,7 @@ def main() -> None:
         folder = server_folder(stack, options.folder)
         disk = stack.enter_context(small_disk(folder / "disk"))
         soak = _soaked(stack, folder, disk, options)
-        alone = stack.enter_context(
-            logged_server(folder / "alone.log", "--model", str(EMBEDDED), "--dtype", "float32")
-        )
+        alone = stack.enter_context(logged_server(folder / "alone.log", *_model(folder, options)))
         soak.verdict = compared(soak.tally, alone.url, folder / "cache", EMBEDDED)
     report(soak, options.clients, options.minutes)
     finish(problems(soak, options.growth))
@@ -62,7 +61,8 @@ def _soaked(
     disk: SmallDisk | None,
     options: argparse.Namespace,
 ) -> Soak:
-    servers = Servers(folder, EMBEDDED, _flags(options), options.period)
+    flags = [*_model(folder, options), *_flags(options)]
+    servers = Servers(folder, flags, options.period)
     stack.callback(servers.give_up)
     servers.start("as usual")
     crowd = _crowd(stack, servers.url, folder, options)
@@ -85,6 +85,10 @@ def _soaked(
     return Soak(tally, servers.lives, peers, full.refusals, rest, sessions, 60 * options.settled)
 
 
+def _model(folder: Path, options: argparse.Namespace) -> list[str]:
+    return [*embedded_flags(folder, options.engine), "--dtype", "float32"]
+
+
 def _flags(options: argparse.Namespace) -> list[str]:
     # Sessions and sockets that nobody uses any more stay until the server notices.
     limits = {
@@ -94,7 +98,7 @@ def _flags(options: argparse.Namespace) -> list[str]:
         "max-sockets": 1024,
         "session-ttl": options.session_ttl,
     }
-    return ["--dtype", "float32", *flags(limits), *options.server]
+    return [*flags(limits), *options.server]
 
 
 def _crowd(
@@ -128,6 +132,7 @@ def _rude(crowd: Crowd, url: str, options: argparse.Namespace) -> dict[str, Any]
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", help="keep weights and logs here")
+    add_engine_option(parser)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--processes", type=int, default=3, help="the clients are spread over")

@@ -45,11 +45,10 @@ class Life:
 
 
 class Servers:
-    """Serves ``model`` on one free port; ``flags`` are those of every life."""
+    """Servers on one free port; ``flags`` are those of every life."""
 
-    def __init__(self, folder: Path, model: Path, flags: Sequence[str], period: float) -> None:
-        self._folder, self._period = folder, period
-        self._flags = ["--model", str(model), *flags]
+    def __init__(self, folder: Path, flags: Sequence[str], period: float) -> None:
+        self._folder, self._period, self._flags = folder, period, list(flags)
         self._port = _free_port()
         self._server: LoggedServer | None = None
         self._watch: MemoryWatch | None = None

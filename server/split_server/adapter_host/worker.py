@@ -27,6 +27,7 @@ from split_server.adapter_host.messages import (
     read_message,
     unpack_job,
 )
+from split_server.system_limits import limit_to
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ def bound_process(address_space: int) -> None:
     """No core dumps, which would hold keys; a bound on memory where the system knows one."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+        limit_to(resource.RLIMIT_AS, address_space)
 
 
 def factory(name: str) -> Callable[[int], Evaluator]:

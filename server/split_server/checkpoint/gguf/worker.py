@@ -58,11 +58,13 @@ def _made(file: Path, folder: str, dtype: str, form: str) -> Path:
 def _limit(size: int) -> None:
     try:
         import resource
+
+        from split_server.system_limits import limit_to
     except ImportError:  # Windows has no such limits
         return
     seconds = _SECONDS + size // _BYTES_PER_SECOND
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    limit_to(resource.RLIMIT_CPU, seconds)
+    limit_to(resource.RLIMIT_DATA, _MEMORY)
 
 
 if __name__ == "__main__":

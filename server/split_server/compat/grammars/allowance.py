@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from split_server.system_limits import limit_to
+
 # The library compiles by recursion; on Linux a main thread's stack may grow into this at any time.
 STACK_BYTES: Final = 112 << 20
 POLITE: Final = 5
@@ -46,13 +48,7 @@ def bound_memory(more: int) -> None:
         (resource.RLIMIT_AS, pages[0] * page, STACK_BYTES),
         (resource.RLIMIT_DATA, pages[5] * page, 0),
     ):
-        _limit(kind, own + more + spare)
-
-
-def _limit(kind: int, wanted: int) -> None:
-    _, most = resource.getrlimit(kind)
-    limit = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-    resource.setrlimit(kind, (limit, limit))
+        limit_to(kind, own + more + spare)
 
 
 class Allowance:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -110,3 +113,18 @@ def test_a_family_that_is_not_read_is_named(gguf: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_not_asked_of_a_hub(tmp_path: Path) -> None:
     with pytest.raises(CheckpointNotFound):
         imported_folder(tmp_path / "absent.gguf")
+
+
+def test_a_file_is_read_within_a_smaller_limit_of_the_operator_too(
+    gguf: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "made"
+    limited = ["bash", "-c", 'ulimit -d 2000000 && exec "$@"', "bash"]
+    worker = [sys.executable, "-P", "-m", "split_server.checkpoint.gguf.worker"]
+    done = subprocess.run(
+        [*limited, *worker, str(gguf), str(target), "bfloat16", "whole"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(done.stdout) == {"folder": str(target)}, done.stderr
