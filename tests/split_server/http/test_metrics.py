@@ -85,7 +85,7 @@ def test_every_histogram_has_rising_buckets_and_a_count(server: RunningServer) -
             others = tuple(pair for pair in labels if pair[0] != "le")
             key = (name.removesuffix("_bucket"), others)
             buckets.setdefault(key, []).append((float(dict(labels)["le"]), value))
-    assert len(buckets) == 8
+    assert len(buckets) == 10
     for (name, others), found in buckets.items():
         assert found == sorted(found)
         assert [count for _, count in found] == sorted(count for _, count in found)

@@ -39,7 +39,10 @@ class Setup:
         checkpoint = read_checkpoint(path, path.name)
         catalog = build_catalog(checkpoint)
         reuse: Reuse | None = flags.pop("reuse", None)
-        self.service = tiny_service(tiny_backbone(path), clock=lambda: self.now, reuse=reuse)
+        made = {"pass_rows": flags.pop("pass_rows")} if "pass_rows" in flags else {}
+        self.service = tiny_service(
+            tiny_backbone(path), clock=lambda: self.now, reuse=reuse, **made
+        )
         original = OriginalProtocol(
             self.service.original,
             encoder(catalog.read(TOKENIZER)),
