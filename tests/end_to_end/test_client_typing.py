@@ -67,7 +67,7 @@ def test_keys_typed_into_a_reply_are_not_in_it_and_wait_for_the_prompt(
         reply = person.expect("TTFT")
         assert len(reply) > 200
         assert "zq" not in reply
-        # The prompt may be painted before what waits for it, with how full the context is behind it.
+        # The prompt may be painted before what waits for it, with a meter between them.
         person.expect("> ")
         person.expect("zqzq")
         person.type("\x15/quit\r")
