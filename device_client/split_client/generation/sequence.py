@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,15 @@ from split_client.generation.extended import Extended, SequenceCounters
 from split_client.generation.held import Held
 from split_client.generation.prefix import common_prefix
 from split_client.generation.spared import Pace, Spared, row_bytes
-from split_client.generation.steps import OneByOne, Pipelined, RowsOf, parts, run
+from split_client.generation.steps import (
+    Embed,
+    Known,
+    OneByOne,
+    Pipelined,
+    RowsOf,
+    parts,
+    run,
+)
 from split_client.generation.trail import Trail
 from split_client.generation.veil import Hides, Veil
 from split_wire.attention import AttentionRequest
@@ -33,24 +41,8 @@ MAX_RESENDS = 3
 # So many rows cost more than to ask whether they are held.
 _WORTH_ASKING = 32
 
-Embed = Callable[[list[int]], NDArray[np.float32]]
 Rows = Callable[[list[int], int, int], NDArray[np.float32]]
 Correct = Callable[[NDArray[np.float32]], NDArray[np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The rows of the first ``end`` of ``tokens``; the last of them is always sent."""
-
-    tokens: list[int]
-    embed: Embed
-    end: int
-
-    def __len__(self) -> int:
-        return self.end
-
-    def part(self, start: int, stop: int) -> NDArray[np.float32]:
-        return self.embed(self.tokens[start:stop])
 
 
 class Sequence:
@@ -261,7 +253,7 @@ class Sequence:
         exchange = sent.exchange + (took if restored else 0.0)
         return replace(sent, restored=sent.restored + restored, exchange=exchange, spared=spared)
 
-    def _known(self, tokens: list[int], stood: int | None = None) -> _Known | None:
+    def _known(self, tokens: list[int], stood: int | None = None) -> Known | None:
         """What the backend is asked for before it is sent; None where that is not worth asking.
 
         ``stood``: where a lost cache ended. Its last, partial block is found by that end alone.
@@ -272,14 +264,14 @@ class Sequence:
         # What was moved has other names, and so has all that goes on from it.
         if self._held.moved is not None and shared > self._held.moved:
             return None
-        return _Known(tokens, self._embed, stood or len(tokens) - 1)
+        return Known(tokens, self._embed, stood or len(tokens) - 1)
 
     def _stands(self, tokens: list[int]) -> int | None:
         """Positions of the cache, if ``tokens`` go on from all of them."""
         goes_on = self.cached < len(tokens) and self.shared(tokens) == self.cached
         return self.cached if goes_on else None
 
-    def _restore(self, known: _Known | None) -> int:
+    def _restore(self, known: Known | None) -> int:
         """Have the backend take in what it kept of ``known``; how many rows that were."""
         # A step that was broken off may have gone through after all.
         if known is None or self._known(known.tokens) is None:
@@ -295,7 +287,7 @@ class Sequence:
         self.counters.rows_restored += held - start
         return held - start
 
-    def _open(self, known: _Known | None = None) -> None:
+    def _open(self, known: Known | None = None) -> None:
         """Open the session; what steps that were broken off left behind is known then."""
         self._held.resumed(self._backend.open(known))
 

@@ -15,6 +15,22 @@ from split_client.generation.held import Held
 from split_wire.attention import AttentionRequest
 
 RowsOf = Callable[[int, int], NDArray[np.float32]]
+Embed = Callable[[list[int]], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The rows of the first ``end`` of ``tokens``; the last of them is always sent."""
+
+    tokens: list[int]
+    embed: Embed
+    end: int
+
+    def __len__(self) -> int:
+        return self.end
+
+    def part(self, start: int, stop: int) -> NDArray[np.float32]:
+        return self.embed(self.tokens[start:stop])
 
 
 @runtime_checkable

@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
-from split_client.generation.sequence import Embed, Sequence
+from split_client.generation.sequence import Sequence
+from split_client.generation.steps import Embed
 from split_client.generation.trail import SHORTEST
 from split_client.model.ends import DeviceEnds, derives
 from split_client.model.forgetting import Forgotten, forget

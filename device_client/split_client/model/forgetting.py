@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.generation.backend import CacheLost
-from split_client.generation.sequence import Embed
+from split_client.generation.steps import Embed
 from split_client.model.errors import NotForgotten
 from split_client.transport.remote import RemoteBackend
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from split_client.generation.editing.edits import last_rows
 from split_client.generation.extended import Extended
-from split_client.generation.sequence import Embed, Sequence
+from split_client.generation.sequence import Sequence
+from split_client.generation.steps import Embed
 from split_server.compat.backend import EngineBackend
 from split_server.compat.keeping import USUAL, Keeping
 from split_wire.attention import AttentionRequest
