@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.bench.step.busy import Burners
+from scripts.bench.beside.burners import Burners
 from scripts.bench.step.programs import MINE, OURS, STOCK
 from scripts.bench.workers import Worker
 

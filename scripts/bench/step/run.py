@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from scripts.bench import options as common
+from scripts.bench.beside.burners import Burners
 from scripts.bench.inputs import require_alike
 from scripts.bench.report import heading
 from scripts.bench.shapes import served_checkpoint
-from scripts.bench.step.busy import Burners
 from scripts.bench.step.figures import Figures
 from scripts.bench.step.pages import keep_pages_small, pages_of
 from scripts.bench.step.programs import (

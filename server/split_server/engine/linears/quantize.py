@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import torch
 
-from split_server.engine.linears.integers import IntegerProduct, product_fault
+from split_server.engine.linears.integers import choice
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.linears.prepacked import linear_places
 from split_server.engine.linears.shared import SharedPart, stacked_bias
 from split_server.engine.linears.siblings import grouped, leader
@@ -60,4 +61,4 @@ def held_bytes(name: str, rows: int, columns: int) -> int:
     The first layer of a group counts the scales of columns, which all of them share.
     """
     shared = columns * 4 if leader(name) == name else 0
-    return IntegerProduct.held_bytes(rows, columns) + shared
+    return choice.held_bytes(rows, columns) + shared

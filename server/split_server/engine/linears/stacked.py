@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from split_server.engine.linears import two_bytes
-from split_server.engine.linears.integers import LARGEST, IntegerProduct
+from split_server.engine.linears.integers.choice import integer_product
+from split_server.engine.linears.integers.product import LARGEST, IntegerProduct
 from split_server.engine.linears.shared import SharedProduct
 
 # Values that are float32 at a time while a matrix is quantized.
@@ -72,7 +73,7 @@ def _quantized(weights: Sequence[torch.Tensor], columns: torch.Tensor) -> Intege
             # The values of a row are within +-1, their high bytes within +-127.
             scales[place] = scale.div_(LARGEST)
             begin = place.stop
-    return IntegerProduct(whole, scales)
+    return integer_product(whole, scales)
 
 
 def _parts(weight: torch.Tensor) -> Iterator[torch.Tensor]:

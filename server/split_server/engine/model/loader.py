@@ -19,7 +19,7 @@ from split_server.engine.model.info import ModelInfo, kv_bytes_per_position
 from split_server.engine.model.matrices import Matrices, keep_matrices
 from split_server.engine.model.module import load_module, own_memory
 from split_server.engine.model.packed import LEAST_ROWS, Attends, PackedBatch, Slice
-from split_server.engine.model.pages import on_huge_pages
+from split_server.engine.model.pages.huge import on_huge_pages
 from split_server.engine.model.plan.choice import MODULES, Layers, arrange_layers
 from split_server.engine.model.threads import choose_threads
 from split_server.errors import MalformedCheckpoint, UnusableDevice

@@ -235,7 +235,7 @@ _Rows = tuple[Slice, torch.Tensor, torch.Tensor, torch.Tensor]
 
 def _show_tap(part: Slice, spec: Spec, query: torch.Tensor, keys: torch.Tensor) -> None:
     """Show the tap, where there is one, the last row of ``query`` [1, heads, n, D]."""
-    if part.tap is not None:
+    if part.tap is not None and part.tap.wants(spec.layer):
         last = spec.grouped(query[:, :, -1:])
         part.tap.observe(spec.layer, last[0], keys, spec.scaling, spec.window, spec.softcap)
 
@@ -273,7 +273,7 @@ def _one_row(
 ) -> torch.Tensor:
     """[1, 1, heads, D] for ``query`` [1, heads, 1, D]."""
     last = spec.grouped(query)
-    if part.tap is None:
+    if part.tap is None or not part.tap.wants(spec.layer):
         attended = attend_one(last, keys, values, spec.scaling, spec.window, spec.softcap)
     else:
         # The tap has the weights anyway; weighing the values with them beats a second kernel.

@@ -11,7 +11,7 @@ import torch
 from split_server.engine.linears.choice import threads_set
 from split_server.engine.linears.int4.quantize import int4_linear
 from split_server.engine.linears.int4.soundness import int4_fault
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.linears.prepacked import (
     PackedLinear,
     Place,

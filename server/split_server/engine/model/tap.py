@@ -44,9 +44,9 @@ class _Room:
 class AttentionTap:
     """For one step of one session: ``length`` cached positions, the step's own included.
 
-    ``heads``: query heads of one layer. Holds the answer as it grows, and room for the scores and
-    float32 keys of one layer: reductions happen layer by layer, so that a top-k over a long context
-    needs no memory for what it leaves out.
+    ``heads``: query heads of one layer; layers that were not asked for need not be shown. Holds
+    the answer as it grows, and room for the scores and float32 keys of one layer: reductions happen
+    layer by layer, so that a top-k over a long context needs no memory for what it leaves out.
     """
 
     def __init__(
@@ -59,8 +59,13 @@ class AttentionTap:
     ) -> None:
         self._request = request
         self._length = length
-        shape = (layers, request.rows_of(heads), request.width_of(length))
+        shape = (request.layers_of(layers), request.rows_of(heads), request.width_of(length))
         dtype = torch.half if request.dtype == "f16" else torch.float32
+        # Where the answer has each layer that is wanted.
+        self._places = {layer: at for at, layer in enumerate(request.layers or range(layers))}
+        self._one: torch.Tensor | None = None
+        if request.reduce != "none":
+            self._one = torch.zeros(1, length, device=device)
         self._values = torch.zeros(shape, dtype=dtype, device=device)
         self._positions = torch.empty(
             shape if request.top_k else 0, dtype=torch.int32, device=device
@@ -71,9 +76,13 @@ class AttentionTap:
         self._scores = torch.empty(heads * length, device=device)
         self._wide = torch.empty(0, device=device)
         self._room: tuple[torch.Size, _Room] | None = None
-        self._seen = [False] * layers
+        self._unseen = set(self._places)
         # The positions whose keys are shown, ascending; None: all of them.
         self.places: torch.Tensor | None = None
+
+    def wants(self, layer: int) -> bool:
+        """Whether the answer depends on that layer; others need not be shown."""
+        return layer in self._places
 
     def observe(
         self,
@@ -114,7 +123,7 @@ class AttentionTap:
 
     def take(self, layer: int, weights: torch.Tensor) -> None:
         """Take in one layer whose softmax weights [heads, length] an engine shows itself."""
-        self._seen[layer] = True
+        self._unseen.discard(layer)
         if self._request == _EVERYTHING:
             self._layers[layer].copy_(weights)
         else:
@@ -122,8 +131,10 @@ class AttentionTap:
 
     def rows(self) -> AttentionResult:
         """The rows that were asked for. Raises HiddenOverflow when scores were not finite."""
-        if not all(self._seen):
+        if self._unseen:
             raise RuntimeError("a layer did not show its attention")
+        if self._one is not None:
+            self._write_one(self._one)
         witness = self._witness if self._request.top_k else self._values[..., -1]
         if not bool(torch.isfinite(witness).all()):
             raise HiddenOverflow
@@ -146,7 +157,7 @@ class AttentionTap:
         scores = self._products(query, keys, scaling)
         if softcap is not None:
             scores.div_(softcap).tanh_().mul_(softcap)
-        self._seen[layer] = True
+        self._unseen.discard(layer)
         if self._request == _EVERYTHING and keys.shape[1] == self._length:
             return torch.softmax(scores, -1, out=self._layers[layer].view(scores.shape))
         weights = torch.softmax(scores, -1)
@@ -184,18 +195,46 @@ class AttentionTap:
             weights = weights.mean(0, keepdim=True)
         elif self._request.heads == "max":
             weights = weights.amax(0, keepdim=True)
+        if self._one is not None:
+            self._join(self._one, weights)
+        else:
+            self._write(self._places[layer], weights)
+
+    def _join(self, one: torch.Tensor, weights: torch.Tensor) -> None:
+        """Have the sum or the maximum of all layers' rows in ``one`` [1, length]."""
+        if self._request.reduce == "max":
+            row = weights.amax(0, keepdim=True)
+            torch.maximum(one, self._spaced(row), out=one)
+        else:
+            # Each layer has as many rows as any other.
+            one += self._spaced(weights.mean(0, keepdim=True))
+
+    def _write_one(self, one: torch.Tensor) -> None:
+        if self._request.reduce == "mean":
+            one = one / len(self._places)
+        # It has all positions already.
+        self._one = self.places = None
+        self._write(0, one)
+
+    def _write(self, at: int, weights: torch.Tensor) -> None:
+        """Have ``weights`` [rows, visible] be layer ``at`` of the answer."""
         if not self._request.top_k:
-            self._spread(self._layers[layer], weights)
+            self._spread(self._layers[at], weights)
             return
-        self._witness[layer] = weights[:, -1]
-        rows = weights
-        if weights.shape[1] < self._length:
-            rows = weights.new_zeros(weights.shape[0], self._length)
-            self._spread(rows, weights)
+        self._witness[at] = weights[:, -1]
+        rows = self._spaced(weights)
         # Rounded first, so that what travels is in the order of its weights.
         values, positions = _largest(rows.to(self._values.dtype), self._values.shape[2])
-        self._layers[layer][:] = values
-        self._positions[layer] = positions
+        self._layers[at][:] = values
+        self._positions[at] = positions
+
+    def _spaced(self, weights: torch.Tensor) -> torch.Tensor:
+        """``weights`` [rows, visible] over all positions, 0 where nothing is seen."""
+        if weights.shape[1] == self._length and self.places is None:
+            return weights
+        rows = weights.new_zeros(weights.shape[0], self._length)
+        self._spread(rows, weights)
+        return rows
 
     def _spread(self, rows: torch.Tensor, weights: torch.Tensor) -> None:
         """Write ``weights`` of the last positions that are seen into ``rows`` [heads, length] of

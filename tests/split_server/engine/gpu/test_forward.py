@@ -80,6 +80,20 @@ def test_decode_rows_beside_a_prefill_and_watched_rows_are_those_of_the_model(
     torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:2]), atol=1e-4, rtol=0)
 
 
+def test_watched_rows_are_reduced_to_one_on_the_device(any_path: Path) -> None:
+    runner, caches = runner_on_gpu(any_path), [KVCache() for _ in range(2)]
+    requests = (AttentionRequest(), AttentionRequest(top_k=5, layers=(1,), reduce="mean"))
+    taps = []
+    for cache, request in zip(caches, requests, strict=True):
+        runner.run([part(any_path, cache, 0, IDS[:20])])
+        last = part(any_path, cache, 20, [5])
+        last.tap = runner.tap(request, 21)
+        runner.run([last])
+        taps.append(last.tap.rows())
+    wanted = taps[0].values[1].mean(0).sort(descending=True).values[:5]
+    torch.testing.assert_close(taps[1].values[0, 0], wanted, atol=1e-4, rtol=0)
+
+
 def test_a_cache_that_is_cut_back_and_grows_again_goes_on_rightly(any_path: Path) -> None:
     runner, cache = runner_on_gpu(any_path), KVCache()
     ids = [(3 * at) % 60 for at in range(300)]

@@ -9,8 +9,8 @@ import torch
 from torch.nn import functional
 
 from split_server.checkpoint.folder import read_checkpoint
-from split_server.engine.linears import integers
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears import quantize
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.linears.quantize import QuantizedLinear, quantize_linears, quantized
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
@@ -59,7 +59,7 @@ def test_the_product_is_that_of_the_rounded_matrix(rows: int, bias: bool) -> Non
     expected = x[0].double() @ _whole(weight).T + (added.double() if bias else 0.0)
     found = _quantized(weight, added)(x)
     assert found.shape == (1, rows, 96)
-    # 16 bits of each input: half a step, 1 / 65,024 of the largest, in every product.
+    # 16 bits of each input: half a step, 1 / 64,516 of the largest, in every product.
     bound = x[0].abs().amax(dim=1)[:, None] * weight.abs().sum(dim=1)
     assert ((found[0] - expected).abs() <= 2e-5 * bound).all()
 
@@ -231,11 +231,15 @@ def test_a_processor_without_exact_products_is_refused(
 
         def __call__(self, rows: torch.Tensor) -> torch.Tensor:
             """Pairs of products are added in 16 bits."""
-            single = rows.long()[..., None, :] * self._weight
+            single = (rows.long() + 128)[..., None, :] * self._weight
             pairs = (single[..., ::2] + single[..., 1::2]).clamp(-(1 << 15), (1 << 15) - 1)
             return (pairs.sum(-1) - 128 * self._weight.sum(-1)).float()
 
-    monkeypatch.setattr(integers, "IntegerProduct", _Broken)
+        @staticmethod
+        def held_bytes(rows: int, columns: int) -> int:
+            return rows * columns
+
+    monkeypatch.setattr(quantize, "product_fault", lambda: product_fault(_Broken))
     model = torch.nn.Sequential(torch.nn.Linear(8, 8))
     with pytest.raises(UnusableDevice, match="--quantize int8"):
         quantize_linears(model)

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from split_server.engine.linears.choice import arrange_linears
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.linears.prepacked import PackedPart, packing_fault
 from split_server.engine.linears.quantize import quantized
 from split_server.engine.linears.shared import factored_product, merged, one_product

@@ -15,7 +15,7 @@ from split_server.checkpoint.folder import read_checkpoint
 from split_server.checkpoint.manifest import build_manifest
 from split_server.engine.linears.int4.layer import Int4Linear
 from split_server.engine.linears.int4.soundness import int4_fault
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.model.loader import load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.runner import ModelRunner

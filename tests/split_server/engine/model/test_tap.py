@@ -72,6 +72,8 @@ def tapped(request: AttentionRequest, layers: list[Recorded], *, attend: bool = 
     heads = first.query.shape[0] * first.query.shape[1]
     tap = AttentionTap(request, len(layers), heads, LENGTH, CPU)
     for index, seen in enumerate(layers):
+        if not tap.wants(index):
+            continue
         options = (seen.scaling, seen.window, seen.softcap)
         if attend:
             output = tap.attend(index, seen.query, seen.keys, seen.values, *options)
@@ -125,6 +127,48 @@ def test_a_top_k_is_the_head_of_the_sorted_row(heads: Any, dtype: Any, tmp_path:
     assert torch.equal(rows.gather(-1, top.positions.long()), top.values)
 
 
+@pytest.mark.parametrize("top_k", [0, 5])
+@pytest.mark.parametrize("layers_", [(), (1,), (0, 1)])
+@pytest.mark.parametrize("reduce", ["none", "mean", "max"])
+@pytest.mark.parametrize("heads", ["all", "mean", "max"])
+def test_some_layers_are_reduced_to_one_row(
+    heads: Any, reduce: Any, layers_: tuple[int, ...], top_k: int, tmp_path: Path
+) -> None:
+    layers = recorded(tmp_path, "mistral")
+    result = tapped(AttentionRequest(heads, top_k, "f32", layers_, reduce), layers, attend=True)
+    rows = eager_rows(layers)[list(layers_) or slice(None)]
+    rows = _over(rows, heads, 1)
+    if reduce != "none":
+        rows = _over(rows.flatten(0, 1), reduce, 0)[None]
+    if top_k:
+        assert torch.allclose(rows.gather(-1, result.positions.long()), result.values, atol=1e-6)
+        rows = rows.sort(descending=True).values[..., :top_k]
+    torch.testing.assert_close(result.values, rows, rtol=0, atol=1e-5)
+
+
+def _over(rows: torch.Tensor, how: str, axis: int) -> torch.Tensor:
+    if how == "all":
+        return rows
+    return rows.mean(axis, keepdim=True) if how == "mean" else rows.amax(axis, keepdim=True)
+
+
+def test_hidden_places_have_no_weight_in_a_reduced_row(tmp_path: Path) -> None:
+    layers = recorded(tmp_path, "qwen2")
+    heads, length = layers[0].weights.shape[0], LENGTH + 4
+    for top_k in (0, length):
+        tap = AttentionTap(AttentionRequest(top_k=top_k, reduce="mean"), 2, heads, length, CPU)
+        places = tap.places = torch.cat([torch.arange(2), torch.arange(6, length)])
+        for index, seen in enumerate(layers[:2]):
+            tap.observe(index, seen.query, seen.keys, seen.scaling)
+        result = tap.rows()
+        row = torch.zeros(length)
+        row[places] = eager_rows(layers[:2]).mean((0, 1))
+        told = result.values[0, 0]
+        if result.positions is not None:
+            told = torch.zeros(length).scatter(0, result.positions[0, 0].long(), told)
+        torch.testing.assert_close(told, row, rtol=0, atol=1e-5)
+
+
 def test_equal_weights_rise_by_position_and_a_top_k_ends_with_the_cache(tmp_path: Path) -> None:
     layers = recorded(tmp_path, "mistral")
     top = tapped(AttentionRequest(top_k=4096), layers)
@@ -160,12 +204,16 @@ def test_the_keys_of_a_growing_cache_need_not_be_contiguous(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("top_k", [0, 2, 20])
 @pytest.mark.parametrize("bad", [torch.inf, -torch.inf, torch.nan, -torch.nan])
-@pytest.mark.parametrize("heads", ["all", "mean", "max"])
+@pytest.mark.parametrize(
+    ("heads", "reduce"),
+    [("all", "none"), ("mean", "none"), ("max", "none"), ("all", "mean"), ("all", "max")],
+)
 def test_scores_that_overflow_are_an_error(
-    heads: Any, bad: float, top_k: int, tmp_path: Path
+    heads: Any, reduce: Any, bad: float, top_k: int, tmp_path: Path
 ) -> None:
     (layer, *_) = recorded(tmp_path, "mistral")
-    tap = AttentionTap(AttentionRequest(heads, top_k), 1, layer.weights.shape[0], LENGTH, CPU)
+    request = AttentionRequest(heads, top_k, reduce=reduce)
+    tap = AttentionTap(request, 1, layer.weights.shape[0], LENGTH, CPU)
     keys = layer.keys.clone()
     keys[0, 0, -3] = bad
     tap.observe(0, layer.query, keys, layer.scaling, layer.window)

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional
 
 from split_server.checkpoint.folder import read_checkpoint
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.model.loader import Backbone, load_backbone
 from split_server.engine.model.packed import Slice
 from split_server.engine.model.plan.choice import MODULES, PLAN, arrange_layers

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.linears.prepacked import PackedLinear, packing_fault
 from split_server.engine.linears.stacked import StackedProduct
-from split_server.engine.model.pages import HugePages, held_tensors, on_huge_pages
+from split_server.engine.model.pages.huge import HugePages, held_tensors, on_huge_pages
 
 needs_int8 = pytest.mark.skipif(bool(product_fault()), reason="no exact int8 products here")
 _SIZE = 1 << 16

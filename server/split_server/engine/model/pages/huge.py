@@ -1,4 +1,4 @@
-"""Weights on huge pages: a step that reads every matrix looks up fewer addresses on the way.
+"""Huge pages under weights: what is asked of the kernel, and that sizes stay what they are.
 
 Linux makes a huge page of the small ones that are there (madvise(2), MADV_COLLAPSE, since 6.1),
 whatever /sys/kernel/mm/transparent_hugepage/enabled says: memory that is in use changes its place
@@ -18,7 +18,9 @@ from typing import Any, TypeAlias
 
 import torch
 
+from split_server.engine.linears.integers.fbgemm import FbgemmProduct
 from split_server.engine.linears.prepacked import OPERATOR_ERRORS
+from split_server.engine.model.pages.resident import resident_pages
 
 # <linux/mman.h>
 _MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
@@ -61,12 +63,14 @@ def on_huge_pages(root: Any, advise: Advise | None = None, size: int | None = No
     ``size``: bytes of a huge page, 0 where there are none. Pages that cannot be made now are left
     to the kernel to make later; nothing is raised.
     """
-    spans = _spans(held_tensors(root))
-    weights = sum(end - begin for begin, end in spans)
+    spans, hidden = _spans(held_tensors(root)), _hidden_bytes(root)
+    weights = sum(end - begin for begin, end in spans) + hidden
     size = _page_size() if size is None else size
     if not size:
         return HugePages(weights, reason="this system has none")
     pages = [page for span in spans for page in _whole(span, size)]
+    if hidden:
+        pages = sorted({*pages, *resident_pages(size)})
     return _collapsed(pages, size, weights, advise or _advise())
 
 
@@ -84,7 +88,7 @@ def _collapsed(pages: list[int], size: int, weights: int, advise: Advise) -> Hug
             break
     for page in failed:
         advise(page, size, _MADV_HUGEPAGE)
-    huge = (len(pages) - len(failed)) * size
+    huge = min(weights, (len(pages) - len(failed)) * size)
     return HugePages(weights, huge, len(pages), len(failed), reason)
 
 
@@ -93,6 +97,15 @@ def held_tensors(root: Any) -> Iterator[torch.Tensor]:
 
     Packed matrices are no parameters, so a module does not list them.
     """
+    return (thing for thing in _held(root) if isinstance(thing, torch.Tensor))
+
+
+def _hidden_bytes(root: Any) -> int:
+    """Of matrices whose library does not tell where they lie."""
+    return sum(thing.hidden_bytes for thing in _held(root) if isinstance(thing, FbgemmProduct))
+
+
+def _held(root: Any) -> Iterator[Any]:
     seen: dict[int, Any] = {}
     waiting = [root]
     while waiting:
@@ -100,9 +113,8 @@ def held_tensors(root: Any) -> Iterator[torch.Tensor]:
         if id(thing) in seen:
             continue
         seen[id(thing)] = thing
-        if isinstance(thing, torch.Tensor):
-            yield thing
-        elif isinstance(thing, Mapping):
+        yield thing
+        if isinstance(thing, Mapping):
             waiting.extend(thing.values())
         elif isinstance(thing, list | tuple | set | frozenset):
             waiting.extend(thing)
