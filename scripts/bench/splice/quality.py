@@ -2,7 +2,8 @@
 
 One real split-server and its client. Each case is a chat whose system message lists facts, one of
 which changes; the question after it is about that fact, about another one, or about neither. The
-same is asked of a session that computes all of it. Then the model that hands values on (``relay``).
+same is asked of a session that computes all of it. Then the facts are a document that another chat,
+with another system message, has sent before. Then the model that hands values on (``relay``).
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ from scripts.bench.reuse.pages import Page, model_flags, parsed, parser, rounds
 from scripts.bench.shapes import served_checkpoint
 from scripts.bench.splice import relay
 from scripts.listening import listening
-from split_client.api import ChatSession, Reply, SamplingParams, SplitClient, Verified
+from split_client.api import ChatSession, Record, Reply, SamplingParams, SplitClient, Verified
 
 MODELS = ("smollm2", "embedded")
 ASKED = ("the edited fact", "another fact", "neither")
+DOCUMENTS = "a document of another chat"
+_SYSTEMS = ("Answer in one short sentence.", "You are a clerk. Read the file, then answer.")
+# Facts of a paragraph.
+_OF_PARAGRAPH = 8
 _TOKENS = 24
 _LEAST_EQUAL, _LEAST_BLENDED = 0.97, 0.99
 _DEPTHS = (0, 1, 2, 3)
@@ -118,14 +123,15 @@ def _clients(
 def _measured(
     near: SplitClient, exact: SplitClient, options: argparse.Namespace
 ) -> dict[str, Found]:
-    found = {asked: Found() for asked in ASKED}
+    found = {asked: Found() for asked in (*ASKED, DOCUMENTS)}
     seconds = options.seconds / len(options.models)
     for number in rounds(options.cases, seconds, least=2):
         facts = Facts(options.facts, number)
         for asked, one in found.items():
             question, answer = facts.question(asked)
-            mine, verified = _edited(near, facts, question)
-            right, _ = _edited(exact, facts, question)
+            made = _documented if asked == DOCUMENTS else _edited
+            mine, verified = made(near, facts, question)
+            right, _ = made(exact, facts, question)
             _take(one, mine, right, answer, verified)
     return found
 
@@ -133,7 +139,7 @@ def _measured(
 def _edited(client: SplitClient, facts: Facts, question: str) -> tuple[Reply, Verified | None]:
     """The reply to ``question`` after the fact was edited."""
     # What was too far off before is not what this is about.
-    client.verified.failed = 0
+    client.verified = Record()
     chat: ChatSession = client.conversation(
         facts.text(edited=False), SamplingParams(), max_tokens=_TOKENS
     )
@@ -144,6 +150,20 @@ def _edited(client: SplitClient, facts: Facts, question: str) -> tuple[Reply, Ve
     reply.read()
     verified = chat.verified
     chat.close()
+    return reply, verified
+
+
+def _documented(client: SplitClient, facts: Facts, question: str) -> tuple[Reply, Verified | None]:
+    """The reply to ``question`` about facts that a chat before this one was about as well."""
+    client.verified, lines = Record(), facts.text(edited=False).splitlines()
+    parts = range(0, len(lines), _OF_PARAGRAPH)
+    book = "\n\n".join("\n".join(lines[at : at + _OF_PARAGRAPH]) for at in parts)
+    for system, asked in zip(_SYSTEMS, (_TOPICS[0], question), strict=True):
+        chat = client.conversation(system, SamplingParams(), max_tokens=_TOKENS)
+        reply = chat.send(asked, documents=[book])
+        reply.read()
+        verified = chat.verified
+        chat.close()
     return reply, verified
 
 

@@ -58,6 +58,11 @@ def copied(variable: int, source: int) -> int:
     return _FIRST + VARIABLES * VALUES + variable * VARIABLES + source
 
 
+def hands_on(token: int) -> bool:
+    """Whether ``token`` is an assignment of one variable to another."""
+    return copied(0, 0) <= token < asked(0)
+
+
 def asked(variable: int) -> int:
     """The token of the question for ``variable``."""
     return _FIRST + VARIABLES * VALUES + VARIABLES**2 + variable

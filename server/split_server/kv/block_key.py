@@ -47,6 +47,11 @@ class BlockNames:
         exact = blake2b(link, key=self._secret, digest_size=NAME_BYTES).digest()
         return self._in_tier(self.tier, exact)
 
+    def chunk(self, name: bytes) -> bytes:
+        """Of the chunk whose rows give it ``name``, wherever it lies; in the approximate tier."""
+        key = blake2b(b"kv chunk 1", key=self._secret, digest_size=NAME_BYTES)
+        return blake2b(name, key=key.digest(), digest_size=NAME_BYTES).digest()
+
     def in_tier(self, tier: Tier) -> BlockNames:
         """The names of the same blocks in ``tier``."""
         return self if tier == self.tier else replace(self, tier=tier)

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 from split_wire.tiers import ALL_EXACT, TIERS, Inexact, Tier, tier_rank
 
 # How rows came to stand where they were not computed: an edit moved them, or moved them and had
-# those computed anew that it changed most.
-Moved: TypeAlias = Literal["moved", "blended"]
-WAYS: tuple[Moved, ...] = ("moved", "blended")
+# those computed anew that it changed most, or they are a document's that was known.
+Moved: TypeAlias = Literal["moved", "blended", "documents"]
+WAYS: tuple[Moved, ...] = ("moved", "blended", "documents")
 
 
 class Lineage:

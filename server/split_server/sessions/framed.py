@@ -16,8 +16,10 @@ from split_server.sessions.framed_spans import FramedSpans
 from split_server.sessions.framed_steps import FramedSteps
 from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
-from split_wire.attention import CAPABILITY
+from split_wire.attention import CAPABILITY, LAYERS_CAPABILITY
 from split_wire.codec import decode_client_message, encode_message
+from split_wire.documents.chunks import CAPABILITY as CHUNKS
+from split_wire.documents.finding import Find, Found
 from split_wire.errors import (
     ModelChanged,
     SplitError,
@@ -107,13 +109,15 @@ class FramedSessions:
                 changing = self._framed_spans.changed(session, framing, message)
                 # What is copied meanwhile must be booked, also when nobody waits any more.
                 return encode_message(await tasks.result(tasks.start(changing)))
+            case Find():
+                return encode_message(await self._found(principal, message))
             case Close(keep=True):
                 self._close(principal, message.session)
                 return encode_message(Closed(message.session))
             case Close():
                 tasks = self._steps.tasks
                 # What was begun is deleted, also when nobody waits any more.
-                await tasks.result(tasks.start(self._erase(principal, message.session)))
+                await tasks.result(tasks.start(self._erase(principal, message)))
                 return encode_message(Closed(message.session))
             case Ping():
                 return encode_message(Pong())
@@ -174,9 +178,11 @@ class FramedSessions:
             RESTORE: self._steps.reuse is not None,
             SPLICE: self._framed_steps.splices(session),
             BLEND: self._framed_steps.blends(session),
+            CHUNKS: self._framed_steps.finds(session),
             SPANS: self._steps.seeing.offered,
         }
-        return (CAPABILITY, ROWS, *(name for name, there in offered.items() if there))
+        found = (name for name, there in offered.items() if there)
+        return (CAPABILITY, LAYERS_CAPABILITY, ROWS, *found)
 
     def _get(self, principal: str, session_id: str) -> tuple[Session, Framing]:
         """Raises UnknownSession, also for a session that takes no frames."""
@@ -211,9 +217,20 @@ class FramedSessions:
             self._abandon(principal, session_id)
             self._steps.store.close(principal, session_id)
 
-    async def _erase(self, principal: str, session_id: str) -> None:
+    async def _erase(self, principal: str, message: Close) -> None:
         """:meth:`_close`, and delete all that is kept of it. Raises UnknownSession."""
-        await self._steps.recall.erase(self._abandon(principal, session_id))
+        session = self._abandon(principal, message.session)
+        if self._steps.reuse is not None:
+            names = self._steps.reuse.chunks.names(session, message.chunks)
+            session.traces.add_last_chunks(names)
+        await self._steps.recall.erase(session)
+
+    async def _found(self, principal: str, message: Find) -> Found:
+        """Which chunks a session may take. Raises UnknownSession, Unsupported, Overloaded,
+        ShuttingDown.
+        """
+        session = self._get(principal, message.session)[0]
+        return Found(session.key, await self._framed_steps.found(session, message))
 
     def _abandon(self, principal: str, session_id: str) -> Session:
         """The session, whose step nobody waits for any more. Raises UnknownSession."""
@@ -225,6 +242,12 @@ class FramedSessions:
     async def _step(self, principal: str, message: Step, frame: bytes) -> bytes:
         self._steps.adapter(message.adapter)
         session, framing = self._get(principal, message.session)
-        if isinstance(message, Splice) and not self._framed_steps.splices(session):
-            raise Unsupported(SPLICE)
+        if isinstance(message, Splice):
+            self._require_splice(session, message)
         return await self._framed_steps.answered(session, framing, message, frame)
+
+    def _require_splice(self, session: Session, message: Splice) -> None:
+        """Raise Unsupported where ``session`` takes no such edit."""
+        steps = self._framed_steps
+        if not (steps.finds(session) if message.sources else steps.splices(session)):
+            raise Unsupported(CHUNKS if message.sources else SPLICE)

@@ -36,7 +36,9 @@ class FramedAudits:
     def opened(self, session: Session) -> None:
         """Remember what ``session`` is sent, if its replies are to be audited."""
         splicing = self._steps.splicing
-        if splicing is None or not splicing.offered(session) or session.chain:
+        if splicing is None or session.chain:
+            return
+        if not splicing.offered(session) and not splicing.finds(session):
             return
         if len(self._sent) < MOST_SESSIONS and splicing.audit.due():
             self._sent[session] = SentRows(MOST_BYTES)
@@ -67,8 +69,11 @@ class FramedAudits:
             value = None
         finally:
             self._under_way = False
-        if splicing is not None and not splicing.audit.take(ways, "states", value):
-            self._steps.store.lose(session, kept=False)
+        if splicing is None or splicing.audit.take(session.principal, ways, "states", value):
+            return
+        if self._steps.reuse is not None:
+            self._steps.reuse.chunks.drop(session)
+        self._steps.store.lose(session, kept=False)
 
     async def _plain(self, session: Session, replied: Replied) -> Tensor:
         """States of the last positions of ``replied``, on a session that keeps and finds nothing.

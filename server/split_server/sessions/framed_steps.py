@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from split_server.engine.job import Outcome
 from split_server.sessions.admission.request import SpliceRequest, StepRequest
@@ -11,6 +12,9 @@ from split_server.sessions.session import Framing, Session
 from split_server.sessions.step import StepAdmission
 from split_server.threads import Threads
 from split_wire.codec import encode_message
+from split_wire.documents.chunks import CAPABILITY as CHUNKS
+from split_wire.documents.chunks import Named, names_of
+from split_wire.documents.finding import Find
 from split_wire.errors import UnknownSession, Unsupported
 from split_wire.messages import Result, Splice, Step
 from split_wire.session import Admission, Replay, Run, SessionState, fingerprint
@@ -20,6 +24,8 @@ from split_wire.tiers import Inexact
 
 # Hashing and checking rows above this size would hold up the event loop for milliseconds.
 _LARGE_FRAME = 256 * 1024
+# So many names are looked up on it in about a tenth of a millisecond.
+_FEW_CHUNKS = 16
 _THREADS = 2
 # Of what is answered: the rows, and the frame that holds them until the next step.
 _COPIES = 2
@@ -110,18 +116,41 @@ class FramedSteps:
     def blends(self, session: Session) -> bool:
         """Whether it computes a share of the rows anew that these keep."""
         splicing = self._steps.splicing
-        return splicing is not None and splicing.blends and self.splices(session)
+        return splicing is not None and splicing.blends(session) and self.splices(session)
+
+    def finds(self, session: Session) -> bool:
+        """Whether ``session`` takes documents that are known."""
+        splicing = self._steps.splicing
+        return splicing is not None and splicing.finds(session)
+
+    async def found(self, session: Session, asked: Find) -> tuple[int, ...]:
+        """The numbers of the chunks that it may take of those that are ``asked`` for. Raises
+        Unsupported, Overloaded, ShuttingDown.
+        """
+        reuse = self._steps.reuse
+        if reuse is None or not self.finds(session):
+            raise Unsupported(CHUNKS)
+        wanted = [*map(Named, asked.chunks, names_of(asked.names))]
+        look = partial(reuse.chunks.known, session, wanted)
+        return look() if len(wanted) <= _FEW_CHUNKS else await self._threads.run(look)
 
     async def _begin_splice(
         self, session: Session, state: SessionState, run: Run, splice: Splice
     ) -> asyncio.Future[bytes]:
         """:meth:`_begin` of a step that moves rows."""
         splicing, tasks = self._steps.splicing, self._steps.tasks
-        if splicing is None or not splicing.offered(session):
-            raise Unsupported(SPLICE)
-        if splice.blend and not splicing.blends:
+        edit = SpliceRequest(
+            splice.start,
+            splice.spans,
+            splice.embeddings,
+            splice.blend,
+            splice.sources,
+            run.chunks,
+        )
+        if splicing is None or not splicing.takes(session, edit):
+            raise Unsupported(CHUNKS if splice.sources else SPLICE)
+        if splice.blend and not splicing.blends(session):
             raise Unsupported(BLEND)
-        edit = SpliceRequest(splice.start, splice.spans, splice.embeddings, splice.blend)
         await self._steps.entered(session, splicing.request(session, edit))
         reply: asyncio.Future[bytes] = tasks.future()
 
@@ -184,6 +213,7 @@ def _request(run: Run) -> StepRequest:
         copies=_COPIES,
         adapter=step.adapter,
         names=run.digests,
+        chunks=run.chunks,
     )
 
 

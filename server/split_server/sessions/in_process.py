@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from split_server.engine.job import EngineResult, Outcome
@@ -14,6 +14,8 @@ from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_server.sessions.step import StepAdmission
 from split_wire.attention import AttentionRequest
+from split_wire.documents.chunks import CAPABILITY as CHUNKS
+from split_wire.documents.chunks import Named
 from split_wire.errors import StartBeyondCache, Unsupported
 from split_wire.probe import Probe
 from split_wire.splice import CAPABILITY as SPLICE
@@ -133,12 +135,14 @@ class InProcessSessions:
         attention: AttentionRequest | None = None,
         buffered: int = 0,
         returned: int = 1,
+        chunks: tuple[Named, ...] = (),
     ) -> StepRequest:
         """The step that keeps ``start`` positions and appends ``rows`` [n, H] in the session's
         dtype, hashed here: on the thread of whoever makes the session's steps, one at a time.
 
         ``buffered``: answers with attention that may wait for their reader beside this one;
-        ``returned``: states of how many of the last rows are answered. Raises StartBeyondCache.
+        ``returned``: states of how many of the last rows are answered; ``chunks``: those that end
+        in them. Raises StartBeyondCache.
         """
         if start > len(session.chain):
             raise StartBeyondCache(start, len(session.chain))
@@ -151,6 +155,7 @@ class InProcessSessions:
             attention=attention,
             copies=1 + buffered,
             names=digests,
+            chunks=chunks,
         )
 
     def begin(
@@ -177,19 +182,35 @@ class InProcessSessions:
         splicing = self._steps.splicing
         return splicing is not None and splicing.offered(session)
 
-    @property
-    def blends(self) -> bool:
+    def blends(self, session: Session) -> bool:
         """Whether a share of those rows is computed anew where that is asked for."""
-        return self._steps.splicing is not None and self._steps.splicing.blends
+        return self._steps.splicing is not None and self._steps.splicing.blends(session)
+
+    def finds(self, session: Session) -> bool:
+        """Whether ``session`` takes documents that are known. Any thread may ask."""
+        return self._steps.splicing is not None and self._steps.splicing.finds(session)
+
+    def known(self, session: Session, wanted: Sequence[Named]) -> tuple[int, ...]:
+        """The numbers of those of the ``wanted`` chunks that ``session`` may take. Any thread may
+        ask.
+        """
+        return () if self.reuse is None else self.reuse.chunks.known(session, wanted)
+
+    def drop_chunks(self, session: Session) -> None:
+        """Have those found no more that ``session`` took. From any thread."""
+        if self.reuse is not None:
+            self.reuse.chunks.drop(session)
 
     def spliced(self, session: Session, edit: SpliceRequest) -> list[bytes]:
         """The names of all positions behind its ``start`` after ``edit``. Any thread may ask, the
         session having no step under way. Raises StartBeyondCache.
         """
-        last = max(edit.start, edit.spans[-1].old + edit.spans[-1].rows)
+        own = 0 if edit.sources else edit.spans[-1].old + edit.spans[-1].rows
+        last = max(edit.start, own)
         if last > len(session.chain):
             raise StartBeyondCache(last, len(session.chain))
-        return spliced(session.chain, edit.start, edit.spans, edit.rows, edit.blend)
+        chain, rows = session.chain, edit.rows
+        return spliced(chain, edit.start, edit.spans, rows, edit.blend, edit.sources)
 
     async def splice(
         self,
@@ -215,8 +236,8 @@ class InProcessSessions:
         wanted: Callable[[], bool],
     ) -> EngineResult:
         steps, splicing = self._steps, self._steps.splicing
-        if splicing is None:
-            raise Unsupported(SPLICE)
+        if splicing is None or not splicing.takes(session, edit):
+            raise Unsupported(CHUNKS if edit.sources else SPLICE)
         steps.require_serving()
         steps.store.use(session)
         await steps.entered(session, splicing.request(session, edit), wanted, _PATIENCE)

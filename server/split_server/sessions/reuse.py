@@ -21,6 +21,7 @@ from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.tier import DiskTier
 from split_server.sessions.audit import Audit
 from split_server.sessions.cache_groups import Share
+from split_server.sessions.keeping.chunks import Chunks
 from split_server.sessions.keeping.copies import Copies
 from split_server.sessions.keeping.forgetting import Forgetting
 from split_server.sessions.keeping.naming import Naming
@@ -83,6 +84,8 @@ class Reuse:
             namespaces, strangers, public=public, audit=audit, tiers=tiers
         )
         copies = Copies(pool, naming, disk)
+        # What sessions of the approximate tier find by what it says.
+        self.chunks = Chunks(pool, naming, copies)
         self._forgetting = Forgetting(pool, disk, copies, threads)
         self._publishing = Publishing(copies, naming, self._forgetting, disk, threads)
         self._setting_aside = SettingAside(copies, naming, disk, threads)
@@ -196,9 +199,11 @@ class Reuse:
         """
         self._publishing.keep_cut_off(session, start)
 
-    def spliced(self, positions: int) -> None:
-        """So many positions of a session were moved to another place. On the event loop."""
-        self._taking_in.moved(positions)
+    def spliced(self, positions: int, source: str = "spliced") -> None:
+        """So many positions were moved to another place in a session, from this ``source``. On the
+        event loop.
+        """
+        self._taking_in.moved(positions, source)
 
     def park(self, session: Session, done: Callable[[], None]) -> bool:
         """Publish all that a session holds that nobody uses any more, then call ``done``; False

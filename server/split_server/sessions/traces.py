@@ -1,6 +1,7 @@
 """What a session has to remember to leave no trace: names of blocks that its chain does not give.
 
-They are those of branches that edits cut off, and of what its device asked for and did not get.
+They are those of branches that edits cut off, of what its device asked for and did not get, and of
+chunks that it published or took in.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from split_wire.digest import DIGEST_BYTES
 
 # Of 65,536 positions; of more, the oldest are not remembered.
 _MOST_CUT_OFF = 4096
+# Chunks; of more, the oldest are not remembered.
+_MOST_CHUNKS = 2048
 
 
 @dataclass(slots=True)
@@ -25,6 +28,7 @@ class Traces:
 
     cut_off: bytearray = field(default_factory=bytearray)
     asked: bytes = b""
+    chunks: bytearray = field(default_factory=bytearray)
     grain: int = 1
     wanted: int = 0
     stride: int = 1
@@ -32,7 +36,7 @@ class Traces:
     @property
     def size(self) -> int:
         """Bytes of the names."""
-        return len(self.cut_off) + len(self.asked)
+        return len(self.cut_off) + len(self.asked) + len(self.chunks)
 
     def add(self, names: Iterable[bytes]) -> None:
         """Remember the blocks of a branch."""
@@ -44,8 +48,23 @@ class Traces:
         self.asked, self.grain = b"".join(names), stride
         self.wanted, self.stride = known, stride
 
+    def add_chunks(self, names: Iterable[bytes]) -> None:
+        """Remember chunks by the names under which they are kept."""
+        self.add_last_chunks(names)
+        del self.chunks[: -NAME_BYTES * _MOST_CHUNKS]
+
+    def add_last_chunks(self, names: Iterable[bytes]) -> None:
+        """:meth:`add_chunks` of a session that ends: those of before stay, however many come."""
+        known = {*self.chunk_names()}
+        self.chunks += b"".join(name for name in dict.fromkeys(names) if name not in known)
+
+    def chunk_names(self) -> list[bytes]:
+        """Those of chunks."""
+        packed = bytes(self.chunks)
+        return [packed[at : at + NAME_BYTES] for at in range(0, len(packed), NAME_BYTES)]
+
     def names(self) -> Iterator[bytes]:
-        """All of them."""
+        """Those of blocks."""
         for packed in (self.cut_off, self.asked):
             for at in range(0, len(packed), NAME_BYTES):
                 yield bytes(packed[at : at + NAME_BYTES])

@@ -53,6 +53,11 @@ def store_of(
     return SessionStore(StoreLimits(**limits), room, clock=clock or Clock())
 
 
+def held(store: SessionStore, principal: str) -> list[Session]:
+    """The sessions of ``principal``, the longest idle first."""
+    return [session for session in store._all() if session.principal == principal]
+
+
 def append(session: Session, positions: int) -> None:
     """Cache rows until ``positions`` are held."""
     rows = torch.arange(float(session.cache.length), float(positions)).reshape(1, 1, -1, 1)

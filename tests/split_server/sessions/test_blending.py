@@ -125,6 +125,7 @@ def test_those_that_are_computed_anew_come_nearer_to_the_plain_ones(tiny_path: P
     assert all(map(math.isfinite, found))
     anew = [blended(SPANS, blend) for blend in (0.001, 0.15, 0.5)]
     assert anew == [1, 11, 34]
+    assert positions.pop("documents") == 0
     assert positions == {"moved": 3 * 68 - sum(anew), "blended": sum(anew), "computed": 3 * 12}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from transformers import AutoModelForCausalLM
 from split_server.memory.budget import BudgetLimits
 from split_wire.attention import AttentionRequest
 from split_wire.client import StepCompleted
+from split_wire.codec import decode_client_message, encode_message
+from split_wire.messages import Step
 from tests import oracle
 from tests.checkpoints import ALL_FAMILIES
 from tests.engines import Device, run, serving
@@ -95,6 +98,40 @@ def test_rows_are_reduced_as_asked(tiny_path: Path, heads: Any) -> None:
         np.testing.assert_allclose(event.attention.values, largest, atol=1e-5)
         picked = np.take_along_axis(reduced, event.attention.positions.astype(np.int64), -1)
         np.testing.assert_allclose(picked, largest, atol=1e-5)
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+def test_the_rows_of_some_layers_become_one(tiny_path: Path, reduce: Any) -> None:
+    request = AttentionRequest(layers=(0, 2), reduce=reduce)
+
+    async def scenario() -> None:
+        async with serving(tiny_path) as service:
+            device = await Device(service, tiny_path).open()
+            for start, end in ((0, 20), (20, 21)):
+                event = await asked(device, start, IDS[start:end], request)
+                rows = wanted(tiny_path, IDS[:end])[[0, 2]]
+                assert event.attention is not None
+                one = getattr(rows, reduce)(axis=(0, 1), keepdims=True)
+                np.testing.assert_allclose(event.attention.values, one, atol=1e-5)
+
+    run(scenario())
+
+
+def test_a_layer_that_the_model_does_not_have_is_refused_by_the_server(tiny_path: Path) -> None:
+    async def scenario() -> None:
+        async with serving(tiny_path) as service:
+            device = await Device(service, tiny_path).open()
+            rows = oracle.embeddings(tiny_path, IDS).numpy()
+            step = decode_client_message(device.protocol.step(0, rows), 1 << 20)
+            assert isinstance(step, Step)
+            asked_for = replace(step, attention=AttentionRequest(layers=(0, 3)))
+            answer = await service.handle("local", encode_message(asked_for))
+            assert answer.error is not None
+            assert answer.error.code == "malformed_message"
+            device.protocol.receive(answer.frame)
+            assert (await device.step(0, IDS)).cached == len(IDS)
 
     run(scenario())
 

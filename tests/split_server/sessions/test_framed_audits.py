@@ -122,6 +122,22 @@ def test_what_is_too_far_off_ends_its_session_and_three_times_the_edits(
     assert offered == [True, True, True, False]
 
 
+def test_three_replies_of_one_principal_end_its_edits_and_one_of_each_of_three_everybodys() -> None:
+    audit = ApproximateAudit(1.0)
+    for number in range(3):
+        assert not audit.stopped("moved", "ann"), number
+        audit.take("ann", {"moved"}, "kl", 9.0)
+    assert audit.stopped("moved", "ann")
+    assert not audit.stopped("documents", "ann")
+    audit.take("bob", {"moved", "documents"}, "kl", 9.0)
+    audit.take("bob", {"moved"}, "kl", 0.01)
+    assert not audit.stopped("moved", "bob")
+    assert not audit.stopped("moved", "cid")
+    audit.take("cid", {"moved"}, "states", 0.9)
+    assert audit.stopped("moved", "dan")
+    assert not audit.stopped("documents", "dan")
+
+
 async def lost(service: TinySessions, device: Device) -> str:
     """The code with which the next step is refused."""
     frame = device.frame(END + 8, [1])

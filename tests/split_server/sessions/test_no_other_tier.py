@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +23,7 @@ from split_server.kv.block_key import Namespaces
 from split_server.kv.cache import buffered
 from split_server.kv.kept_runs import PoolLimits
 from split_server.kv.moving.rotate import KeyRotation
-from split_server.kv.moving.splice import cut, lifted, put_down
+from split_server.kv.moving.splice import cut, lifted, lifted_from, put_down
 from split_server.kv.run_pool import RunPool
 from split_server.kv_disk.keeper import DiskLimits
 from split_server.kv_disk.tier import DiskTier
@@ -30,6 +31,8 @@ from split_server.sessions.cache_groups import Share
 from split_server.sessions.reuse import Reuse
 from split_server.sessions.session import Session
 from split_wire.digest import PrefixChain
+from split_wire.documents.chunks import Chunk, Named
+from split_wire.errors import ChunkGone
 from split_wire.hiding.spans import union, without
 from split_wire.probe import Probe
 from split_wire.splice import Kept, spliced
@@ -82,6 +85,8 @@ class World:
         self.folder, self.counts = folder, Counter[str]()
         self.sessions: list[tuple[Session, int]] = []
         self.used: Session | None = None
+        # Rows of documents by their names.
+        self.documents = dict[bytes, int]()
         self.begin()
 
     def begin(self) -> None:
@@ -119,6 +124,43 @@ class World:
         self.compute(session, text, held, end)
         self.reuse.publish(session, start, digests)
         session.advance(start, digests)
+        self.tell(session, text, start, end)
+
+    def tell(self, session: Session, text: int, start: int, end: int) -> None:
+        """Some of the rows that were just there are a document."""
+        first = self.draw.randrange(start, end)
+        chunk = Chunk(first, self.draw.randrange(1, end - first + 1))
+        name = blake2b(f"{text} {chunk}".encode(), digest_size=16).digest()
+        self.reuse.chunks.publish(session, [Named(chunk, name)])
+        self.documents[name] = chunk.rows
+        while len(self.documents) > 30:
+            del self.documents[next(iter(self.documents))]
+
+    def take(self, session: Session, text: int) -> None:
+        """Rows of a document come behind those of another text."""
+        start = self.draw.randrange(self.kept(session, text) + 1)
+        for name, rows in self.draw.sample([*self.documents.items()], len(self.documents)):
+            spans = [Kept(0, start, rows)]
+            with suppress(ChunkGone):
+                held = self.reuse.chunks.hold(session, spans, name)
+                break
+        else:
+            return
+        assert session.takes == "approximate"
+        if start + rows > LONGEST:
+            self.reuse.chunks.let_go(held)
+            return
+        cache, turned = buffered(session.cache), KeyRotation([None], torch.device("cpu"))
+        [copy] = lifted_from([held[0].run], spans, turned, torch.device("cpu"))
+        self.reuse.chunks.let_go(held)
+        self.reuse.keep_cut_off(session, start)
+        cut(cache, start, start + rows)
+        put_down(cache, copy, start + rows, "documents")
+        session.published = min(session.published, start)
+        brought = Tensor("i8", (0, 0), b"", b"")
+        names = spliced(session.chain, start, spans, brought, 0.0, name)
+        session.advance(start, names)
+        self.counts["documents"] += rows
 
     async def restore(self, session: Session, text: int) -> None:
         """A device asks for what is held of its text."""
@@ -259,6 +301,11 @@ class World:
             session, text = self.draw.choice(mine or [(session, text)])
             self.used = session
             self.move(session, text)
+        elif chance < 0.91 and self.documents:
+            mine = [each for each in self.sessions if each[0].takes == "approximate"]
+            session, text = self.draw.choice([*mine, (session, text)])
+            self.used = session
+            self.take(session, text)
         elif chance < 0.97:
             await self.park()
         elif chance < 0.98:
@@ -311,3 +358,4 @@ def test_an_exact_session_holds_what_was_computed_plainly_after_any_operations(
         assert counts[f"asked by {takes}"] > 500, counts
     assert not hides or counts["hidden"] > 300
     assert counts["moved"] > 500, counts
+    assert counts["documents"] > 500, counts

@@ -313,5 +313,5 @@ def test_positions_are_counted_by_what_became_of_them(tiny_path: Path) -> None:
             return splicing(service).positions, reuse.taken["spliced"], reuse.taken_tiers
 
     positions, taken, tiers = asyncio.run(scenario())
-    assert positions == {"moved": 68, "computed": len(ROWS), "blended": 0}
+    assert positions == {"moved": 68, "computed": len(ROWS), "blended": 0, "documents": 0}
     assert (taken, tiers["approximate"]) == (68, 68)

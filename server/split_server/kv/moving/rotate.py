@@ -37,6 +37,11 @@ class KeyRotation:
         self._device = device
 
     @property
+    def device(self) -> torch.device:
+        """Of the keys."""
+        return self._device
+
+    @property
     def depth(self) -> int:
         """Layers that it knows."""
         return len(self._ropes)

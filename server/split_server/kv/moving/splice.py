@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import torch
 
 from split_server.kv.cache import KVCache, Rows
-from split_server.kv.moving.rotate import KeyRotation
+from split_server.kv.lineage import Moved
+from split_server.kv.moving.rotate import KeyMove, KeyRotation
+from split_server.kv.run import Run
 from split_wire.splice import Kept
 
 
@@ -52,6 +54,38 @@ def lifted(cache: KVCache, spans: Sequence[Kept], rotation: KeyRotation) -> list
     return copies
 
 
+def lifted_from(
+    runs: Sequence[Run], spans: Sequence[Kept], rotation: KeyRotation, device: torch.device
+) -> list[Lifted]:
+    """The rows of ``spans``, the old place of each counted from the beginning of its run, for their
+    new places in a cache on ``device``; changes nothing.
+
+    Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
+    """
+    copies = list[Lifted]()
+    with torch.no_grad():
+        for run, span in zip(runs, spans, strict=True):
+            if rotation.depth != len(run.layers):
+                raise RuntimeError(f"keys of {rotation.depth} layers, of {len(run.layers)} kept")
+            run.wait()
+            old = run.start + span.old
+            move = rotation.move(old, span.new, span.rows)
+            layers = [
+                _taken(run, index, old, old + span.rows, move, device)
+                for index in range(len(run.layers))
+            ]
+            copies.append(Lifted(span, layers))
+    return copies
+
+
+def _taken(
+    run: Run, index: int, first: int, last: int, move: KeyMove, device: torch.device
+) -> Rows:
+    """Rows of a layer of ``run``, moved; never those of the run themselves."""
+    keys, values = (part.to(device, copy=True) for part in run.rows(index, first, last))
+    return Rows(move(index, keys), values)
+
+
 def cut(cache: KVCache, start: int, end: int) -> None:
     """Keep ``start`` positions, with room for ``end``. When it fails, they are kept all the same.
 
@@ -63,7 +97,7 @@ def cut(cache: KVCache, start: int, end: int) -> None:
         layer.reserve(cache.own(end))
 
 
-def put_down(cache: KVCache, copy: Lifted, room: int) -> None:
+def put_down(cache: KVCache, copy: Lifted, room: int, way: Moved = "moved") -> None:
     """Append ``copy`` behind all that ``cache`` holds, which ends where its new place begins;
     ``room``: positions that it will hold soon. When it fails, the cache holds what it held.
     """
@@ -77,5 +111,5 @@ def put_down(cache: KVCache, copy: Lifted, room: int) -> None:
     except BaseException:
         cache.truncate(span.new)
         raise
-    cache.lineage.moved_behind(span.new)
+    cache.lineage.moved_behind(span.new, way)
     cache.grown_to(span.new + span.rows)

@@ -109,6 +109,8 @@ class Posting:
             session.guessed_at = None
             return
         self._reuse.publish(session, request.start, request.names, request.guessed)
+        if request.chunks:
+            self._reuse.chunks.publish(session, request.chunks)
 
 
 def _chain(session: Session, request: StepRequest, outcome: Outcome) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from split_server.kv.lineage import Moved
 from split_wire.attention import AttentionRequest
+from split_wire.documents.chunks import Named
 from split_wire.returned import INTERACTIVE_ROWS, Rows, returned
 from split_wire.splice import Kept, before, end_of
 from split_wire.tensor import Tensor
@@ -17,7 +19,8 @@ class StepRequest:
     ``digests``: the chain after each row, None where the session's protocol state keeps the chain;
     ``names``: the same, for whatever keeps it, None where nothing is kept or found by them;
     ``copies``: how often the attention asked for, or many states, may be held at once; ``aside``:
-    bytes that the step needs besides as long as it is under way.
+    bytes that the step needs besides as long as it is under way; ``chunks``: those of the text that
+    end in its rows.
     """
 
     start: int
@@ -29,6 +32,7 @@ class StepRequest:
     adapter: str | None = None
     names: list[bytes] | None = None
     aside: int = 0
+    chunks: tuple[Named, ...] = ()
 
     @property
     def end(self) -> int:
@@ -52,13 +56,24 @@ class StepRequest:
 class SpliceRequest:
     """Keep ``start`` positions, and ``spans`` at their new places; ``rows`` come between them and
     behind. With a ``blend`` they are those of all positions behind ``start`` up to :attr:`reach`,
-    and that share of the rows of spans up to there is computed anew.
+    and that share of the rows of spans up to there is computed anew. ``sources``: the names of the
+    chunks that have the rows of the spans, empty where the session has them; ``chunks``: those that
+    end in rows that it brings.
     """
 
     start: int
     spans: tuple[Kept, ...]
     rows: Tensor
     blend: float = 0.0
+    sources: bytes = b""
+    chunks: tuple[Named, ...] = ()
+
+    @property
+    def way(self) -> Moved:
+        """How its rows come to where they were not computed."""
+        if self.sources:
+            return "documents"
+        return "blended" if self.blend else "moved"
 
     @property
     def end(self) -> int:

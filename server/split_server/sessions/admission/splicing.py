@@ -6,14 +6,22 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from split_server.engine.job import EngineResult, Outcome
 from split_server.kv.cache import buffered
-from split_server.kv.lineage import Moved
 from split_server.kv.moving.rotate import KeyRotation
 from split_server.kv.moving.scattered import lay_out
-from split_server.kv.moving.splice import Lifted, cut, lifted, lifted_bytes, put_down
+from split_server.kv.moving.splice import (
+    Lifted,
+    cut,
+    lifted,
+    lifted_bytes,
+    lifted_from,
+    put_down,
+)
+from split_server.kv.run import Span
 from split_server.sessions.admission.blends import Blends
 from split_server.sessions.admission.request import SpliceRequest, StepRequest
 from split_server.sessions.keeping.approximate import ApproximateAudit
@@ -28,8 +36,8 @@ OUTCOMES = ("done", "failed")
 # message of a thousand spans asks for no more passes than its rows do.
 _FEW_PIECES = 8
 # What became of positions: they were moved, computed between what was moved and behind it, or
-# moved and computed anew since they differed most.
-KINDS = ("moved", "computed", "blended")
+# moved and computed anew since they differed most, or are those of documents that were known.
+KINDS = ("moved", "computed", "blended", "documents")
 
 
 class Post(Protocol):
@@ -72,12 +80,24 @@ class Splicing:
 
     def offered(self, session: Session) -> bool:
         """Whether ``session`` takes edits inside a prompt. From any thread."""
-        return session.takes == "approximate" and not self.audit.stopped("moved")
+        stopped = self.audit.stopped("moved", session.principal)
+        return session.takes == "approximate" and not stopped
 
-    @property
-    def blends(self) -> bool:
-        """Whether a share of the moved rows is computed anew where that is asked for."""
-        return self._blends is not None and not self.audit.stopped("blended")
+    def blends(self, session: Session) -> bool:
+        """Whether a share of the moved rows of ``session`` is computed anew where that is asked
+        for. From any thread.
+        """
+        stopped = self.audit.stopped("blended", session.principal)
+        return self._blends is not None and not stopped
+
+    def finds(self, session: Session) -> bool:
+        """Whether ``session`` takes documents that are known. From any thread."""
+        kept = session.takes == "approximate" and session.names is not None
+        return kept and not self.audit.stopped("documents", session.principal)
+
+    def takes(self, session: Session, edit: SpliceRequest) -> bool:
+        """Whether ``session`` takes ``edit``, but for its blend. From any thread."""
+        return self.finds(session) if edit.sources else self.offered(session)
 
     def close(self) -> None:
         """End its thread."""
@@ -85,8 +105,10 @@ class Splicing:
 
     def request(self, session: Session, edit: SpliceRequest) -> StepRequest:
         """What :meth:`run` is counted in as: the positions that are held afterwards, and memory for
-        the rows that are lifted.
+        the rows that are lifted. Raises ChunkGone.
         """
+        if edit.sources:
+            return edit.step(self._reuse.chunks.size(session, edit.spans, edit.sources))
         return edit.step(lifted_bytes(buffered(session.cache), edit.spans))
 
     async def run(
@@ -98,28 +120,35 @@ class Splicing:
         The step was counted in. It raises what steps raise; when it fails before anything was
         changed the cache is as before, else it holds ``start`` positions.
         """
-        cache = buffered(session.cache)
-
-        def lift() -> list[Lifted]:
-            self._reuse.keep_cut_off(session, edit.start)
-            return lifted(cache, edit.spans, self._rotation)
-
-        outcome = "failed"
+        chunks, outcome, held = self._reuse.chunks, "failed", list[Span]()
         try:
-            copies = await self._threads.run(lift)
+            if edit.sources:
+                held = chunks.hold(session, edit.spans, edit.sources)
+            copies = await self._threads.run(lambda: self._lifted(session, edit, held))
             result = await self._changed(session, edit, copies, wanted)
+            if edit.chunks:
+                await self._threads.run(lambda: chunks.publish(session, edit.chunks))
             outcome = "done"
         finally:
+            chunks.let_go(held)
             self.outcomes[outcome] += 1
         self._count(edit)
         return result
 
+    def _lifted(self, session: Session, edit: SpliceRequest, held: list[Span]) -> list[Lifted]:
+        """Copies of the rows that are moved, of chunks that are ``held`` or of the session."""
+        self._reuse.keep_cut_off(session, edit.start)
+        if not edit.sources:
+            return lifted(buffered(session.cache), edit.spans, self._rotation)
+        runs = [span.run for span in held]
+        return lifted_from(runs, edit.spans, self._rotation, self._rotation.device)
+
     def _count(self, edit: SpliceRequest) -> None:
         anew, kept = blended(edit.blended, edit.blend), sum(span.rows for span in edit.spans)
-        self.positions["moved"] += kept - anew
+        self.positions["documents" if edit.sources else "moved"] += kept - anew
         self.positions["blended"] += anew
         self.positions["computed"] += edit.missing
-        self._reuse.spliced(kept - anew)
+        self._reuse.spliced(kept - anew, "documents" if edit.sources else "spliced")
 
     async def _changed(
         self,
@@ -151,8 +180,7 @@ class Splicing:
         blends, cache = self._blends, buffered(session.cache)
         if blends is None:
             raise Unsupported(BLEND)
-        way: Moved = "blended" if edit.blend else "moved"
-        await self._threads.run(lambda: lay_out(cache, edit.start, copies, edit.missing, way))
+        await self._threads.run(lambda: lay_out(cache, edit.start, copies, edit.missing, edit.way))
         return await blends.filled(session, cache, edit, wanted)
 
     async def _filled(
@@ -171,8 +199,8 @@ class Splicing:
                 request = StepRequest(cache.length, rows.part(first, last))
                 passes.append(await self._computed(session, request, wanted))
             if index < len(copies):
-                copy = copies[index]
-                await self._threads.run(lambda copy=copy: put_down(cache, copy, end))  # type: ignore[misc]
+                put = partial(put_down, cache, copies[index], end, edit.way)
+                await self._threads.run(put)
         return replace(
             passes[-1],
             compute_us=sum(each.compute_us for each in passes),

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
-from split_server.kv.lineage import Moved
+from split_server.kv.lineage import WAYS, Moved
 
 # Kullback-Leibler in nats a token; norm of a difference of states over that of the plain one.
 Measure: TypeAlias = Literal["kl", "states"]
@@ -22,7 +22,10 @@ MEASURES: tuple[Measure, ...] = ("kl", "states")
 OUTCOMES = ("passed", "failed", "unfinished")
 # Means over a reply (docs/kv-reuse.md has what was seen of right and of wrong ones).
 BOUNDS: dict[Measure, float] = {"kl": 0.3, "states": 0.5}
+# Failures after which nothing is done that way for a principal; principals with one after which
+# nothing is for anybody.
 MOST_FAILURES = 3
+MOST_PRINCIPALS = 3
 _log = logging.getLogger(__name__)
 
 
@@ -38,7 +41,7 @@ class ApproximateAudit:
     def __init__(self, share: float, draw: Callable[[], float] = random.random) -> None:
         self._share, self._draw = share, draw
         self._lock = threading.Lock()
-        self._failures = Counter[Moved]()
+        self._failures: dict[Moved, Counter[str]] = {way: Counter() for way in WAYS}
         self.counts = Counter[tuple[Moved, str]]()
         self.told: Callable[[Measure, float], None] = _nobody
 
@@ -46,15 +49,18 @@ class ApproximateAudit:
         """Whether the next approximate reply is to be audited."""
         return self._share > 0 and self._draw() < self._share
 
-    def stopped(self, way: Moved) -> bool:
-        """Whether so many replies that stand on such rows were too far off that nothing is done
-        that way any more until the server starts again.
+    def stopped(self, way: Moved, principal: str) -> bool:
+        """Whether so many replies that stand on such rows were too far off, for ``principal`` or
+        for several, that nothing is done that way for it until the server starts again.
         """
-        return self._failures[way] >= MOST_FAILURES
+        failures = self._failures[way]
+        return len(failures) >= MOST_PRINCIPALS or failures.get(principal, 0) >= MOST_FAILURES
 
-    def take(self, ways: Iterable[Moved], measure: Measure, value: float | None) -> bool:
-        """Count a reply that stands on rows that came there in ``ways``; None: it could not be
-        found out. Whether what it stands on may stay.
+    def take(
+        self, principal: str, ways: Iterable[Moved], measure: Measure, value: float | None
+    ) -> bool:
+        """Count a reply to ``principal`` that stands on rows that came there in ``ways``; None: it
+        could not be found out. Whether what it stands on may stay.
         """
         right = value is not None and value <= BOUNDS[measure]
         outcome = "unfinished" if value is None else "passed" if right else "failed"
@@ -62,19 +68,22 @@ class ApproximateAudit:
             for way in ways:
                 self.counts[way, outcome] += 1
                 if outcome == "failed":
-                    self._fail(way, measure, value or math.inf)
+                    self._fail(principal, way, measure, value or math.inf)
             if value is not None:
                 self.told(measure, value if math.isfinite(value) else math.inf)
         return outcome != "failed"
 
-    def _fail(self, way: Moved, measure: Measure, value: float) -> None:
-        self._failures[way] += 1
+    def _fail(self, principal: str, way: Moved, measure: Measure, value: float) -> None:
+        failures = self._failures[way]
+        failures[principal] += 1
         _log.error(
-            "a reply on %s rows differs by %.2g from the plain one (%s, bound %.2g)",
+            "a reply on rows (%s) differs by %.2g from the plain one (%s, bound %.2g)",
             way,
             value,
             measure,
             BOUNDS[measure],
         )
-        if self._failures[way] == MOST_FAILURES:
-            _log.error("no rows are %s any more, after %d", way, MOST_FAILURES)
+        if failures[principal] == MOST_FAILURES:
+            _log.error("no rows are %s for %s any more, after %d", way, principal, MOST_FAILURES)
+        if len(failures) >= MOST_PRINCIPALS:
+            _log.error("no rows are %s for anybody any more: %d principals", way, len(failures))

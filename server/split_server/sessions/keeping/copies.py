@@ -127,7 +127,7 @@ class Copies:
     ) -> Run | None:
         """The run of these positions as the pool has it now; None where it does not take it."""
         cache, names = buffered(session.cache), names.part(end)
-        size = copied_bytes(cache, start, end, quantised=_quantised(session, names))
+        size = copied_bytes(cache, start, end, quantised=quantised(session, names))
         if not self._pool.room_for(names.owner, size + DIGEST_BYTES * (end - start), parent):
             return None
         run = made_run(session, names, start, end, digest, parent)
@@ -181,13 +181,34 @@ def made_run(
 
     Raises what memory raises that is not there: RuntimeError, MemoryError, OSError.
     """
-    cache, names = buffered(session.cache), names.part(end)
+    names = names.part(end)
     digests = b"".join(digest(position) for position in range(start + 1, end + 1))
     named = {
         position: names.name(position, digest(position)) for position in block_ends(start, end)
     }
-    quantised = _quantised(session, names)
-    made = copied(cache, start, end, quantised=quantised)
+    return _copy(session, names, start, end, digests, named, parent, session.to_disk)
+
+
+def chunk_run(session: Session, names: BlockNames, start: int, end: int, name: bytes) -> Run:
+    """A copy of the positions from ``start`` to ``end``, found by ``name`` alone and never written.
+
+    Raises as :func:`made_run`.
+    """
+    return _copy(session, names, start, end, b"", {end: name}, None, to_disk=False)
+
+
+def _copy(
+    session: Session,
+    names: BlockNames,
+    start: int,
+    end: int,
+    digests: bytes,
+    named: dict[int, bytes],
+    parent: Run | None,
+    to_disk: bool,
+) -> Run:
+    cache, coded = buffered(session.cache), quantised(session, names)
+    made = copied(cache, start, end, quantised=coded)
     return Run(
         names.owner,
         start,
@@ -198,13 +219,13 @@ def made_run(
         parent,
         copied=made.done,
         space=names.space,
-        to_disk=session.to_disk,
+        to_disk=to_disk,
         tier=names.tier,
         scales=[*made.scales],
-        expands_to=cache.like(0).dtype if quantised else None,
+        expands_to=cache.like(0).dtype if coded else None,
     )
 
 
-def _quantised(session: Session, names: BlockNames) -> bool:
+def quantised(session: Session, names: BlockNames) -> bool:
     """Whether what is kept under ``names`` is whole numbers."""
     return names.tier != "exact" and session.keeps == "int8"

@@ -105,11 +105,14 @@ class Forgetting:
         """What deletes all that is kept of ``session`` as it is now."""
         digests, also = session.chain.after(0), [*session.traces.names()]
         owner, slack = session.principal, session.traces.grain - 1
+        chunks = session.traces.chunk_names()
 
         def work() -> None:
             exact = [*every_name(names, digests), *also]
             named = [name for one in exact for name in names.in_all_tiers(one)]
             self._pool.cut(owner, named, slack)
+            # Nothing stands on a chunk.
+            self._pool.cut(owner, chunks)
             if self._disk is None:
                 return
             self._disk.cut((name for name in named if not self._pool.knows(name)), owner)

@@ -51,7 +51,7 @@ class SentRows:
         """A ``step`` was answered with ``hidden`` states; False where some rows were not sent, or
         are too many to be remembered.
         """
-        if step.start > len(self._rows):
+        if step.start > len(self._rows) or not _has_all_rows(step):
             return False
         own = [step.embeddings.part(at, at + 1) for at in range(step.embeddings.rows)]
         if isinstance(step, Splice):
@@ -83,6 +83,14 @@ class SentRows:
             rows += own[first:last]
             rows += self._rows[span.old : span.old + span.rows] if span is not None else []
         return rows
+
+
+def _has_all_rows(step: Step) -> bool:
+    """False where ``step`` takes rows of documents that nobody sends."""
+    if not isinstance(step, Splice) or not step.sources:
+        return True
+    reach = step.start + step.embeddings.rows
+    return step.blend > 0 and all(span.new < reach for span in step.spans)
 
 
 def _joined(rows: list[Tensor]) -> Tensor:

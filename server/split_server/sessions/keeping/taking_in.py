@@ -156,9 +156,9 @@ class TakingIn:
             await self._disk.bring(asked)
         return self._pool.hold([name for _, name in asked], session.takes)
 
-    def moved(self, positions: int) -> None:
-        """So many positions of a session were moved to another place."""
-        self.taken["spliced"] += positions
+    def moved(self, positions: int, source: str) -> None:
+        """So many positions were moved to another place, from this ``source``."""
+        self.taken[source] += positions
         self.of_tier["approximate"] += positions
 
     def _count(self, kind: str, start: int, held: int, spans: list[Span]) -> None:
