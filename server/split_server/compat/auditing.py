@@ -47,7 +47,7 @@ class ReplyAudits:
             ended(stays)
 
         def work() -> None:
-            stays = self._judged(run, plain)
+            stays = self._judged(principal, run, plain)
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(told, stays)
 
@@ -63,7 +63,7 @@ class ReplyAudits:
         if self._under_way is not None:
             self._under_way.set()
 
-    def _judged(self, run: GenerationRun, plain: LocalSequence) -> bool:
+    def _judged(self, principal: str, run: GenerationRun, plain: LocalSequence) -> bool:
         ways = run.sequence.backend.ways
         try:
             found = self._compared(run, plain)
@@ -72,7 +72,11 @@ class ReplyAudits:
             found = None
         finally:
             plain.close()
-        return self._audit.take(ways, "kl", None if found is None else found.kl)
+        value = None if found is None else found.kl
+        stays = self._audit.take(principal, ways, "kl", value)
+        if not stays:
+            run.sequence.backend.drop_chunks()
+        return stays
 
     def _compared(self, run: GenerationRun, plain: LocalSequence) -> Verified | None:
         """None where the sequence has lost its session, so that it is exact by now."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
@@ -25,8 +25,10 @@ from split_server.sessions.admission.request import SpliceRequest, StepRequest
 from split_server.sessions.in_process import InProcessSessions, SessionReuse
 from split_server.sessions.session import Session
 from split_wire.attention import AttentionRequest, weights_of
+from split_wire.documents.chunks import Begun, Chunk, Named, named
 from split_wire.errors import (
     CacheFull,
+    ChunkGone,
     ContextOverflow,
     Overloaded,
     ShuttingDown,
@@ -36,7 +38,7 @@ from split_wire.errors import (
     Unsupported,
 )
 from split_wire.returned import INTERACTIVE_ROWS
-from split_wire.splice import Kept
+from split_wire.splice import Kept, pieces
 from split_wire.tensor import Tensor, WireDtype
 
 # How soon it is noticed that nobody waits any more for a session.
@@ -69,6 +71,9 @@ class EngineBackend:
         self._keeping = keeping
         self.cancelled = cancelled or threading.Event()
         self._session: Session | None = None
+        # Those of the text that is sent, and the one that was sent in part.
+        self.chunks: tuple[Chunk, ...] = ()
+        self._begun: Begun | None = None
 
     @property
     def max_rows(self) -> int:
@@ -127,8 +132,12 @@ class EngineBackend:
         session = self._opened()
         sent = Tensor.from_f32(embeddings, self.dtype)
         try:
-            request = self._sessions.request(session, start, sent, attention, BUFFERED, rows)
+            chunks, begun = self._named([(start, sent)])
+            request = self._sessions.request(
+                session, start, sent, attention, BUFFERED, rows, chunks
+            )
             result = self._result(session, request)
+            self._begun = begun
         except (UnknownSession, StartBeyondCache):
             self._session = None
             raise CacheLost from None
@@ -150,7 +159,21 @@ class EngineBackend:
     @property
     def blends(self) -> bool:
         """Whether it has those of them computed anew that an edit changed most."""
-        return self._sessions.blends
+        return self._session is not None and self._sessions.blends(self._session)
+
+    @property
+    def finds(self) -> bool:
+        """Whether the open session takes documents that are known."""
+        return self._session is not None and self._sessions.finds(self._session)
+
+    def find(self, wanted: Sequence[Named]) -> tuple[int, ...]:
+        """The numbers of those of the ``wanted`` chunks that the open session may take."""
+        return () if self._session is None else self._sessions.known(self._session, wanted)
+
+    def drop_chunks(self) -> None:
+        """Have the documents found no more that the open session took."""
+        if self._session is not None:
+            self._sessions.drop_chunks(self._session)
 
     def splice(
         self,
@@ -158,25 +181,39 @@ class EngineBackend:
         spans: tuple[Kept, ...],
         embeddings: NDArray[np.float32],
         blend: float = 0.0,
+        sources: bytes = b"",
     ) -> StepOutput:
         """Keep ``start`` positions and ``spans`` at their new places; ``embeddings`` [n, H] come
         between them and behind, or with a ``blend`` are those of all positions behind ``start``.
+        ``sources``: the names of the chunks that have the spans, in place of the session.
         Raises CacheLost, Cancelled, ServerRefused where there is no room for it, and as
         :meth:`step`.
         """
         session, sent = self._opened(), Tensor.from_f32(embeddings, self.dtype)
         try:
-            edit = SpliceRequest(start, spans, sent, blend)
+            chunks, begun = self._named(pieces(start, spans, sent, blend))
+            edit = SpliceRequest(start, spans, sent, blend, sources, chunks)
             digests = self._sessions.spliced(session, edit)
             result = self._finished(self._sessions.splice(session, edit, digests, self._wanted))
+            self._begun = begun
         except (UnknownSession, StartBeyondCache):
             self._session = None
             raise CacheLost from None
         except Abandoned:
             raise Cancelled from None
-        except (CacheFull, ContextOverflow, Overloaded, Unsupported) as error:
+        except (CacheFull, ChunkGone, ContextOverflow, Overloaded, Unsupported) as error:
             raise ServerRefused(error.code, str(error)) from error
         return _output(session, result)
+
+    def _named(self, rows: list[tuple[int, Tensor]]) -> tuple[tuple[Named, ...], Begun | None]:
+        """The chunks that end in ``rows``, by the position of the first of each run, and the one
+        that they end within.
+        """
+        begun, self._begun = self._begun, None
+        if not self.finds:
+            return (), None
+        found, left = named(begun, rows, self.chunks)
+        return tuple(found), left
 
     def rest(self) -> None:
         """Let the session make way at once, if it must. On the event loop."""

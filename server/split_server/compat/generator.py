@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from split_client.errors import PromptEmpty, PromptTooLong
+from split_client.generation.documents.cutting import Cutter
 from split_client.generation.loop import Event, Limits
 from split_client.generation.sampling.logprobs import TokenLogprobs
 from split_client.generation.sampling.params import SamplingParams
@@ -83,6 +84,7 @@ class Generator:
         self.places = Places(self._limits.running, self._limits.waiting, self._limits.spare)
         self.counters = GeneratorCounters()
         self._scores = BlockScores(ends.head)
+        self._cutter = Cutter(ends.tokenizer)
         self._drafting = Drafting(sessions.reuse) if self._limits.drafts else None
         self._audits: ReplyAudits | None = None
         if sessions.approximate is not None:
@@ -236,5 +238,7 @@ class Generator:
         backend = EngineBackend(self.sessions, loop, principal, keeping=keeping)
         embedder = self.ends.embedder
         sequence = LocalSequence(backend, lambda ids: embedder.lookup(ids, backend.dtype))
-        sequence.edits.blend = self._limits.blend
+        sequence.edits.blend = sequence.documents.blend = self._limits.blend
+        if keeping.cache == "approximate":
+            sequence.documents.cutter = self._cutter
         return sequence

@@ -23,7 +23,8 @@ class GenerationRequest:
     its context at the end. ``expected``: ids that the reply is thought to be, but for differences;
     which it is does not depend on them. ``min_tokens``: none that ends the reply comes before so
     many others. ``question``: the message that the prompt ends with, where it is known, which is
-    computed whatever else is moved.
+    computed whatever else is moved; ``texts``: tokens of parts of messages, of which some may be
+    known, and ``asked``: the last part of that message.
     """
 
     prompt: tuple[int, ...]
@@ -39,3 +40,5 @@ class GenerationRequest:
     expected: tuple[int, ...] = ()
     min_tokens: int = 0
     question: str = ""
+    texts: tuple[tuple[int, ...], ...] = ()
+    asked: str = ""

@@ -68,9 +68,7 @@ class GenerationRun:
         Raises Overloaded where the system gives no thread; ``ended`` is not called then.
         """
         self.sequence.backend.cancelled = self._cancelled
-        if self.request.question.strip():
-            decode = self._ends.tokenizer.decode
-            self.sequence.edits.question = question_in(decode, self.request.question)
+        self._ask()
 
         def work() -> None:
             error = self._produce()
@@ -85,6 +83,15 @@ class GenerationRun:
             thread.start()
         except RuntimeError:
             raise Overloaded("the system gives a generation no thread", _RETRY_SECONDS) from None
+
+    def _ask(self) -> None:
+        """Say where in the prompt the question begins, and which parts it has."""
+        decode, request, sequence = self._ends.tokenizer.decode, self.request, self.sequence
+        sequence.documents.texts = request.texts
+        if request.question.strip():
+            sequence.edits.question = question_in(decode, request.question)
+            asked = request.asked if request.asked.strip() else request.question
+            sequence.documents.question = question_in(decode, asked)
 
     def events(self) -> AsyncIterator[Event]:
         """Every event, and the error that ended them."""

@@ -107,7 +107,8 @@ class SequencePool:
             sequence.close()
             return
         sequence.backend.rest()
-        sequence.edits.question = last_rows
+        sequence.edits.question = sequence.documents.question = last_rows
+        sequence.documents.texts = ()
         self._idle.append(_Kept(principal, keeping, sequence))
         while len(self._idle) > self._most:
             self._idle.pop(0).sequence.close()

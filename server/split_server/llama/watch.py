@@ -82,7 +82,7 @@ class Watch:
         cells, rest = divmod(int(self._raw.ggml_nelements(tensor)), across)
         if rest:
             raise AttentionAstray("the softmax has another shape")
-        for one in self._watched:
+        for one in (each for each in self._watched if each.tap.wants(layer)):
             weights = self._row(tensor, one.row, cells)
             if one.cells.max(initial=0) >= cells:
                 raise AttentionAstray("a cell lies behind the softmax")

@@ -123,7 +123,8 @@ def reuse_families(reuse: Reuse, computed: int) -> Iterator[Metric]:
     positions.add_metric(["pool_sent"], reuse.taken["sent"])
     positions.add_metric(["waited"], reuse.taken["waited"])
     positions.add_metric(["disk"], reuse.taken["disk"])
-    positions.add_metric(["spliced"], reuse.taken["spliced"])
+    for source in ("spliced", "documents"):
+        positions.add_metric([source], reuse.taken[source])
     evicted = _counter("split_kv_evicted", "Kept runs that were dropped.", "reason")
     for reason in EVICTIONS:
         evicted.add_metric([reason], reuse.pool.evicted[reason])

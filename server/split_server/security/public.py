@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-# The pairing code is the credential of what comes before a device has a token.
-ALWAYS = frozenset({"/health", "/ca.crt", "/api/v1/pair"})
+# The pairing code is the credential of what comes before a device has a token. Clients of Ollama's
+# API ask for its level before they send one; the same constant is told by every server.
+ALWAYS = frozenset({"/health", "/ca.crt", "/api/v1/pair", "/api/version"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,8 +224,9 @@ class ServerConfig(ComputeConfig, ListenConfig):
     kv_approximate: str = option(
         "off",
         help="on: devices may have computed what differs from the plain computation: rows behind "
-        "an edit of a prompt that move to new places, replies that do not see hidden parts of a "
-        "chat; nothing does unless it is asked for, and replies say so",
+        "an edit of a prompt that move to new places, documents that are known from other texts, "
+        "replies that do not see hidden parts of a chat; nothing does unless it is asked for, and "
+        "replies say so",
         choices=("off", "on"),
     )
     kv_groups: tuple[str, ...] = option(

@@ -10,7 +10,7 @@ import torch
 from split_server.checkpoint.folder import read_checkpoint
 from split_server.engine.linears.int4.layer import Int4Linear
 from split_server.engine.linears.int4.soundness import int4_fault
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.engine.linears.quantize import QuantizedLinear
 from split_server.engine.linears.stacked import StackedProduct
 from split_server.engine.model.loader import load_backbone

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from split_server.engine.linears.integers import product_fault
+from split_server.engine.linears.integers.choice import product_fault
 from split_server.errors import UnusableModel
 from split_server.serving.config import ServerConfig
 from split_server.serving.startup import load_parts

@@ -12,15 +12,20 @@ from split_client.generation.loop import TokenEvent
 from split_server.compat.kobold.attention import json_rows
 from split_server.compat.kobold.errors import KoboldError
 from split_server.compat.kobold.pieces import token_text
+from split_server.compat.kobold.pruning import Pruning
 from split_server.compat.kobold.request import KoboldRequest
 from split_server.compat.kobold.running import Ended, Token
 
 
 class Documents:
-    """The events of one ``request``; ``decoder`` gives the texts of likely tokens."""
+    """The events of one ``request``; ``decoder`` gives the texts of likely tokens, ``pruning`` what
+    could be left out of its prompt, where that is asked for.
+    """
 
-    def __init__(self, request: KoboldRequest, decoder: Decoder) -> None:
-        self.request = request
+    def __init__(
+        self, request: KoboldRequest, decoder: Decoder, pruning: Pruning | None = None
+    ) -> None:
+        self.request, self._pruning = request, pruning
         self._decoder = decoder
         self._echo = {} if request.name is None else {"request_id": request.name}
         self._classic = isinstance(request.prompt, str) and request.attention is None
@@ -62,6 +67,15 @@ class Documents:
         document["total_tokens"] = sum(end.tokens for end in ends)
         document["generation_time_ms"] = max(_milliseconds(end) for end in ends)
         return json.dumps({"type": "done", **self._echo, **document}).encode()
+
+    def look(self, item: Token) -> None:
+        """Take in what a token of the first sample looked at."""
+        if self._pruning is not None and item.sample == 0:
+            self._pruning.take(item.event)
+
+    def suggested(self) -> bytes | None:
+        """The event before the last one, None where nothing is to be suggested."""
+        return None if self._pruning is None else self._pruning.encoded(self._echo)
 
     def sample_ended(self, end: Ended) -> bytes | None:
         """The end of one of several samples, None where there is only one."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from split_server.compat.grammars.grammars import MakeConstraint
 from split_server.compat.kobold.documents import Documents
+from split_server.compat.kobold.pruning import Pruning
 from split_server.compat.kobold.request import MAX_NAME, Defaults, KoboldRequest, kobold_request
 from split_server.compat.kobold.running import Item, replies
 from split_server.compat.parts import Compat
@@ -50,7 +52,11 @@ class Prompts:
         compat.generator.check(request.generation(prompt, 0))
         form, grammars = request.form, compat.grammars
         constraint = None if form is None else await grammars.maker(principal, form)
-        documents = Documents(request, compat.generator.ends.tokenizer)
+        tokenizer, pruning = compat.generator.ends.tokenizer, None
+        if request.looks is not None:
+            # The pieces of a long prompt take a while.
+            pruning = await asyncio.to_thread(Pruning.of, tokenizer, prompt)
+        documents = Documents(request, tokenizer, pruning)
         return Prepared(request, prompt, documents, constraint)
 
     def run(self, principal: str, prepared: Prepared) -> AsyncGenerator[Item, None]:

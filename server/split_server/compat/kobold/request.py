@@ -16,9 +16,11 @@ from split_server.compat.keeping import MAX_GROUP, MAX_SALT, MAX_SHARED, Keeping
 from split_server.compat.kobold.attention import AttentionOptions, attention_options
 from split_server.compat.kobold.errors import InvalidRequest, UnsupportedField
 from split_server.compat.kobold.fields import Fields
+from split_server.compat.kobold.pruning import rows_wanted
 from split_server.compat.kobold.sampling import sampling_params
 from split_server.compat.request import GenerationRequest
 from split_server.engine.model.info import ModelInfo
+from split_wire.attention import AttentionRequest
 from split_wire.tiers import CACHES
 
 DEFAULT_MAX_TOKENS = 200
@@ -45,7 +47,8 @@ class Defaults:
 class KoboldRequest:
     """``prompt``: token ids, or text that is still to be encoded (``special`` adds what a prompt
     begins with); ``logprobs``: how many of the most likely tokens are told, None for none;
-    ``form``: what the reply must be.
+    ``form``: what the reply must be; ``looks``: the rows from which a pruning is suggested, None
+    for no suggestion.
     """
 
     prompt: tuple[int, ...] | str
@@ -62,6 +65,7 @@ class KoboldRequest:
     key: str | None
     keeping: Keeping
     form: Form | None
+    looks: AttentionRequest | None = None
 
     def generation(
         self, prompt: tuple[int, ...], sample: int, constraint: MakeConstraint | None = None
@@ -79,7 +83,7 @@ class KoboldRequest:
             stop_tokens=self.stop_tokens,
             ignore_eos=self.ignore_eos,
             stops=self.stops,
-            attention=None if self.attention is None else self.attention.request(),
+            attention=self.looks if self.attention is None else self.attention.request(),
             logprobs=self.logprobs,
             keeping=self.keeping,
             constraint=constraint,
@@ -112,6 +116,7 @@ def kobold_request(values: Mapping[str, Any], info: ModelInfo, defaults: Default
         key=fields.text(MAX_NAME, "genkey"),
         keeping=_keeping(fields),
         form=_form(fields),
+        looks=rows_wanted(info.num_layers) if fields.flag("pruning_suggestion") else None,
     )
     _refuse_unread(fields)
     return request

@@ -27,14 +27,21 @@ async def stream_reply(
     began = time.perf_counter()
     counts = [0] * documents.request.samples
     ends: dict[int, Ended] = {}
+
+    def told(item: Token) -> _T:
+        documents.look(item)
+        return encode(item)
+
     async for item in items:
         if isinstance(item, Token):
             counts[item.sample] += 1
-            await send(await encoded(encode, item))
+            await send(await encoded(told, item))
             continue
         ends[item.sample] = item
         if (event := documents.sample_ended(item)) is not None:
             await send_event(event)
+    if (suggested := documents.suggested()) is not None:
+        await send_event(suggested)
     seconds = time.perf_counter() - began
     for sample, count in enumerate(counts):
         ends.setdefault(sample, Ended(sample, "cancelled", count, seconds))

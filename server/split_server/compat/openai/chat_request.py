@@ -11,8 +11,8 @@ from split_server.compat.openai.errors import InvalidParameter, UnsupportedParam
 from split_server.compat.openai.fields import Fields, check_unread
 from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS, Options, parse_options
-from split_server.compat.openai.prompts.messages import parse_messages
-from split_server.compat.openai.prompts.parts import text_of
+from split_server.compat.openai.prompts.messages import MAX_MESSAGES, parse_messages
+from split_server.compat.openai.prompts.parts import text_of, texts_of
 from split_server.compat.openai.prompts.writing import USUAL_WRITING, Writing, parse_writing
 from split_server.compat.openai.response_format import AskedForm, parse_form
 from split_server.compat.openai.tools import Tools, parse_tools
@@ -26,7 +26,8 @@ class ChatRequest:
     """``logprobs``: how many of the most likely tokens are told beside the chosen one, None for
     neither. ``form``: what the grammar enforces; ``prediction``: a text that the reply is
     expected to be, empty where there is none. ``writing``: how the template writes the chat;
-    ``older``: a call is told as one of a function.
+    ``older``: a call is told as one of a function. ``parts``: the texts of messages that have
+    several, and ``asked``: the last one of the newest message of the user, where it has some.
     """
 
     options: Options
@@ -37,6 +38,8 @@ class ChatRequest:
     prediction: str = ""
     writing: Writing = USUAL_WRITING
     older: bool = False
+    parts: tuple[str, ...] = ()
+    asked: str = ""
 
 
 def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
@@ -58,9 +61,23 @@ def parse_chat_request(fields: Fields, served: ServedModel) -> ChatRequest:
         _prediction(fields),
         parse_writing(fields, messages),
         older,
+        *_parts(fields),
     )
     check_unread(fields, CHAT)
     return asked
+
+
+def _parts(fields: Fields) -> tuple[tuple[str, ...], str]:
+    """The texts of messages that were parsed, where they have several, and the last one of the
+    newest message of the user.
+    """
+    found, asked = list[str](), ""
+    for message in fields.inners("messages", MAX_MESSAGES) or ():
+        texts = texts_of(message)
+        found += texts
+        if message.raw("role") == "user":
+            asked = texts[-1] if texts else ""
+    return tuple(found), asked
 
 
 def _logprobs(fields: Fields) -> int | None:

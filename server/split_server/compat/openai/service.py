@@ -11,6 +11,7 @@ from split_client.errors import PromptTooLong
 from split_client.grammar.errors import GrammarInvalid
 from split_client.tools.reading import CallReader
 from split_server.compat.grammars.grammars import MakeConstraint
+from split_server.compat.keeping import Keeping
 from split_server.compat.openai.answer_head import AnswerHead
 from split_server.compat.openai.errors import FormRefused, InvalidParameter
 from split_server.compat.openai.model import ServedModel
@@ -108,6 +109,18 @@ class OpenAIService:
         except PromptTooLong:
             longest = f"at most {self.served.max_context} tokens long"
             raise InvalidParameter("prediction.content", longest) from None
+
+    async def parts(
+        self, principal: str, texts: Sequence[str], keeping: Keeping
+    ) -> tuple[tuple[int, ...], ...]:
+        """Ids of parts of messages, which are looked for where what is approximate is taken; none
+        elsewhere. Raises PromptTooLong, TextTooCostly.
+        """
+        if keeping.cache != "approximate":
+            return ()
+        limit = self.served.max_context
+        ids = [await self.texts.prompt(principal, text, limit, special=False) for text in texts]
+        return tuple(map(tuple, ids))
 
     async def plain_prompt(
         self, principal: str, prompt: PromptText, special: bool = True

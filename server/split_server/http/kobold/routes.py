@@ -75,6 +75,8 @@ def _documents(compat: Compat) -> list[Route]:
         "/api/v1/config/max_context_length": longest,
         "/api/extra/true_max_context_length": longest,
         "/api/v1/config/max_length": {"value": DEFAULT_MAX_TOKENS},
+        # What KoboldCpp answers where it was started without a story.
+        "/api/extra/preloadstory": {},
     }
     return [_fixed(path, values) for path, values in known.items()]
 

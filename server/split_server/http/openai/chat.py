@@ -49,6 +49,7 @@ class Chat:
         who.knows(len(prompt))
         constraint = await service.constraint(who.principal, asked.form)
         expected = await service.prediction(who.principal, asked.prediction)
+        texts = await service.parts(who.principal, asked.parts, options.keeping)
         return [
             GenerationRequest(
                 prompt,
@@ -63,6 +64,8 @@ class Chat:
                 constraint=constraint,
                 expected=expected,
                 question=_question(asked),
+                texts=texts,
+                asked=asked.asked,
             )
             for index in range(options.choices)
         ]

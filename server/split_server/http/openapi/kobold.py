@@ -73,6 +73,7 @@ _GENERATION: Schema = {
     "aggregation_mode": {"enum": [*MODES, None]},
     "attention_dtype": {"enum": [*DTYPES, None]},
     "attention_top_k": optional("integer", minimum=1, maximum=MAX_TOP_K),
+    "pruning_suggestion": optional("boolean"),
     "request_id": optional("string", maxLength=MAX_NAME),
     "genkey": optional("string", maxLength=MAX_NAME),
     "cache_salt": optional("string", maxLength=MAX_SALT),
@@ -129,6 +130,7 @@ def kobold_paths() -> Schema:
         "/api/v1/config/max_context_length": got("The context in tokens", value),
         "/api/extra/true_max_context_length": got("The context in tokens", value),
         "/api/v1/config/max_length": got("Tokens of a reply by default", value),
+        "/api/extra/preloadstory": got("The story to begin with: none", record({})),
         "/api/v1/tokenize": _text("A text as tokens", "text", "add_special_tokens", "token_ids"),
         "/api/v1/detokenize": posted(
             "Tokens as a text",

@@ -246,3 +246,23 @@ def test_reduced_rows_are_those_of_eager_attention(
         np.testing.assert_allclose(entry["layers"], wanted, atol=1e-5)
     told = first(attention_format="viz")
     np.testing.assert_allclose(told["max_by_layer"], rows.max((1, 2)), atol=1e-5)
+
+
+def test_sentences_that_could_go_are_suggested_before_the_end(
+    server: RunningServer, family_path: Path
+) -> None:
+    wanted = dict(GREEDY, max_new_tokens=3, pruning_suggestion=True)
+    with socket(server, JSON_SOCKET) as connection:
+        told = ask(connection, request_id="one", **wanted)
+        both = ask(connection, return_attention=True, attention_format="sparse", **wanted)
+        plain = ask(connection, **{**wanted, "pruning_suggestion": False})
+    with socket(server, BINARY_SOCKET) as connection:
+        flat, frames = ask_binary(connection, **{**wanted, "return_attention": False})
+    for events_ in (told, both, flat, events(server, **wanted)):
+        assert [each["type"] for each in events_] == [*["token"] * 3, "pruning_suggestion", "done"]
+        assert isinstance(events_[3]["prunable_sentences"], list)
+        assert ids_of(events_) == greedy(family_path)[:3]
+    assert told[3]["request_id"] == "one"
+    assert not any("attention" in each for each in told)
+    assert not frames
+    assert "pruning_suggestion" not in [each["type"] for each in plain]

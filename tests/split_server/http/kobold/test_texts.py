@@ -61,6 +61,7 @@ def test_tools_find_what_they_probe(open_server: RunningServer) -> None:
     assert get(open_server, "/api/v1/config/max_context_length") == {"value": 512}
     assert get(open_server, "/api/extra/true_max_context_length") == {"value": 512}
     assert get(open_server, "/api/v1/config/max_length")["value"] > 0
+    assert get(open_server, "/api/extra/preloadstory") == {}
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain;charset=UTF-8"])

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from split_server.compat.ollama.descriptions import VERSION
 from tests import patience
 from tests.patience import PATIENCE
 from tests.server_process import RunningServer, running_server
@@ -197,6 +198,10 @@ def test_the_second_listener_wants_the_token_of_the_first() -> None:
         assert (refused.status_code, refused.json()["code"]) == (401, "unauthorized")
         assert "Authorization: Bearer TOKEN" in refused.json()["error"]
         assert client.get("/api/tags", headers=right).status_code == 200
+        with server.client() as first:
+            # The level is asked for before a token is sent; it is the same constant everywhere.
+            levels = [asked.get("/api/version").json() for asked in (client, first)]
+        assert levels[0] == levels[1] == {"version": VERSION}
         # Only routes of Anthropic's API take another header.
         assert client.get("/api/tags", headers={"X-Api-Key": TOKEN}).status_code == 401
 

@@ -1,16 +1,16 @@
-"""The official clients, unchanged, in a conversation with the server."""
+"""The official clients, unchanged, in a conversation with the server.
+
+They take seconds to import, which no process does that only collects these tests.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pydantic
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_openai import ChatOpenAI, OpenAI
 
 from split_server.checkpoint.folder import EMBEDDED
 from tests.server_process import RunningServer, running_server
@@ -23,6 +23,10 @@ from tests.split_server.http.taught import (
     TOOL,
     taught_checkpoint,
 )
+
+if TYPE_CHECKING:
+    import openai
+    from langchain_openai import ChatOpenAI
 
 TOKEN = "a-token-of-the-test"
 
@@ -41,6 +45,8 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def client_of(server: RunningServer, token: str = TOKEN) -> openai.OpenAI:
+    import openai
+
     http = openai.DefaultHttpxClient(trust_env=False)
     return openai.OpenAI(
         base_url=f"{server.url}/v1", api_key=token, http_client=http, max_retries=0
@@ -48,6 +54,8 @@ def client_of(server: RunningServer, token: str = TOKEN) -> openai.OpenAI:
 
 
 def chain_of(server: RunningServer, **options: Any) -> ChatOpenAI:
+    from langchain_openai import ChatOpenAI
+
     options = {"temperature": 0, "max_retries": 0, "model": "gatelink"} | options
     return ChatOpenAI(base_url=f"{server.url}/v1", api_key=TOKEN, **options)
 
@@ -119,6 +127,8 @@ def test_openai_parses_replies_of_a_schema(server: RunningServer) -> None:
 
 
 def test_openai_raises_its_own_errors(server: RunningServer) -> None:
+    import openai
+
     with client_of(server) as client:
         with pytest.raises(openai.NotFoundError, match="not served here") as missing:
             client.chat.completions.create(model="gpt-4o", messages=HELLO)
@@ -179,6 +189,8 @@ def test_openai_can_make_any_model_call_a_tool(server: RunningServer, choice: An
 
 
 def test_langchain_chats_and_streams(server: RunningServer) -> None:
+    from langchain_core.messages import AIMessage, HumanMessage
+
     chain = chain_of(server, max_tokens=24)
     whole = chain.invoke([HumanMessage(HELLO[0]["content"])])
     pieces = [str(chunk.content) for chunk in chain.stream(HELLO[0]["content"])]
@@ -194,6 +206,8 @@ def test_langchain_chats_and_streams(server: RunningServer) -> None:
 def test_langchain_lets_the_model_call_a_tool_and_use_its_result(
     taught: RunningServer, streamed: bool
 ) -> None:
+    from langchain_core.messages import HumanMessage, ToolMessage
+
     chain = chain_of(taught).bind_tools([TOOL])
     messages: list[Any] = [HumanMessage(QUESTION)]
     if streamed:
@@ -214,6 +228,8 @@ def test_langchain_gets_structured_replies(server: RunningServer, method: Any) -
 
 
 def test_langchain_completes_texts(server: RunningServer) -> None:
+    from langchain_openai import OpenAI
+
     chain = OpenAI(base_url=f"{server.url}/v1", api_key=TOKEN, model="gatelink", max_tokens=8)
     assert chain.invoke("What is")
     assert chain.batch(["What is", "A bank"])

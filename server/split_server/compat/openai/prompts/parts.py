@@ -12,6 +12,7 @@ from split_server.compat.openai.fields import Fields, as_fields, as_text, check_
 
 MAX_PARTS: Final = 256
 _MAX_KIND = 256
+_SEVERAL = 2
 # What is said of a part beside its text changes nothing.
 _ANY: Final = None
 Kinds = Mapping[str, Accepted | None]
@@ -31,6 +32,14 @@ def text_of(fields: Fields, name: str, kinds: Kinds = CHAT_PARTS) -> str:
     if not isinstance(given, list) or len(given) > MAX_PARTS:
         raise InvalidParameter(path, f"a string or a list of at most {MAX_PARTS} text parts")
     return "\n".join(_part(value, f"{path}[{index}]", kinds) for index, value in enumerate(given))
+
+
+def texts_of(message: Fields) -> list[str]:
+    """The texts of the ``content`` of a message that was read, where it has several parts."""
+    given = message.raw("content")
+    if not isinstance(given, list) or len(given) < _SEVERAL:
+        return []
+    return [_part(value, message.path("content"), CHAT_PARTS) for value in given]
 
 
 def _part(value: Any, path: str, kinds: Kinds) -> str:
