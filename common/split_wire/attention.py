@@ -1,14 +1,15 @@
 """Attention rows on request: what a step may ask for, how the answer travels, how large it is.
 
 A row is the softmax of one head of one layer for the step's last position over all cached
-positions. What is asked for is reduced where it is computed: over heads, to the largest weights,
-or to half precision.
+positions. What is asked for is reduced where it is computed: to some layers, over heads, over all
+that is left, to the largest weights, or to half precision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +20,8 @@ from split_wire.fields import Fields
 from split_wire.tensor import ALIGNMENT, Tensor, item_size
 
 CAPABILITY = "attention"
+# A step may name layers, and have all rows reduced to one.
+LAYERS_CAPABILITY = "attention_layers"
 MAX_TOP_K = 4096
 # What a device believes of a server's announcement; it bounds answers by these.
 LARGEST_LAYERS = 1024
@@ -26,6 +29,7 @@ LARGEST_HEADS = 1024
 LARGEST_ATTENTION_BYTES = 64 << 20
 
 Heads: TypeAlias = Literal["all", "mean", "max"]
+Reduce: TypeAlias = Literal["none", "mean", "max"]
 RowsDtype: TypeAlias = Literal["f32", "f16"]
 
 
@@ -34,17 +38,38 @@ class AttentionRequest:
     """A request for the rows of attention that a step returns.
 
     ``heads``: every head, or their mean or maximum per layer and position. ``top_k``: that many of
-    the largest weights of each row (after ``heads``), 0 for all positions; at most 4,096.
-    ``dtype`` rounds the weights: in ``f16`` those below 2^-25 become 0.
+    the largest weights of each row (after ``heads`` and ``reduce``), 0 for all positions; at most
+    4,096. ``dtype`` rounds the weights: in ``f16`` those below 2^-25 become 0. ``layers``: which,
+    from 0, rising; () for all. ``reduce``: the mean or the maximum over all rows that are left
+    after that, which makes one of them.
     """
 
     heads: Heads = "all"
     top_k: int = 0
     dtype: RowsDtype = "f32"
+    layers: tuple[int, ...] = ()
+    reduce: Reduce = "none"
+
+    @property
+    def names_layers(self) -> bool:
+        """Whether it needs a server that can do more than reduce each layer by itself."""
+        return bool(self.layers) or self.reduce != "none"
+
+    def layers_of(self, layers: int) -> int:
+        """Layers of the answer of a model that has ``layers``.
+
+        Raises MalformedMessage where it names one that the model does not have.
+        """
+        if self.layers and self.layers[-1] >= layers:
+            raise MalformedMessage(
+                f"the model has {layers} layers, and none of number "
+                f"{self.layers[-1]}; they count from 0"
+            )
+        return 1 if self.reduce != "none" else len(self.layers) or layers
 
     def rows_of(self, heads: int) -> int:
         """Rows of one layer that has ``heads``."""
-        return heads if self.heads == "all" else 1
+        return heads if self.heads == "all" and self.reduce == "none" else 1
 
     def width_of(self, positions: int) -> int:
         """Weights of one row over ``positions`` cached ones."""
@@ -120,6 +145,8 @@ def request_field(value: object) -> AttentionRequest | None:
         heads=_heads(fields.optional_text("heads")),
         top_k=fields.optional_count("top_k", MAX_TOP_K),
         dtype=_dtype(fields.optional_text("dtype")),
+        layers=_layers(value.get("layers")),
+        reduce=_reduce(fields.optional_text("reduce")),
     )
 
 
@@ -129,7 +156,10 @@ def request_value(request: AttentionRequest | None) -> bool | dict[str, Any]:
         return False
     specs = AttentionRequest.__dataclass_fields__.values()
     given = {spec.name: (getattr(request, spec.name), spec.default) for spec in specs}
-    return {name: value for name, (value, default) in given.items() if value != default} or True
+    kept = {name: value for name, (value, default) in given.items() if value != default}
+    if request.layers:
+        kept["layers"] = list(request.layers)
+    return kept or True
 
 
 def rows_field(value: object, tensors: Mapping[str, Tensor]) -> AttentionRows | None:
@@ -170,9 +200,9 @@ def rows_tensors(rows: AttentionRows) -> dict[str, Tensor]:
 def attention_bytes(request: AttentionRequest, layers: int, heads: int, positions: int) -> int:
     """Bytes that the rows over ``positions`` cached ones add to a result, padding included.
 
-    Raises AttentionTooLarge above 64 MiB.
+    Raises AttentionTooLarge above 64 MiB, and as :meth:`AttentionRequest.layers_of`.
     """
-    values = layers * request.rows_of(heads) * request.width_of(positions)
+    values = request.layers_of(layers) * request.rows_of(heads) * request.width_of(positions)
     size = values * (item_size(request.dtype) + (item_size("i32") if request.top_k else 0))
     size += 2 * ALIGNMENT
     if size > LARGEST_ATTENTION_BYTES:
@@ -187,6 +217,27 @@ def _heads(value: str | None) -> Heads:
         case "all" | "mean" | "max":
             return value
     raise MalformedMessage("'heads' must be 'all', 'mean' or 'max'")
+
+
+def _layers(value: object) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not 1 <= len(value) <= LARGEST_LAYERS:
+        raise MalformedMessage("'layers' of attention must be a list of numbers, at least one")
+    if not all(isinstance(each, int) and not isinstance(each, bool) for each in value):
+        raise MalformedMessage("'layers' of attention must be whole numbers")
+    if value[0] < 0 or not all(one < other for one, other in pairwise(value)):
+        raise MalformedMessage("'layers' of attention must rise from 0 or more, each named once")
+    return tuple(value)
+
+
+def _reduce(value: str | None) -> Reduce:
+    match value:
+        case None:
+            return "none"
+        case "none" | "mean" | "max":
+            return value
+    raise MalformedMessage("'reduce' must be 'none', 'mean' or 'max'")
 
 
 def _dtype(value: str | None) -> RowsDtype:

@@ -29,7 +29,7 @@ def checked_weights(
     """
     if rows is None:
         raise MalformedMessage("the attention that was asked for is missing")
-    shape = (layers, request.rows_of(heads), request.width_of(cached))
+    shape = (request.layers_of(layers), request.rows_of(heads), request.width_of(cached))
     _check_shape(rows, request, shape)
     stored = rows.values.array().reshape(shape)
     # NaN fails both comparisons.

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from split_wire.attention import request_value, rows_tensors, rows_value
+from split_wire.documents.chunks import chunks_value
+from split_wire.documents.finding import Find, Found
 from split_wire.errors import MalformedMessage, UnknownMessage
 from split_wire.fields import Fields
 from split_wire.frame import Frame, decode_frame, encode_frame
@@ -77,11 +79,12 @@ def _to_frame(message: Message) -> Frame:
             header = _compact("restore", message, skip=("probe",))
             return Frame({**header, **probe_value(message.probe)})
         case Splice():
-            header = _compact("splice", message, skip=("embeddings", "spans"))
-            spans = {"spans": spans_value(message.spans)}
-            return Frame({**header, **spans}, {"embeddings": message.embeddings})
+            header = _compact("splice", message, skip=("embeddings", "spans", "chunks"))
+            header.update(spans=spans_value(message.spans), **_chunks(message))
+            return Frame(header, {"embeddings": message.embeddings})
         case Step():
-            header = _compact("step", message, skip=("embeddings",))
+            header = _compact("step", message, skip=("embeddings", "chunks"))
+            header.update(_chunks(message))
             if message.attention is not None:
                 header["attention"] = request_value(message.attention)
             return Frame(header, {"embeddings": message.embeddings})
@@ -99,7 +102,10 @@ def _to_frame(message: Message) -> Frame:
             return Frame({**header, **_tiers(message)})
         case Hide() | Show() | Hidden():
             return Frame(seeing_header(message))
-        case Close() | Closed() | Ping() | Pong():
+        case Find():
+            header = _compact("find", message, skip=("chunks",))
+            return Frame({**header, **_chunks(message)})
+        case Close() | Closed() | Found() | Ping() | Pong():
             return Frame(_compact(type(message).__name__.lower(), message))
 
 
@@ -107,6 +113,11 @@ def _tiers(message: Opened | Restored | Result) -> dict[str, Any]:
     """The map of what is not exact; none where all is."""
     counts = message.tiers.counts()
     return {"tiers": counts} if counts else {}
+
+
+def _chunks(message: Step | Find) -> dict[str, Any]:
+    """The list of chunks; none where there are none."""
+    return {"chunks": chunks_value(message.chunks)} if message.chunks else {}
 
 
 def _compact(

@@ -1,7 +1,8 @@
 """The messages of ``split.v1`` as values; ``codec`` translates them to and from frames.
 
-Device to server: Open, Restore, Step, Splice, Close, Ping, and Hide and Show of ``seeing``. Server
-to device: Opened, Restored, Result, Closed, Pong, Failure, and Hidden of ``seeing``.
+Device to server: Open, Restore, Step, Splice, Close, Ping, Hide and Show of ``seeing``, and Find
+of ``finding``. Server to device: Opened, Restored, Result, Closed, Pong, Failure, Hidden of
+``seeing``, and Found of ``finding``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from split_wire.attention import (
     AttentionRequest,
     AttentionRows,
 )
+from split_wire.documents.chunks import Chunk
+from split_wire.documents.finding import Find, Found
 from split_wire.errors import (
     RemoteError,
     SplitError,
@@ -117,7 +120,8 @@ class Step:
 
     ``prefix`` is the chained digest of the positions kept (:class:`split_wire.digest.PrefixChain`).
     ``rows``: which states come back; a number counts the last ones, 1..n. ``attention`` asks for
-    the attention of the last row as well.
+    the attention of the last row as well. ``chunks``: those of the text that have rows of the step,
+    which the server is to keep by what they say.
     """
 
     session: str
@@ -128,6 +132,7 @@ class Step:
     rows: Rows = "last"
     adapter: str | None = None
     attention: AttentionRequest | None = None
+    chunks: tuple[Chunk, ...] = ()
 
     @property
     def returned(self) -> int:
@@ -145,11 +150,14 @@ class Splice(Step):
     """A step that keeps ``spans`` of what lies behind ``start`` as well, at new places; its rows
     fill the positions between them and behind (:mod:`split_wire.splice`). It is numbered, repeated
     and answered as any other. With a ``blend`` it brings the rows of all positions behind
-    ``start``, and that share of those that are kept is computed anew.
+    ``start``, and that share of those that are kept is computed anew. ``sources``: the names of the
+    chunks, 16 bytes each, whose rows the spans are, in place of the session's own; the old place of
+    a span counts from the beginning of its chunk then.
     """
 
     spans: tuple[Kept, ...] = field(kw_only=True)
     blend: float = field(default=0.0, kw_only=True)
+    sources: bytes = field(default=b"", kw_only=True)
 
     @property
     def end(self) -> int:
@@ -185,11 +193,12 @@ class Close:
     """End a session; its cache is freed.
 
     ``keep``: false has nothing of it kept either, also not what was before; what others go on from
-    stays.
+    stays. ``chunks``: names of some that go as well then, 16 bytes each.
     """
 
     session: str
     keep: bool = True
+    chunks: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +242,6 @@ class Failure:
         )
 
 
-ClientMessage: TypeAlias = Open | Restore | Step | Splice | Hide | Show | Close | Ping
-ServerMessage: TypeAlias = Opened | Restored | Result | Hidden | Closed | Pong | Failure
+ClientMessage: TypeAlias = Open | Restore | Step | Splice | Hide | Show | Find | Close | Ping
+ServerMessage: TypeAlias = Opened | Restored | Result | Hidden | Found | Closed | Pong | Failure
 Message: TypeAlias = ClientMessage | ServerMessage

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from split_wire.attention import LARGEST_HEADS, LARGEST_LAYERS, request_field, rows_field
 from split_wire.digest import DIGEST_BYTES
+from split_wire.documents.chunks import MOST_CHUNKS, chunks_of_rows
+from split_wire.documents.finding import parse_find, parse_found
 from split_wire.errors import MalformedMessage, UnsupportedVersion
 from split_wire.fields import Fields
 from split_wire.frame import Frame
@@ -32,7 +34,7 @@ from split_wire.messages import (
 )
 from split_wire.probe import probe_field
 from split_wire.returned import INTERACTIVE_ROWS, rows_asked
-from split_wire.splice import blend_field, spans_field
+from split_wire.splice import MOST_SPANS, blend_field, end_of, spans_field
 from split_wire.tensor import Tensor, WireDtype, wire_dtype
 from split_wire.tiers import cache_asked, inexact_field
 
@@ -115,31 +117,52 @@ def _parse_opened(fields: Fields, frame: Frame) -> Opened:
 
 
 def _parse_step(fields: Fields, frame: Frame) -> Step:
-    embeddings = _one_tensor(frame, "embeddings")
+    embeddings, start = _one_tensor(frame, "embeddings"), fields.count("start")
+    end = start + embeddings.rows
     return Step(
         session=fields.text("session"),
         step=fields.count("step"),
-        start=fields.count("start"),
+        start=start,
         prefix=fields.digest("prefix", DIGEST_BYTES),
         embeddings=embeddings,
         rows=rows_asked(frame.header.get("rows"), embeddings.rows),
         adapter=fields.optional_text("adapter"),
         attention=request_field(frame.header.get("attention")),
+        chunks=chunks_of_rows(frame.header.get("chunks"), start, end),
     )
 
 
 def _parse_splice(fields: Fields, frame: Frame) -> Splice:
     embeddings, start = _one_tensor(frame, "embeddings"), fields.count("start")
-    blend = blend_field(frame.header.get("blend"))
+    blend, sources = blend_field(frame.header.get("blend")), _sources(fields)
+    spans = frame.header.get("spans")
+    kept = spans_field(spans, start, embeddings.rows, blend, sources=sources)
+    end = end_of(start, kept, embeddings.rows, blend)
     return Splice(
         session=fields.text("session"),
         step=fields.count("step"),
         start=start,
         prefix=fields.digest("prefix", DIGEST_BYTES),
         embeddings=embeddings,
-        spans=spans_field(frame.header.get("spans"), start, embeddings.rows, blend),
+        spans=kept,
         blend=blend,
+        sources=sources,
+        chunks=chunks_of_rows(frame.header.get("chunks"), start, end),
     )
+
+
+def _sources(fields: Fields) -> bytes:
+    """Names of chunks, one after the other; empty when the field is missing."""
+    if fields.missing("sources"):
+        return b""
+    return fields.bytes_of_pairs("sources", DIGEST_BYTES, MOST_SPANS)
+
+
+def _parse_close(fields: Fields, _: Frame) -> Close:
+    chunks = b""
+    if not fields.missing("chunks"):
+        chunks = fields.bytes_of_pairs("chunks", DIGEST_BYTES, MOST_CHUNKS)
+    return Close(fields.text("session"), fields.flag("keep", True), chunks)
 
 
 def _parse_result(fields: Fields, frame: Frame) -> Result:
@@ -177,7 +200,8 @@ CLIENT_PARSERS: dict[str, Callable[[Fields, Frame], ClientMessage]] = {
     "hide": parse_hide,
     "show": parse_show,
     "splice": _parse_splice,
-    "close": lambda fields, _: Close(fields.text("session"), fields.flag("keep", True)),
+    "find": parse_find,
+    "close": _parse_close,
     "ping": lambda _, __: Ping(),
 }
 SERVER_PARSERS: dict[str, Callable[[Fields, Frame], ServerMessage]] = {
@@ -185,6 +209,7 @@ SERVER_PARSERS: dict[str, Callable[[Fields, Frame], ServerMessage]] = {
     "restored": _parse_restored,
     "result": _parse_result,
     "hidden": parse_hidden,
+    "found": parse_found,
     "closed": lambda fields, _: Closed(fields.text("session")),
     "pong": lambda _, __: Pong(),
     "error": _parse_failure,

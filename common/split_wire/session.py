@@ -14,6 +14,7 @@ from hmac import compare_digest
 from typing import TypeAlias
 
 from split_wire.digest import PrefixChain
+from split_wire.documents.chunks import Begun, Named, named
 from split_wire.errors import (
     ContextOverflow,
     PrefixMismatch,
@@ -24,16 +25,22 @@ from split_wire.errors import (
     WrongShape,
 )
 from split_wire.messages import Restore, Splice, Step
-from split_wire.splice import spliced
+from split_wire.splice import pieces, spliced
+from split_wire.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Truncate the cache to ``step.start``, append its rows, then report back with this object."""
+    """Truncate the cache to ``step.start``, append its rows, then report back with this object.
+
+    ``chunks``: those of the text that end in its rows; ``begun``: the one that they end within.
+    """
 
     step: Step
     fingerprint: bytes
     digests: list[bytes]
+    chunks: tuple[Named, ...] = ()
+    begun: Begun | None = None
 
     @property
     def prefix(self) -> bytes:
@@ -79,6 +86,7 @@ class SessionState:
         self._last_fingerprint = b""
         self._last_reply: bytes | None = None
         self._running: Run | None = None
+        self._begun: Begun | None = None
 
     @property
     def cached(self) -> int:
@@ -119,15 +127,17 @@ class SessionState:
             digests = self._spliced(step)
         else:
             digests = self._chain.following(step.start, step.embeddings)
-        self._running = Run(step, mark, digests)
+        chunks, begun = named(self._begun, _pieces(step), step.chunks)
+        self._running = Run(step, mark, digests, tuple(chunks), begun)
         return self._running
 
     def _spliced(self, step: Splice) -> list[bytes]:
         """The chain after each position behind ``start``. Raises StartBeyondCache."""
-        last = step.spans[-1].old + step.spans[-1].rows
+        last = 0 if step.sources else step.spans[-1].old + step.spans[-1].rows
         if last > self.cached:
             raise StartBeyondCache(last, self.cached)
-        return spliced(self._chain, step.start, step.spans, step.embeddings, step.blend)
+        rows, blend = step.embeddings, step.blend
+        return spliced(self._chain, step.start, step.spans, rows, blend, step.sources)
 
     def _repeated(self, step: Step, mark: bytes) -> Admission | None:
         running = self._running  # read once: a large frame is admitted on another thread
@@ -188,14 +198,14 @@ class SessionState:
         """The cache and the chain that names it were replaced; an answer that was given before is
         about rows that may be gone.
         """
-        self._last_reply = None
+        self._last_reply, self._begun = None, None
 
     def complete(self, run: Run, reply: bytes) -> None:
         """``run`` was appended; ``reply`` answers it and its repetitions."""
         self._require_running(run)
         self._chain.replace(run.step.start, run.digests)
         self._last_step, self._last_fingerprint = run.step.step, run.fingerprint
-        self._last_reply, self._running = reply, None
+        self._last_reply, self._running, self._begun = reply, None, run.begun
 
     def fail(self, run: Run, cached: int) -> None:
         """``run`` was not appended and the cache holds ``cached`` positions, at most as before.
@@ -204,9 +214,16 @@ class SessionState:
         """
         self._require_running(run)
         self._chain.truncate(cached)
-        self._last_reply, self._running = None, None
+        self._last_reply, self._running, self._begun = None, None, None
 
     def _require_running(self, run: Run) -> None:
         # A report about another run would let the digests and the real cache drift apart.
         if run is not self._running:
             raise RuntimeError("this run is not under way")
+
+
+def _pieces(step: Step) -> list[tuple[int, Tensor]]:
+    """The rows that ``step`` has computed, by the position of the first of each run."""
+    if isinstance(step, Splice):
+        return pieces(step.start, step.spans, step.embeddings, step.blend)
+    return [(step.start, step.embeddings)]

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from split_wire.digest import DIGEST_BYTES, PrefixChain, linked
+from split_wire.documents.chunks import LONGEST, SEED
 from split_wire.errors import MalformedMessage
 from split_wire.fields import MAX_STEP
 from split_wire.tensor import Tensor
@@ -37,9 +38,12 @@ class Kept(NamedTuple):
     rows: int
 
 
-def spans_field(value: Any, start: int, rows: int, blend: float = 0.0) -> tuple[Kept, ...]:
+def spans_field(
+    value: Any, start: int, rows: int, blend: float = 0.0, *, sources: bytes = b""
+) -> tuple[Kept, ...]:
     """The spans of a splice that keeps ``start`` positions and brings ``rows``, with a ``blend``
-    those of all positions behind up to some, where no span may be cut.
+    those of all positions behind up to some, where no span may be cut. ``sources``: the names of
+    the chunks that they are of; empty: of the session itself.
 
     Sorted and disjoint, at their old places and at their new ones, none within the first ``start``
     positions, and with no more positions between them than there are rows. Raises MalformedMessage.
@@ -47,8 +51,11 @@ def spans_field(value: Any, start: int, rows: int, blend: float = 0.0) -> tuple[
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_SPANS:
         raise MalformedMessage(f"'spans' must be a list of 1 to {MOST_SPANS} spans")
     spans = tuple(map(_span, value))
+    if sources:
+        _require_in_chunks(spans, sources)
     for before, after in pairwise((Kept(start, start, 0), *spans)):
-        if after.old < before.old + before.rows or after.new < before.new + before.rows:
+        old_fits = bool(sources) or after.old >= before.old + before.rows
+        if not old_fits or after.new < before.new + before.rows:
             raise MalformedMessage("'spans' must be sorted and disjoint, behind 'start'")
     last = spans[-1]
     if blend:
@@ -59,6 +66,13 @@ def spans_field(value: Any, start: int, rows: int, blend: float = 0.0) -> tuple[
     if not fits:
         raise MalformedMessage("there are fewer rows than positions between 'spans'")
     return spans
+
+
+def _require_in_chunks(spans: Sequence[Kept], sources: bytes) -> None:
+    if len(sources) != DIGEST_BYTES * len(spans):
+        raise MalformedMessage(f"'sources' must have {DIGEST_BYTES} bytes for each span")
+    if any(span.old + span.rows > LONGEST for span in spans):
+        raise MalformedMessage(f"a span must lie within the {LONGEST} rows of a chunk")
 
 
 def _span(value: Any) -> Kept:
@@ -118,19 +132,40 @@ def gaps(start: int, spans: Sequence[Kept], rows: int) -> Iterator[tuple[int, in
     yield first, rows
 
 
+def pieces(
+    start: int, spans: Sequence[Kept], rows: Tensor, blend: float = 0.0
+) -> list[tuple[int, Tensor]]:
+    """The rows that a splice brings, by the position of the first of each run; none with a
+    ``blend``: which of them are computed is not known.
+    """
+    if blend:
+        return []
+    found, position = list[tuple[int, Tensor]](), start
+    for (first, last), span in zip(gaps(start, spans, rows.rows), [*spans, None], strict=True):
+        if first < last:
+            found.append((position, rows.part(first, last)))
+        position = 0 if span is None else span.new + span.rows
+    return found
+
+
 def spliced(
-    chain: PrefixChain, start: int, spans: Sequence[Kept], rows: Tensor, blend: float = 0.0
+    chain: PrefixChain,
+    start: int,
+    spans: Sequence[Kept],
+    rows: Tensor,
+    blend: float = 0.0,
+    sources: bytes = b"",
 ) -> list[bytes]:
     """The digests of all positions behind ``start`` after the splice; changes nothing.
 
     Rows before the first span are named as ever. What follows is named by the digest before it and
-    one of the whole splice: the spans, the names of their ends, all rows that it brings, and the
-    ``blend``, where there is one.
+    one of the whole splice: the spans, the names of their ends or of the chunks that are their
+    ``sources``, all rows that it brings, and the ``blend``, where there is one.
     """
     first, digests = spans[0].new, list[bytes]()
     if first > start:
         digests = linked(chain.at(start), rows.part(0, first - start))
-    mark = _mark(chain, spans, rows, blend)
+    mark = _mark(chain, spans, rows, blend, sources)
     digest = digests[-1] if digests else chain.at(start)
     for _ in range(end_of(start, spans, rows.rows, blend) - first):
         digest = blake2b(digest + mark, digest_size=DIGEST_BYTES, person=_PERSON).digest()
@@ -138,12 +173,17 @@ def spliced(
     return digests
 
 
-def _mark(chain: PrefixChain, spans: Sequence[Kept], rows: Tensor, blend: float) -> bytes:
+def _mark(
+    chain: PrefixChain, spans: Sequence[Kept], rows: Tensor, blend: float, sources: bytes
+) -> bytes:
     """Names the whole splice, 16 bytes."""
     mark = blake2b(digest_size=DIGEST_BYTES, person=_PERSON)
     mark.update(len(spans).to_bytes(8, "little"))
-    for span in spans:
-        mark.update(chain.at(span.old) + chain.at(span.old + span.rows))
+    for index, span in enumerate(spans):
+        if sources:
+            mark.update(SEED + sources[DIGEST_BYTES * index : DIGEST_BYTES * (index + 1)])
+        else:
+            mark.update(chain.at(span.old) + chain.at(span.old + span.rows))
         mark.update(b"".join(number.to_bytes(8, "little") for number in span))
     mark.update(rows.dtype.encode())
     mark.update(rows.data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from split_wire.attention import AttentionRequest
 from split_wire.errors import MalformedMessage, StepConflict
 from split_wire.messages import Failure, Result, Step
 
@@ -14,11 +15,14 @@ MOST_STEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class SentStep:
-    """``digests``: the chain after each of its rows; ``frame``: the bytes to send again."""
+    """``digests``: the chain after each of its rows; ``frame``: the bytes to send again;
+    ``attention``: what the device makes of the attention that the step asks for.
+    """
 
     step: Step
     digests: list[bytes]
     frame: bytes
+    attention: AttentionRequest | None = None
 
     @property
     def end(self) -> int:

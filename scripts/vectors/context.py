@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from split_client.chat.brightness.dimmest import dimmest
+from split_client.chat.brightness.runs import kept
 from split_client.chat.context.pruning import candidates, pruned, target_of
 from split_client.chat.context.travelling import travelling
 from split_client.chat.context.units import units_of
@@ -47,6 +51,11 @@ def build() -> dict[str, Any]:
             for name, chat in LONG.items()
             for target in (0, 200, 300, 10_000)
         ],
+        "dimmest": [
+            _dimmest(name, chat, target)
+            for name, chat in BRIGHT.items()
+            for target in (0, 100, 200)
+        ],
         "targets": [{"budget": budget, "target": target_of(budget)} for budget in (64, 4096, 4097)],
     }
 
@@ -66,6 +75,21 @@ def _pruning(name: str, chat: Sequence[Message], target: int) -> dict[str, Any]:
     return {
         "name": f"{name}, to {target}",
         "chat": _documents(chat),
+        "target": target,
+        "pruned": _documents(found.chat),
+        "units": found.units,
+        "tokens": found.tokens,
+    }
+
+
+def _dimmest(name: str, chat: Sequence[Message], target: int) -> dict[str, Any]:
+    """As :func:`_pruning`, the dimmest first."""
+    order = dimmest(chat, candidates(chat))
+    found = pruned(tuple(chat), order, characters, len, target, characters(chat))
+    return {
+        "name": f"{name}, to {target}",
+        "chat": _documents(chat),
+        "order": [[index, unit.start, unit.stop] for index, unit in order],
         "target": target,
         "pruned": _documents(found.chat),
         "units": found.units,
@@ -143,5 +167,33 @@ LONG = {
     "a pinned message": _chat(_SYSTEM, *_TURNS[:3], {**_TURNS[3], "pinned": True}, *_TURNS[4:]),
     "one that was pruned before": _chat(
         _TURNS[0], {**_TURNS[1], "dropped": [[0, 13]]}, *_TURNS[2:]
+    ),
+}
+
+
+def _lit(message: dict[str, Any], *runs: tuple[int, int]) -> dict[str, Any]:
+    """``message`` with brightness in runs of [code points, brightness], the last to its end."""
+    values = [value for count, value in runs for _ in range(count)]
+    content = str(message["content"])
+    values += [runs[-1][1]] * (len(content) - len(values))
+    return {**message, "brightness": kept(np.array(values[: len(content)], np.int64))}
+
+
+BRIGHT = {
+    "nothing was looked at": _chat(_SYSTEM, *_TURNS[:6]),
+    "some was looked at": _chat(
+        _SYSTEM,
+        *_TURNS[:2],
+        _lit(_TURNS[2], (8, 40_000), (1, 100)),
+        _lit(_TURNS[3], (13, 30_000), (16, 50_000), (1, 30_000)),
+        _TURNS[4],
+        _lit({**_TURNS[5], "dropped": [[0, 13]]}, (1, 0)),
+        *_TURNS[6:8],
+    ),
+    "dim and pinned": _chat(
+        *_TURNS[:2],
+        _lit({**_TURNS[2], "pinned": True}, (1, 0)),
+        _lit(_said("assistant", "😀 Hi there. 👍 Bye now."), (2, 65_535), (11, 5), (3, 70)),
+        *_TURNS[4:6],
     ),
 }

@@ -12,7 +12,7 @@ import json
 from typing import Any
 
 from scripts.paths import ROOT
-from scripts.vectors import blocks, context, edits, forms, noise, sampling
+from scripts.vectors import blocks, brightness, context, edits, forms, noise, sampling
 from scripts.vectors.decoding import build as decoding
 from scripts.vectors.drafts import build as drafts
 from scripts.vectors.wire import build as wire
@@ -20,6 +20,7 @@ from scripts.vectors.wire import build as wire
 FOLDER = ROOT / "tests" / "vectors"
 KINDS = {
     "blocks": blocks.build,
+    "brightness": brightness.build,
     "context": context.build,
     "decoding": decoding.build,
     "drafts": drafts.build,

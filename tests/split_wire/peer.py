@@ -54,8 +54,11 @@ def attention_of(cache: list[bytes], request: AttentionRequest) -> AttentionRows
     seed = int.from_bytes(blake2b(b"|".join(cache), digest_size=8).digest(), "big")
     scores = np.random.default_rng(seed).normal(size=(LAYERS, HEADS, len(cache)))
     weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    weights = weights[list(request.layers)] if request.layers else weights
     if request.heads != "all":
         weights = getattr(weights, request.heads)(axis=1, keepdims=True)
+    if request.reduce != "none":
+        weights = getattr(weights, request.reduce)(axis=(0, 1), keepdims=True)
     rounded = weights.astype(np.float16 if request.dtype == "f16" else np.float32)
     if not request.top_k:
         return AttentionRows.of(rounded)
@@ -74,8 +77,8 @@ class Held:
 
 
 class Peer:
-    """``runs`` counts how often each (session, step) was appended; ``attention``, ``counts_rows``:
-    are offered.
+    """``runs`` counts how often each (session, step) was appended; ``attention``, ``counts_rows``,
+    ``names_layers`` (of attention): are offered.
 
     ``kept``: rows of every prefix that was ever cached by its digest, None where nothing is kept.
     """
@@ -90,7 +93,7 @@ class Peer:
         self._name, self._manifest, self._dtype, self._limits = name, manifest, dtype, limits
         self._opened = 0
         self.kept: dict[bytes, list[bytes]] | None = None
-        self.attention = self.counts_rows = True
+        self.attention = self.counts_rows = self.names_layers = True
         self.sessions: dict[str, Held] = {}
         self.runs: dict[tuple[str, int], int] = {}
 
@@ -146,7 +149,8 @@ class Peer:
         held = self.sessions[session] = Held(state)
         opened = Opened(session, self._manifest, self._dtype, *self._limits)
         if self.attention:
-            opened = replace(opened, capabilities=("attention",), layers=LAYERS, heads=HEADS)
+            named = ("attention", "attention_layers") if self.names_layers else ("attention",)
+            opened = replace(opened, capabilities=named, layers=LAYERS, heads=HEADS)
         if self.counts_rows:
             opened = replace(opened, capabilities=(*opened.capabilities, "rows"))
         if self.kept is None:

@@ -57,6 +57,8 @@ requests = st.builds(
     st.sampled_from(("all", "mean", "max")),
     st.integers(0, MAX_TOP_K),
     st.sampled_from(("f32", "f16")),
+    st.sets(st.integers(0, 4), max_size=4).map(lambda layers: tuple(sorted(layers))),
+    st.sampled_from(("none", "mean", "max")),
 )
 
 

@@ -24,7 +24,8 @@ TOP = AttentionRequest(top_k=3)
 def test_a_true_answer_is_taken(request: AttentionRequest) -> None:
     rows = attention_of(CACHE, request)
     taken = checked_weights(rows, request, LAYERS, HEADS, len(CACHE))
-    shape = (LAYERS, request.rows_of(HEADS), request.width_of(len(CACHE)))
+    layers, rows_of_one = request.layers_of(LAYERS), request.rows_of(HEADS)
+    shape = (layers, rows_of_one, request.width_of(len(CACHE)))
     assert taken.values.shape == shape
     assert taken.values.dtype == np.float32
     assert not taken.values.flags.writeable

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from scripts.vectors.run import FOLDER, build, render
+from scripts.vectors.wire.fields import describe
 from split_wire.codec import decode_client_message, decode_server_message, encode_message
 from split_wire.messages import Splice
 from split_wire.splice import end_of, spans_value
@@ -20,6 +21,7 @@ from tests.split_wire.frames import code_of
 PATH: Path = FOLDER / "edits.json"
 VECTORS: dict[str, Any] = json.loads(PATH.read_text("ascii"))
 LIMIT = VECTORS["max_bytes"]
+SEED = blake2b(b"", digest_size=16, person=b"split.v1 chunk\0\0").digest()
 DECODERS = {"server": decode_client_message, "device": decode_server_message}
 
 
@@ -55,8 +57,10 @@ def test_what_lies_behind_a_splice_is_called_as_the_page_of_the_protocol_says(
     held = [bytes.fromhex(each) for each in VECTORS["held"]]
     numbers = lambda *each: struct.pack(f"<{len(each)}Q", *each)  # noqa: E731
     said = numbers(len(message.spans))
-    for span in message.spans:
-        said += held[span.old] + held[span.old + span.rows] + numbers(*span)
+    for index, span in enumerate(message.spans):
+        ends = held[span.old] + held[span.old + span.rows] if not message.sources else b""
+        source = message.sources[16 * index : 16 * index + 16]
+        said += (ends or SEED + source) + numbers(*span)
     rows = message.embeddings
     said += rows.dtype.encode() + bytes(rows.data) + bytes(rows.scales)
     said += struct.pack("<d", message.blend) if message.blend else b""
@@ -73,6 +77,25 @@ def test_what_lies_behind_a_splice_is_called_as_the_page_of_the_protocol_says(
 
 def named_by(said: bytes) -> bytes:
     return blake2b(said, digest_size=16, person=b"split.v1 splice\0").digest()
+
+
+def test_a_chunk_is_named_by_its_rows_as_the_page_of_the_protocol_says() -> None:
+    rows = VECTORS["chunk"]["rows"]
+    data, (count, width) = bytes.fromhex(rows["data"]), rows["shape"]
+    name = SEED
+    for at in range(count):
+        row = data[2 * width * at : 2 * width * (at + 1)]
+        linked = name + rows["dtype"].encode() + row
+        name = blake2b(linked, digest_size=16, person=b"split.v1 prefix\0").digest()
+    assert name.hex() == VECTORS["chunk"]["name"]
+
+
+@named(VECTORS["chunks"])
+def test_what_is_said_of_chunks_decodes_to_its_fields(case: dict[str, Any]) -> None:
+    message = DECODERS[case["to"]](bytes.fromhex(case["frame"]), LIMIT)
+    told = json.loads(json.dumps(describe(message)))
+    assert told == case["fields"]
+    assert encode_message(message).hex() == case["frame"]
 
 
 @named(VECTORS["seeing"])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from split_wire import attention, frame, messages
+from split_wire.documents import finding
 from split_wire.fields import MAX_TEXT
 from split_wire.hiding import seeing
 from split_wire.limits import frame_limit
@@ -28,12 +29,14 @@ MESSAGES: dict[str, type[Any]] = {
     "hide": seeing.Hide,
     "show": seeing.Show,
     "splice": messages.Splice,
+    "find": finding.Find,
     "close": messages.Close,
     "ping": messages.Ping,
     "opened": messages.Opened,
     "restored": messages.Restored,
     "result": messages.Result,
     "hidden": seeing.Hidden,
+    "found": finding.Found,
     "closed": messages.Closed,
     "pong": messages.Pong,
     "error": messages.Failure,

@@ -17,7 +17,7 @@ from split_wire.client import (
 from split_wire.errors import CacheFull, MalformedFrame, MalformedMessage, StepConflict
 from split_wire.messages import Failure, Opened
 from split_wire.under_way import MOST_STEPS
-from tests.split_wire.client.test_protocol import give, ready, result, sent, values
+from tests.split_wire.client.speaking import give, ready, result, sent, values
 
 OPENED = Opened("s1", "m", "f32", 3, 64)
 

@@ -1,6 +1,7 @@
 """The device's side of a session as a state machine without I/O; what it is told of answers."""
 
 from split_wire.client.events import (
+    ChunksFound,
     Event,
     Ignored,
     OtherDtype,
@@ -15,6 +16,7 @@ from split_wire.client.events import (
 from split_wire.client.protocol import ClientProtocol
 
 __all__ = [
+    "ChunksFound",
     "ClientProtocol",
     "Event",
     "Ignored",

@@ -74,6 +74,13 @@ class SpansHidden:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunksFound:
+    """The server has those of the chunks that it was asked for, by their numbers."""
+
+    known: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StepFailed:
     """The server refused the outstanding message; nothing is outstanding any more,
     also not the steps behind it.
@@ -94,6 +101,7 @@ Event: TypeAlias = (
     SessionOpened
     | SessionRestored
     | SpansHidden
+    | ChunksFound
     | StepCompleted
     | StepReplaced
     | StepFailed

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from split_wire.attention import CAPABILITY, AttentionRequest, attention_bytes
+from split_wire.attention import (
+    CAPABILITY,
+    LAYERS_CAPABILITY,
+    AttentionRequest,
+    attention_bytes,
+)
 from split_wire.client.events import ProtocolStateError
+from split_wire.client.narrowing import widened
 from split_wire.digest import PrefixChain
 from split_wire.errors import Unsupported
 from split_wire.hiding.spans import CAPABILITY as SPANS
@@ -144,12 +150,20 @@ class HeldSession:
     def attention_room(self, request: AttentionRequest, positions: int) -> int:
         """Bytes of the longest answer that brings the attention over ``positions`` cached ones.
 
-        Raises ProtocolStateError, Unsupported, AttentionTooLarge.
+        Raises ProtocolStateError, Unsupported, AttentionTooLarge, and MalformedMessage for a layer
+        that the model does not have.
         """
         opened = self._opened
         if opened is None:
             raise ProtocolStateError("attention needs an open session")
         if CAPABILITY not in opened.capabilities or not opened.layers or not opened.heads:
             raise Unsupported("attention")
-        size = attention_bytes(request, opened.layers, opened.heads, positions)
+        request.layers_of(opened.layers)
+        asked = self.asked_for(request)
+        size = attention_bytes(asked, opened.layers, opened.heads, positions)
         return frame_limit(self._hidden_size, opened.max_rows) + size
+
+    def asked_for(self, request: AttentionRequest) -> AttentionRequest:
+        """What the server of the open session is asked for; the device makes ``request`` of it."""
+        known = self._opened is not None and LAYERS_CAPABILITY in self._opened.capabilities
+        return request if known or not request.names_layers else widened(request)

@@ -27,9 +27,11 @@ from split_wire.client.events import (
     StepFailed,
     StepReplaced,
 )
-from split_wire.client.seeing import SeeingSession
+from split_wire.client.finding import FindingSession
+from split_wire.client.narrowing import narrowed
 from split_wire.codec import decode_server_message, encode_message
 from split_wire.digest import PrefixChain, linked
+from split_wire.documents.finding import Found
 from split_wire.errors import MalformedMessage, ModelChanged, Unsupported
 from split_wire.hiding.seeing import Hidden
 from split_wire.hiding.spans import cut
@@ -65,7 +67,7 @@ from split_wire.under_way import MOST_STEPS, SentStep
 _BLOCKS_BEHIND = 4
 
 
-class ClientProtocol(SeeingSession):
+class ClientProtocol(FindingSession):
     """One session at a time, any number in a row."""
 
     def open(self, chain: PrefixChain | None = None) -> bytes:
@@ -122,22 +124,25 @@ class ClientProtocol(SeeingSession):
         ``rows``: which states come back; a number counts the last ones, 1..n. ``adapter``: the name
         of one that the server shall apply to the rows that it returns. Raises ProtocolStateError,
         and before anything is sent what the server would answer:
-        WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite, Unsupported and
-        AttentionTooLarge.
+        WrongShape, WrongHiddenSize, TooManyRows, ContextOverflow, NonFinite, Unsupported,
+        AttentionTooLarge, and MalformedMessage for a layer that the model does not have.
         """
         if self._opened is None or self._outstanding is not None:
             raise ProtocolStateError("a step needs an open session without an outstanding message")
         self._check_start(start)
         check_rows(self._hidden_size, self._opened, start, embeddings)
         self._check_returned(rows, len(embeddings))
+        asked = None
         if attention is not None:
             self.attention_room(attention, start + embeddings.shape[0])
+            asked = self.asked_for(attention)
         tensor = Tensor.from_f32(embeddings, self._opened.dtype)
         prefix = self._steps.last.digests[-1] if self._steps else self._chain.at(start)
         number = self._next_step + len(self._steps)
         session = self._opened.session
-        message = Step(session, number, start, prefix, tensor, rows, adapter, attention)
-        return self._sent(message, linked(prefix, tensor))
+        chunks = self._chunks_in(start, start + tensor.rows)
+        message = Step(session, number, start, prefix, tensor, rows, adapter, asked, chunks)
+        return self._sent(message, linked(prefix, tensor), attention)
 
     def splice(
         self,
@@ -145,10 +150,12 @@ class ClientProtocol(SeeingSession):
         spans: Sequence[Kept],
         embeddings: NDArray[np.float32],
         blend: float = 0.0,
+        sources: bytes = b"",
     ) -> bytes:
         """The frame of a step that keeps ``spans`` as well, at their new places, and brings the
         rows between them and behind as ``embeddings`` [n, H], with a ``blend`` those of all
-        positions behind ``start``.
+        positions behind ``start``. ``sources``: the names of the chunks that have the spans, in
+        place of the session.
 
         Steps may follow it before it is answered, and none may be under way. Raises
         ProtocolStateError, MalformedMessage for spans that a server refuses, and as :meth:`step`.
@@ -159,8 +166,9 @@ class ClientProtocol(SeeingSession):
         self._check_start(start)
         if blend and not self.blends:
             raise ProtocolStateError("the session computes none of the rows anew that it keeps")
-        kept = spans_field(spans_value(spans), start, len(embeddings), blend_field(blend))
-        if kept[-1].old + kept[-1].rows > self.cached:
+        blend = blend_field(blend)
+        kept = spans_field(spans_value(spans), start, len(embeddings), blend, sources=sources)
+        if not sources and kept[-1].old + kept[-1].rows > self.cached:
             raise ProtocolStateError(f"the spans are beyond the {self.cached} cached positions")
         behind = end_of(start, kept, 0, blend)
         check_rows(self._hidden_size, opened, behind, embeddings)
@@ -173,12 +181,17 @@ class ClientProtocol(SeeingSession):
             tensor,
             spans=kept,
             blend=blend,
+            sources=sources,
+            # Which rows a blend computes is not known, so nothing of them has a name.
+            chunks=() if blend else self._chunks_in(start, behind + tensor.rows),
         )
-        return self._sent(message, spliced(prefix, start, kept, tensor, blend))
+        return self._sent(message, spliced(prefix, start, kept, tensor, blend, sources))
 
-    def _sent(self, message: Step, digests: list[bytes]) -> bytes:
+    def _sent(
+        self, message: Step, digests: list[bytes], attention: AttentionRequest | None = None
+    ) -> bytes:
         frame = encode_message(message)
-        self._steps.add(SentStep(message, digests, frame))
+        self._steps.add(SentStep(message, digests, frame, attention))
         return frame
 
     def _check_start(self, start: int) -> None:
@@ -196,14 +209,14 @@ class ClientProtocol(SeeingSession):
         if not self.counts_rows:
             raise Unsupported(ROWS)
 
-    def close(self, keep: bool = True) -> bytes | None:
+    def close(self, keep: bool = True, chunks: bytes = b"") -> bytes | None:
         """The frame that ends the session, None when there is none; the session is forgotten.
 
-        ``keep``: false has the server keep nothing of it.
+        ``keep``: false has the server keep nothing of it, nor of the ``chunks`` of these names.
         """
         opened = self._opened
         self.forget()
-        return None if opened is None else encode_message(Close(opened.session, keep))
+        return None if opened is None else encode_message(Close(opened.session, keep, chunks))
 
     def receive(self, data: bytes) -> Event:
         """Take one frame of the server.
@@ -221,6 +234,8 @@ class ClientProtocol(SeeingSession):
                 return self._on_result(message)
             case Hidden():
                 return self._on_hidden(message)
+            case Found():
+                return self._on_found(message)
             case Failure():
                 return self._on_failure(message)
             case Closed() | Pong():
@@ -274,6 +289,9 @@ class ClientProtocol(SeeingSession):
         step = answered[-1].step
         hidden = checked_hidden(self._hidden_size, message, step)
         attention = checked_attention(message, step, self._opened)
+        wanted = answered[-1].attention
+        if attention is not None and wanted is not None and wanted != step.attention:
+            attention = narrowed(attention, wanted)
         for sent in answered:
             self._chain.replace(sent.step.start, sent.digests)
             self._hidden = cut(self._hidden, sent.step.start)
@@ -296,6 +314,7 @@ class ClientProtocol(SeeingSession):
             if (message.session, message.step) != (None, None):
                 return Ignored()
             self._outstanding, self._asked, self._wanted = None, None, None
+            self._asked_for = None
             return StepFailed(message)
         if not self._steps.is_about(message):
             return Ignored()

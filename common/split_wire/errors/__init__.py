@@ -9,7 +9,7 @@ answered with::
     ├── WrongDtype, WrongShape, WrongHiddenSize, NonFinite, HiddenOverflow, TooManyRows
     ├── AttentionTooLarge
     ├── UnknownSession, StepConflict, PrefixMismatch, StartBeyondCache, ContextOverflow
-    ├── SpansRefused
+    ├── SpansRefused, ChunkGone
     ├── ModelChanged, TooManySessions, CacheFull, Overloaded, ShuttingDown, ModelStopped
     ├── UnknownAdapter, UnknownCache, UnknownCacheGroup, Unsupported, Unauthorized
     ├── ForbiddenOrigin, ForbiddenHost, TokenizeDisabled, NotFound
@@ -52,6 +52,7 @@ from split_wire.errors.messages import (
     WrongShape,
 )
 from split_wire.errors.sessions import (
+    ChunkGone,
     ContextOverflow,
     ModelChanged,
     PrefixMismatch,
@@ -64,6 +65,7 @@ from split_wire.errors.sessions import (
 __all__ = [
     "AttentionTooLarge",
     "CacheFull",
+    "ChunkGone",
     "ContextOverflow",
     "ForbiddenHost",
     "ForbiddenOrigin",

@@ -73,6 +73,16 @@ class SpansRefused(SplitError):
         super().__init__(f"these positions cannot be hidden or shown: {reason}; name others")
 
 
+class ChunkGone(SplitError):
+    """A chunk whose rows are wanted is not kept any more."""
+
+    code = "chunk_gone"
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("a chunk is not kept any more; ask again, or send its rows")
+
+
 class ModelChanged(SplitError):
     """The server serves another model than the one the device holds the ends of."""
 

@@ -7,7 +7,7 @@ from scripts.vectors.decoding.turns import HOT, Case, case, form, turn
 
 
 def cases() -> list[Case]:
-    return [*_ends(), *_texts(), *_stops(), *_sessions()]
+    return [*_ends(), *_texts(), *_stops(), *_sessions(), *_begun()]
 
 
 def _ends() -> list[Case]:
@@ -115,4 +115,39 @@ def _sessions() -> list[Case]:
         case("a lost cache is sent again", turn(first, 3), turn([*first, *reply], 3), lost=[3]),
         case("a cache that is lost within a prompt, twice", turn([20] * 20, 3), lost=[1, 3]),
         case("a cache that is lost between two tokens", turn(first, 5), lost=[2]),
+    ]
+
+
+def _begun() -> list[Case]:
+    cost = [4, 5, 6]
+    hot = {**HOT, "repetition_penalty": 1.7, "frequency_penalty": 0.7}
+    return [
+        case("a reply goes on from what is there of it", turn([3], begun=cost)),
+        case(
+            "draws and penalties count from its beginning",
+            turn([TURN, 20], 10, params=hot),
+            turn([TURN, 20], 6, params=hot, begun=[21, 22, 20, 21]),
+        ),
+        case("half a character that is begun is completed", turn([3], 4, begun=[4, 5])),
+        case(
+            "a stop string that is there already does not count",
+            turn([3], stops=["caf"], begun=cost),
+        ),
+        case("a stop string over what is there is none", turn([3], 4, stops=["fé c"], begun=cost)),
+        case(
+            "a constraint goes on where it was",
+            turn([20], 3, constraint=form([[9], [12], [3], [0, 16]]), begun=[9, 12]),
+        ),
+        case(
+            "a constraint that is whole", turn([20], constraint=form([[9], [12]], 2), begun=[9, 12])
+        ),
+        case("what ends with an end token", turn([3], begun=[4, END])),
+        case("stopped before it goes on", turn([3], begun=cost, cancelled_at=0)),
+        case("stopped during its second step", turn([3], begun=cost, cancelled_at=2)),
+        case("what is begun takes room of the context", turn([20] * 20, begun=[21] * 9)),
+        case(
+            "another token in the place of one is all that is sent",
+            turn([TURN, 3], 6),
+            turn([TURN, 3], 4, begun=[4, 20]),
+        ),
     ]

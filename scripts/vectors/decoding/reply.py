@@ -35,17 +35,20 @@ class Session:
 def reply(session: Session, turn: dict[str, Any]) -> dict[str, Any]:
     """Everything that is to be expected of ``turn``."""
     prompt, params = turn["prompt"], turn.get("params", {})
-    form, generated = turn.get("constraint"), list[int]()
+    begun = turn.get("begun", [])
+    form, generated = turn.get("constraint"), list(begun)
     told: dict[str, list[Any]] = {
         name: [] for name in ("steps", "rows", "probabilities", "remaining", "logprobs")
     }
     streamed = Streamed(turn.get("stops", []))
-    reason = "cancelled" if turn.get("cancelled_at") == 0 else None
+    streamed.follow(b"".join(BYTES[token] for token in begun))
+    reason = "cancelled" if turn.get("cancelled_at") == 0 else _before(turn)
     while reason is None:
         tokens = prompt + generated
         told["steps"].append(session.send(tokens))
         told["rows"].append(_rows(told["steps"][-1]))
-        left = min(turn["max_tokens"] - len(generated), session.max_context + 1 - len(tokens))
+        new = len(generated) - len(begun)
+        left = min(turn["max_tokens"] - new, session.max_context + 1 - len(tokens))
         told["remaining"].append(left)
         allowed = dict(enumerate(form["allowed"] if form else [])).get(len(generated))
         token, probability = chosen(logits(tokens), params, prompt, generated, allowed)
@@ -56,7 +59,16 @@ def reply(session: Session, turn: dict[str, Any]) -> dict[str, Any]:
         streamed.push(b"" if ended else BYTES[token])
         reason = _reason(turn, generated, session.max_context, ended, streamed.stop)
     streamed.push(b"", final=True)
-    return {"ids": generated, "reason": reason, **_text(streamed), **_wanted(told, turn)}
+    ids = generated[len(begun) :]
+    return {"ids": ids, "reason": reason, **_text(streamed), **_wanted(told, turn)}
+
+
+def _before(turn: dict[str, Any]) -> str | None:
+    """Why nothing follows what is begun."""
+    begun, form = turn.get("begun", []), turn.get("constraint")
+    if begun and begun[-1] in turn["end_tokens"]:
+        return "eos"
+    return "stop" if begun and form and len(begun) == form["finished_after"] else None
 
 
 def _rows(steps: list[list[int]]) -> int:
@@ -69,13 +81,13 @@ def _reason(
     turn: dict[str, Any], generated: list[int], context: int, ended: bool, stop: str | None
 ) -> str | None:
     """The first reason that holds, in the order in which they count; None: it goes on."""
-    form = turn.get("constraint")
+    form, new = turn.get("constraint"), len(generated) - len(turn.get("begun", []))
     reasons = {
         "eos": ended,
         "stop": stop is not None or (form is not None and len(generated) == form["finished_after"]),
-        "length": len(generated) == turn["max_tokens"],
+        "length": new == turn["max_tokens"],
         "context": len(turn["prompt"]) + len(generated) > context,
-        "cancelled": len(generated) == turn.get("cancelled_at"),
+        "cancelled": new == turn.get("cancelled_at"),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

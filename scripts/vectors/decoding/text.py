@@ -20,6 +20,10 @@ class Streamed:
         self.stops = [stop for stop in self.stops if stop]
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
+    def follow(self, data: bytes) -> None:
+        """What is there before; half a character at its end is completed by what follows."""
+        self._decoder.decode(data)
+
     def push(self, data: bytes, final: bool = False) -> None:
         """The bytes of one more token; ``final``: none follow."""
         if self.stop is None:

@@ -14,12 +14,19 @@ from split_wire.probe import Probe
 from split_wire.tensor import Tensor
 from split_wire.tiers import Inexact
 
+# Few messages have them, and a device that takes no documents knows none.
+_OF_DOCUMENTS = ("chunks", "sources")
+
 
 def describe(message: Message) -> dict[str, Any]:
-    """Every field of ``message``, defaults included, under the message's type."""
+    """Every field of ``message``, defaults included but for those of documents, under the message's
+    type.
+    """
     described: dict[str, Any] = {"type": type(message).__name__.lower()}
     for field in fields(message):
-        described[field.name] = _plain(getattr(message, field.name))
+        value = getattr(message, field.name)
+        if value or field.name not in _OF_DOCUMENTS:
+            described[field.name] = _plain(value)
     if isinstance(message, Step):
         described["attention"] = request_value(message.attention)
     if described["type"] == "failure":

@@ -152,6 +152,13 @@ def _to_server() -> list[tuple[str, bytes, str]]:
         ("attention of a negative number", _with(_STEP, attention={"top_k": -1}), bad),
         ("attention of too many", _with(_STEP, attention={"top_k": 4097}), bad),
         ("attention of true", _with(_STEP, attention={"top_k": True}), bad),
+        ("attention of no layer", _with(_STEP, attention={"layers": []}), bad),
+        ("attention of layers that fall", _with(_STEP, attention={"layers": [1, 0]}), bad),
+        ("attention of a layer twice", _with(_STEP, attention={"layers": [1, 1]}), bad),
+        ("attention of a negative layer", _with(_STEP, attention={"layers": [-1]}), bad),
+        ("attention of a layer that is text", _with(_STEP, attention={"layers": ["0"]}), bad),
+        ("attention of a layer that is true", _with(_STEP, attention={"layers": [True]}), bad),
+        ("attention that is summed", _with(_STEP, attention={"reduce": "sum"}), bad),
         ("an adapter that is a list", _with(_STEP, adapter=[]), bad),
     ]
 

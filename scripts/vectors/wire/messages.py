@@ -75,6 +75,12 @@ _REQUESTS = [
     ("the mean attention over heads", AttentionRequest("mean")),
     ("the largest attention in half precision", AttentionRequest("all", 2, "f16")),
     ("the largest 4096 of the maximum over heads", AttentionRequest("max", 4096)),
+    ("the attention of two layers", AttentionRequest(layers=(0, 2))),
+    (
+        "one row of the last layers' means",
+        AttentionRequest("mean", 80, "f16", layers=(22, 23), reduce="mean"),
+    ),
+    ("the largest of all rows", AttentionRequest(reduce="max")),
 ]
 
 

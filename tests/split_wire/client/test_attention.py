@@ -24,6 +24,13 @@ from tests.split_wire.peer import HEADS, LAYERS, WIDTH, Peer, attention_of
 
 ALL = AttentionRequest()
 TOP = AttentionRequest("mean", 2, "f16")
+NARROW = [
+    AttentionRequest(layers=(1, 5), dtype="f16"),
+    AttentionRequest("mean", 2, layers=(0, 63)),
+    AttentionRequest(reduce="mean"),
+    AttentionRequest(reduce="max", top_k=2, dtype="f16"),
+    AttentionRequest("mean", reduce="max", layers=(2, 3, 9)),
+]
 ROWS = np.arange(3 * WIDTH, dtype=np.float32).reshape(3, WIDTH)
 
 
@@ -45,7 +52,9 @@ def lied_about(reply: bytes, **changes: object) -> bytes:
     return encode_message(replace(message, **changes))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("request_", [ALL, TOP, AttentionRequest("max"), AttentionRequest(top_k=1)])
+@pytest.mark.parametrize(
+    "request_", [ALL, TOP, AttentionRequest("max"), AttentionRequest(top_k=1), *NARROW]
+)
 def test_a_step_brings_the_attention_that_it_asks_for(request_: AttentionRequest) -> None:
     peer = Peer("s")
     device = opened(peer)
@@ -61,6 +70,35 @@ def test_a_step_brings_the_attention_that_it_asks_for(request_: AttentionRequest
         assert (
             event.attention.positions.ravel().tolist() == wanted.positions.array().ravel().tolist()
         )
+
+
+@pytest.mark.parametrize("request_", NARROW)
+def test_the_device_reduces_what_an_older_server_cannot(request_: AttentionRequest) -> None:
+    peer = Peer("s")
+    peer.names_layers = False
+    device = opened(peer)
+    frame = device.step(0, ROWS, attention=request_)
+    sent = decode_client_message(frame, 1 << 20)
+    assert isinstance(sent, Step)
+    assert sent.attention is not None
+    assert not sent.attention.names_layers
+    event = device.receive(answer(peer, frame))
+    assert isinstance(event, StepCompleted)
+    assert event.attention is not None
+    wanted = attention_of([row.tobytes() for row in ROWS], request_)
+    shape = (wanted.layers, wanted.heads, wanted.values.shape[1])
+    assert event.attention.values.shape == shape
+    told = event.attention.values.reshape(wanted.values.shape)
+    np.testing.assert_allclose(told, wanted.values.to_f32(), atol=5e-4)
+    assert (event.attention.positions is None) == (wanted.positions is None)
+    assert not event.attention.values.flags.writeable
+
+
+def test_a_layer_that_the_model_does_not_have_is_not_asked_for() -> None:
+    device = opened(Peer("s"))
+    with pytest.raises(MalformedMessage, match="64 layers"):
+        device.step(0, ROWS, attention=AttentionRequest(layers=(0, 64)))
+    assert device.outstanding is None
 
 
 def test_a_step_that_asks_for_none_brings_none_and_looks_at_none() -> None:

@@ -11,7 +11,7 @@ import pytest
 from split_wire.client import ClientProtocol, ProtocolStateError, StepCompleted
 from split_wire.errors import MalformedMessage, NonFinite, Unsupported, WrongShape
 from split_wire.tensor import Tensor
-from tests.split_wire.client.test_protocol import (
+from tests.split_wire.client.speaking import (
     OPENED,
     WIDTH,
     give,

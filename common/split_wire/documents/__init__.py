@@ -1,0 +1,1 @@
+"""Parts of a text that are found by what they say, whatever comes before them."""
