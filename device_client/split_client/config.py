@@ -56,8 +56,8 @@ class ConnectionConfig:
         "exact",
         help="exact lets the server keep what it computed of a chat for the next session, for this "
         "user alone; int8 also in less memory, with a small error that is told; approximate also "
-        "keeps what lies behind an edit of a prompt, with an error that is told; off has it keep "
-        "nothing",
+        "keeps what lies behind an edit of a prompt, and documents by what they say, with an error "
+        "that is told; off has it keep nothing",
         choices=("exact", "int8", "approximate", "off"),
         group="connection",
     )
@@ -309,9 +309,9 @@ class ChatConfig(ReplyConfig):
     autosave: bool = option(False, help="save the chat after every reply", group="chat")
     context: str = option(
         "ask",
-        help="what is left out when the context is full: ask, the oldest sentences, or everything "
-        "that is not pinned",
-        choices=("ask", "oldest", "pinned"),
+        help="what is left out when the context is full: ask, the oldest sentences, the "
+        "dimmest (those that replies looked at least), or everything that is not pinned",
+        choices=("ask", "oldest", "dimmest", "pinned"),
         group="chat",
     )
     context_budget: int | None = option(

@@ -18,6 +18,8 @@ from split_client.api.client import SplitClient
 from split_client.api.replies import AsyncChatSession, AsyncReply
 from split_client.api.stats import ClientStats
 from split_client.api.tool_run import ToolRun
+from split_client.chat.brightness.places import LookedAt, Looks
+from split_client.chat.brightness.view import BrightToken, ChatBrightness
 from split_client.chat.conversation import Message
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.chat.session import ChatSession
@@ -40,6 +42,8 @@ __all__ = [
     "AsyncSplitClient",
     "AttentionRequest",
     "AttentionWeights",
+    "BrightToken",
+    "ChatBrightness",
     "ChatSession",
     "Choice",
     "ClientStats",
@@ -49,6 +53,8 @@ __all__ = [
     "JsonObject",
     "JsonSchema",
     "Lark",
+    "LookedAt",
+    "Looks",
     "Message",
     "NoiseSettings",
     "Purged",

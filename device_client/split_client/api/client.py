@@ -138,7 +138,7 @@ class SplitClient(ForgettingClient):
             self._verifier(),
         )
         chat.verify = self._verify
-        sequence.edits.blend = self._blend
+        sequence.edits.blend = sequence.documents.blend = self._blend
         chat.adapter = self._adapter
         chat.max_tokens, chat.stop, chat.form = max_tokens, stops, wanted
         chat.params = sampling_of(params, given, self.default_params) if given else params

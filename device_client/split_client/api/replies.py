@@ -159,12 +159,13 @@ class AsyncChatSession:
         self.session = session
         self._newest: AsyncReply | None = None
 
-    def send(self, text: str) -> AsyncReply:
-        """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty.
+    def send(self, text: str, documents: Iterable[str] = ()) -> AsyncReply:
+        """Say ``text``, and ``documents`` before it as in :meth:`ChatSession.send`; the reply joins
+        the chat once it is read to its end, unless it is empty.
 
         Raises PromptEmpty.
         """
-        self.session.conversation.say(text)
+        self.session.say(text, documents)
         return self.answer()
 
     def queue(self, text: str) -> AsyncReply:

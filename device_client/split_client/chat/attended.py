@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from split_client.chat.conversation import Message
+from split_client.chat.message import Message
 from split_client.model.token_pieces import Piece
 from split_wire.attention import AttentionRequest, AttentionWeights
 
@@ -62,6 +62,15 @@ class Attended:
         return (span for passage in self.passages for span in passage.spans)
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """``piece`` has the code points ``start`` to ``stop`` of a message's content."""
+
+    piece: Piece
+    start: int
+    stop: int
+
+
 class Transcript:
     """The text of a chat's tokens, with its messages found in it.
 
@@ -108,6 +117,26 @@ class Transcript:
             known = place is not None and content
             found.append((message, self._between(place or 0, content) if known else []))
         return found
+
+    def spread(self) -> list[list[Placed]]:
+        """Of each message the pieces that have its text, none where the template changed it; white
+        space around a message is no part of it.
+        """
+        found = []
+        for message, place in zip(self._messages, self._places, strict=True):
+            content = message.content.strip()
+            before = len(message.content) - len(message.content.lstrip())
+            at = place if content else None
+            found.append([] if at is None else list(self._spread(content, at, before)))
+        return found
+
+    def _spread(self, content: str, place: int, before: int) -> Iterator[Placed]:
+        first, end = bisect_right(self._starts, place) - 1, place + len(content)
+        for index in range(first, bisect_left(self._starts, end)):
+            piece, start = self._pieces[index], self._starts[index] - place
+            stop = min(start + len(piece.text), len(content))
+            if stop > max(0, start):
+                yield Placed(piece, before + max(0, start), before + stop)
 
     def _between(self, place: int, content: str) -> list[Piece]:
         first = bisect_right(self._starts, place) - 1

@@ -15,6 +15,7 @@ from typing import Any
 
 from split_client.chat.as_written import AsWritten
 from split_client.chat.bound import TextBound
+from split_client.chat.brightness.runs import amended
 from split_client.chat.context.travelling import travelling
 from split_client.chat.message import Message, without_result
 from split_client.chat.spelling import Encoder, Renderer, Spelling
@@ -171,9 +172,11 @@ class Conversation:
         """
         if prompt.revision != self._revision:
             return False
+        bright = ""
         if self._messages[-1].role == "assistant":
-            del self._messages[-1]
-        self._changed().append(Message("assistant", content, tuple(calls)))
+            before = self._messages.pop()
+            bright = amended(before.brightness, before.content, content)
+        self._changed().append(Message("assistant", content, tuple(calls), brightness=bright))
         reply = list(ids)
         raw = self._tokenizer.decode(reply, skip_special_tokens=False)
         text = prompt.text + raw
@@ -207,7 +210,8 @@ class Conversation:
             raise PromptEmpty
         last = self._messages[-1]
         if content != last.content:
-            self._changed()[-1] = replace(last, content=content)
+            kept = amended(last.brightness, last.content, content)
+            self._changed()[-1] = replace(last, content=content, brightness=kept)
 
     def remove(self, index: int) -> Message:
         """Take out one message, a reply with the results of its calls, and return it.
@@ -227,6 +231,11 @@ class Conversation:
         removed = self._messages[index]
         self._changed()[:] = left
         return removed
+
+    def brighten(self, messages: Sequence[Message]) -> None:
+        """Have the first messages the brightness of ``messages``, where they are the same."""
+        if tuple(messages) == self.messages[: len(messages)]:
+            self._messages[: len(messages)] = messages
 
     def go_to(self, messages: Iterable[Message]) -> None:
         """Be an earlier state of this chat again, whose ids may be known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from split_client.tools.call import ToolCall
@@ -19,6 +19,8 @@ class Message:
     ``tool_calls``: those of the assistant's; ``tool_call_id``: which of them a tool's message is
     the result of, ``name``: which tool's. ``dropped``: ranges of its content, in order and apart,
     that are kept here and not given to the model; ``pinned``: no policy drops any of it.
+    ``brightness`` of its content, as :mod:`split_client.chat.brightness.runs` keeps it; a message
+    is the same whatever has looked at it.
     """
 
     role: str
@@ -28,6 +30,7 @@ class Message:
     name: str | None = None
     dropped: tuple[Range, ...] = ()
     pinned: bool = False
+    brightness: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """As files and OpenAI's API have it."""
@@ -42,6 +45,8 @@ class Message:
             made["dropped"] = [list(range_) for range_ in self.dropped]
         if self.pinned:
             made["pinned"] = True
+        if self.brightness:
+            made["brightness"] = self.brightness
         return made
 
     @property

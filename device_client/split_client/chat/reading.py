@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from split_client.chat.brightness.errors import BrightnessInvalid
+from split_client.chat.brightness.runs import values_in
 from split_client.chat.message import ROLES, Message, Range
 from split_client.tools.call import ToolCall, call_in
 
@@ -33,9 +35,11 @@ def message_in(given: Mapping[str, Any]) -> Message | str:
         message = _result(given, content)
     elif (calls := _calls(given.get("tool_calls")) if role == "assistant" else ()) is not None:
         message = Message(role, content, calls)
-    if isinstance(message, str):
-        return message
-    return replace(message, dropped=dropped, pinned=given.get("pinned") is True)
+    brightness = given.get("brightness") or ""
+    if isinstance(message, str) or (bad := _bad_brightness(brightness, len(content))):
+        return message if isinstance(message, str) else bad
+    pinned = given.get("pinned") is True
+    return replace(message, dropped=dropped, pinned=pinned, brightness=brightness)
 
 
 def _result(given: Mapping[str, Any], content: str) -> Message | str:
@@ -61,6 +65,17 @@ def _dropped(given: object, length: int) -> tuple[Range, ...] | None:
             case _:
                 return None
     return tuple(found)
+
+
+def _bad_brightness(given: object, length: int) -> str:
+    """What is wrong with it; "" where nothing is."""
+    if not isinstance(given, str):
+        return "its 'brightness' is no text"
+    try:
+        values_in(given, length)
+    except BrightnessInvalid as error:
+        return f"its {error}"
+    return ""
 
 
 def _calls(given: object) -> tuple[ToolCall, ...] | None:

@@ -25,7 +25,8 @@ class ReplyStats:
     these ``prompt_reused`` were sent in vain. ``prompt_tiers``: which of all that was not computed
     now is not exact (``total``), by tier. ``prompt_moved`` of those that the session held had been
     computed for other positions, before an edit, and ``prompt_mended`` rows were computed anew
-    around them; ``edits_refused``: a server that offers this did not do it. ``bytes_saved``: of
+    around them; ``prompt_documents`` of those that were moved are of other texts, kept by what they
+    say; ``edits_refused``: a server that offers this did not do it. ``bytes_saved``: of
     rows that did not travel for it; ``seconds_saved``: about as many, None as long as no prompt
     that was sent tells.
 
@@ -44,6 +45,7 @@ class ReplyStats:
     prompt_moved: int = 0
     prompt_mended: int = 0
     edits_refused: int = 0
+    prompt_documents: int = 0
     bytes_saved: int = 0
     seconds_saved: float | None = 0.0
     ttft: float = 0.0
@@ -84,7 +86,8 @@ class Reply:
     ``text`` reads the whole reply where nobody has begun to.
     ``adapter``: the name of the one it is made with, None for the model alone. ``listener`` takes
     calls of tools out of its text. ``beginning``: the text that it goes on from, "" for one that
-    is made anew; ``log`` has its tokens, those of the beginning first.
+    is made anew; ``log`` has its tokens, those of the beginning first. ``on_token`` is called with
+    each token and with how many are before it, those of the prompt included.
     """
 
     def __init__(self, events: Iterator[Event], prompt_tokens: int, traffic: Traffic) -> None:
@@ -101,6 +104,7 @@ class Reply:
         self.formed: Formed | None = None
         self.beginning = ""
         self.log: TokenLog | None = None
+        self.on_token: Callable[[TokenEvent, int], None] = lambda *_: None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_finish: Callable[[], None] = lambda: None
 
@@ -167,6 +171,7 @@ class Reply:
                 if not self.token_ids:
                     self.stats.ttft = timing.total
                 self._count(event)
+                self.on_token(event, self.stats.prompt_tokens + len(self.token_ids))
                 self.token_ids.append(token)
                 if self.log is not None:
                     self.log.take(token, event.hidden)
@@ -194,5 +199,5 @@ class Reply:
         stats.prompt_reused = min(spared.reused, stats.prompt_restored)
         stats.prompt_tiers = spared.inexact
         stats.prompt_moved, stats.prompt_mended = spared.moved, spared.mended
-        stats.edits_refused = spared.refused
+        stats.edits_refused, stats.prompt_documents = spared.refused, spared.documents
         stats.bytes_saved, stats.seconds_saved = spared.bytes, spared.seconds

@@ -57,6 +57,7 @@ class ReplyMaker:
         form: Form | None = None,
         calls: Constraint | None = None,
         question: str = "",
+        asked: str = "",
         begun: Begun | None = None,
         states: bool = True,
     ) -> Reply:
@@ -66,8 +67,9 @@ class ReplyMaker:
         follows; a prompt with noise goes without. ``form``: what the reply is to be, None any text;
         ``calls``: what holds calls of tools to their grammar in a reply without a form;
         ``question``: the message that the prompt ends with, where it is one; ``begun``: what is
-        there of the reply, which goes on from it; ``states``: whether those that tokens are chosen
-        from are kept for their alternatives.
+        there of the reply, which goes on from it; ``asked``: what the question asks of documents
+        that come before it in the message; ``states``: whether those that tokens are chosen from
+        are kept for their alternatives.
 
         A cancel that came since :meth:`resume` ends it.
 
@@ -91,6 +93,7 @@ class ReplyMaker:
         if begun is not None and held is not None:
             begun.tell(held, manifest.eos_token_ids)
         sequence.edits.question = self._question(question)
+        sequence.documents.question = self._question(asked or question)
         limits = Limits(manifest.eos_token_ids, max_tokens, stop)
         events = decode(
             sequence,

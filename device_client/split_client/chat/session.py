@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from split_client.adapters.chooser import AdapterChooser
 from split_client.chat.attended import MEAN_ROWS
+from split_client.chat.brightness.dimmest import dimmest
+from split_client.chat.brightness.gathering import Gathering, gathering
+from split_client.chat.brightness.rows import request_of
+from split_client.chat.brightness.view import ChatBrightness
 from split_client.chat.calling import CallListener, CallMaker
 from split_client.chat.context.fill import TokenCounter
 from split_client.chat.context.room import ChatContext
-from split_client.chat.context.travelling import travelling
+from split_client.chat.context.travelling import placed, travelling
 from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.chat.drafting import NO_DRAFTS, ChatDrafts
 from split_client.chat.reply import Reply
@@ -23,13 +27,15 @@ from split_client.chat.steering.begun import Begun
 from split_client.chat.steering.branches import Branches
 from split_client.chat.steering.going_on import begun_reply, branched
 from split_client.chat.steering.tokens import ReplyToken
-from split_client.chat.verifying import Verified, Verifier, Verify
+from split_client.chat.verifying import Checks, Verified, Verifier, Verify
 from split_client.chat.visible.hiding import Hiding
 from split_client.chat.visible.least_attended import least_attended
 from split_client.chat.visible.places import always_seen
+from split_client.generation.documents.attached import Attached
 from split_client.generation.sequence import Sequence
 from split_client.generation.speculation.drafter import Drafter
 from split_client.model.forgetting import Forgotten
+from split_client.model.token_pieces import pieces_of
 from split_client.model.tokenizer import ModelTokenizer
 from split_client.noise.conversation import NoisedConversation
 from split_client.noise.rules import require_blind_adapter, require_no_drafts
@@ -65,6 +71,8 @@ class ChatSession(ChatSettings):
         super().__init__(maker, conversation, sequence, noise, drafts, calls)
         self.branches = Branches()
         self._answers = Answers()
+        self._looked: Gathering | None = None
+        self._attached = Attached()
         conversation.on_anew += [drafts.forget, self.branches.forget, self._answers.forget]
         self._forget = forget
         self.context = ChatContext(
@@ -72,12 +80,12 @@ class ChatSession(ChatSettings):
             TokenCounter(conversation.encoded),
             lambda: self._maker.ends.manifest.max_context,
             lambda ids: (sequence.shared(ids), sequence.movable(ids)),
+            dimmest,
         )
         self._verifier = verifier
         self.verify: Verify = "audit"
         self.verified: Verified | None = None
-        if verifier is not None:
-            sequence.edits.allowed = lambda: not verifier.record.stopped
+        self._checks = None if verifier is None else Checks(verifier, sequence)
         self._chooser = chooser
         self.adapter_used: str | None = None
 
@@ -116,6 +124,14 @@ class ChatSession(ChatSettings):
         return () if answered is None or answered.log is None else answered.log.tokens()
 
     @property
+    def brightness(self) -> ChatBrightness:
+        """How much replies looked at each part of the chat, which ``brighten`` has gathered."""
+        known = None if self.answered is None or self._looked is None else self._looked
+        if known is not None and known.chat != self.messages[:-1]:
+            known = None
+        return ChatBrightness(self.messages, self._tokenizer, known)
+
+    @property
     def visible(self) -> Hiding:
         """What later replies see of the chat as it is now, to hide parts of it and show them."""
         return Hiding(self._sequence, lambda: self._maker.ends.tokenizer, self.answered)
@@ -151,10 +167,18 @@ class ChatSession(ChatSettings):
         """
         return self._maker.attention(self._sequence, list(ids), request)
 
-    def send(self, text: str) -> Reply:
-        """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty."""
-        self.conversation.say(text)
+    def send(self, text: str, documents: Iterable[str] = ()) -> Reply:
+        """Say ``text``; the reply joins the chat once it is read to its end, unless it is empty.
+
+        ``documents`` come before it in the message. Where the chat takes approximate rows, those
+        that the server knows from other texts are not computed again, what ``text`` says always is.
+        """
+        self.say(text, documents)
         return self.answer()
+
+    def say(self, text: str, documents: Iterable[str] = ()) -> None:
+        """The part of :meth:`send` before the reply. Raises PromptEmpty."""
+        self.conversation.say(self._attached.message(text, tuple(documents)))
 
     def answer(self) -> Reply:
         """Reply to the last message of the user, or to the results of tools, again if need be.
@@ -209,18 +233,19 @@ class ChatSession(ChatSettings):
         """The reply to ``prompt``, which goes on from what is ``begun`` of it."""
         self.verified = None
         adapter = self._choice()
-        calls = self.calls
+        calls, looking, said = self.calls, self._looking(prompt), self._said()
         reply = self._maker.reply(
             self._sequence,
             prompt.ids,
             self.params,
             self.max_tokens,
             self._stop,
-            self.attention,
+            self._asked(),
             drafter=self._drafter(),
             form=self._form,
             calls=calls.constraint() if calls is not None and self._form is None else None,
-            question=self._said(),
+            question=said,
+            asked=self._attached.asked(said),
             begun=begun,
             states=self.alternatives,
         )
@@ -229,9 +254,24 @@ class ChatSession(ChatSettings):
         if begun is not None:
             reply.beginning = _beginning(begun.texts(self._tokenizer), reply.listener)
         reply.adapter = self.adapter_used = adapter
+        if looking is not None:
+            reply.on_token = looking.heard
         reply.on_begin = lambda: self._use(adapter)
-        reply.on_finish = lambda: self._join(prompt, reply, begun)
+        reply.on_finish = lambda: self._join(prompt, reply, begun, looking)
         return reply
+
+    def _asked(self) -> AttentionRequest | None:
+        """Which attention each token brings: what is set, or else what brightness is made of."""
+        if self.attention is not None or self.brighten is None:
+            return self.attention
+        return request_of(self.brighten, self._maker.ends.manifest.num_layers)
+
+    def _looking(self, prompt: Prompt) -> Gathering | None:
+        """What gathers brightness from a reply to ``prompt``, which is that of the chat."""
+        if self.brighten is None:
+            return None
+        chat = self.messages[:-1] if self.messages[-1].role == "assistant" else self.messages
+        return gathering(self.brighten, chat, placed(chat), pieces_of(self._tokenizer, prompt.ids))
 
     def close(self) -> None:
         """End the session on the server; a later reply opens another and sends the whole chat."""
@@ -279,7 +319,9 @@ class ChatSession(ChatSettings):
         if self._chooser is not None:
             self._chooser.use(adapter, self._sequence)
 
-    def _join(self, prompt: Prompt, reply: Reply, begun: Begun | None) -> None:
+    def _join(
+        self, prompt: Prompt, reply: Reply, begun: Begun | None, looking: Gathering | None
+    ) -> None:
         # Stopped before its first token: the message stays unanswered, a reply as it was.
         if not reply.token_ids and (begun is None or reply.finish_reason == "cancelled"):
             return
@@ -288,22 +330,12 @@ class ChatSession(ChatSettings):
             ids, chat = (*prompt.ids, *made), self.messages
             given = (*travelling(chat[:-1]), chat[-1])
             self._answers.add(Answered(given, ids, len(prompt.ids), chat, reply.log))
-            self._verify(reply, ids, len(prompt.ids))
-
-    def _verify(self, reply: Reply, ids: tuple[int, ...], prompt: int) -> None:
-        """Have an approximate reply computed plainly as well, each or a share of them; what is too
-        far off ends the session, so that the next reply is exact.
-        """
-        verifier = self._verifier
-        if verifier is None or not reply.stats.prompt_tiers.approximate:
-            return
-        # What a reply was not to see is seen by the plain computation.
-        if self._sequence.hidden_of(list(ids)):
-            return
-        if verifier.due(self.verify):
-            self.verified = found = verifier.tried(self._sequence, ids, prompt)
-            if found is not None and not found.passed:
-                self._sequence.close()
+            if looking is not None:
+                self.conversation.brighten(looking.messages())
+                self._looked = looking
+            if self._checks is not None:
+                found = self._checks.after(self.verify, reply.stats, ids, len(prompt.ids))
+                self.verified = found
 
 
 def _beginning(tokens: list[tuple[int, str]], listener: CallListener | None) -> str:

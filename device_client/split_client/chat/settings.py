@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from split_client.chat.brightness.rows import Mode, mode_of
 from split_client.chat.calling import CallMaker
 from split_client.chat.conversation import Conversation
 from split_client.chat.drafting import ChatDrafts
@@ -53,6 +54,19 @@ class ChatSettings:
         self.expected: str | None = None
         self.adapter: str | None = None
         self.alternatives = True
+        self._brighten: Mode | None = None
+
+    @property
+    def brighten(self) -> Mode | None:
+        """Which attention the brightness of the chat is gathered from while replies are made:
+        "mean", "maximum", "weighted" or "last"; None: it stays as it is. Every token has a step of
+        its own then, without drafts. Setting it raises BrightnessInvalid.
+        """
+        return self._brighten
+
+    @brighten.setter
+    def brighten(self, mode: str | None) -> None:
+        self._brighten = None if mode is None else mode_of(mode)
 
     @property
     def stop(self) -> tuple[str, ...]:

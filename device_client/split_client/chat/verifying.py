@@ -10,19 +10,24 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.chat.reply import ReplyStats
 from split_client.errors import ClientError
 from split_client.generation.head.head import LMHead
 from split_client.generation.sequence import Sequence as TokenSequence
 
 # Never, a share of the replies, or each.
 Verify: TypeAlias = Literal["audit", "full"]
+# How rows of a session came where they were not computed: an edit moved them, or they are those of
+# documents that the server knew.
+Way: TypeAlias = Literal["moved", "documents"]
 # Nats, over the tokens of a reply. Of edits that nothing later depends on the largest that was seen
 # is well below, of replies that follow the old text well above (docs/kv-reuse.md).
 MOST_KL = 0.3
@@ -53,22 +58,25 @@ class Verified:
 
 @dataclass(slots=True)
 class Record:
-    """What was found of the replies of one client; after MOST_FAILURES nothing is moved for it any
-    more. ``unfinished``: the server could not be asked.
+    """What was found of the replies of one client; after MOST_FAILURES that stand on rows that came
+    there in one way, nothing is done that way for it any more. ``unfinished``: the server could not
+    be asked.
     """
 
     passed: int = 0
     failed: int = 0
     unfinished: int = 0
+    _failures: Counter[Way] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def stopped(self) -> bool:
-        """Whether nothing is moved any more."""
-        return self.failed >= MOST_FAILURES
+    def stopped(self, way: Way) -> bool:
+        """Whether nothing is done that way any more."""
+        return self._failures[way] >= MOST_FAILURES
 
-    def take(self, found: Verified | None) -> None:
-        """Count one; None: it could not be found out."""
+    def take(self, found: Verified | None, ways: Iterable[Way]) -> None:
+        """Count one that stands on rows that came there in ``ways``; None: it could not be found
+        out.
+        """
         with self._lock:
             if found is None:
                 self.unfinished += 1
@@ -76,6 +84,7 @@ class Record:
                 self.passed += 1
             else:
                 self.failed += 1
+                self._failures.update(ways)
 
 
 class Verifier:
@@ -99,14 +108,18 @@ class Verifier:
         """Whether the next approximate reply is to be verified."""
         return verify == "full" or self._draw() < self._share
 
-    def tried(self, near: TokenSequence, ids: Sequence[int], prompt: int) -> Verified | None:
-        """:meth:`verified`, counted; None where the server could not be asked."""
+    def tried(
+        self, near: TokenSequence, ids: Sequence[int], prompt: int, ways: Iterable[Way] = ()
+    ) -> Verified | None:
+        """:meth:`verified`, counted for rows that came there in ``ways``; None where the server
+        could not be asked.
+        """
         try:
             found = self.verified(near, ids, prompt)
         except ClientError:
-            self.record.take(None)
+            self.record.take(None, ways)
             return None
-        self.record.take(found)
+        self.record.take(found, ways)
         return found
 
     def verified(self, near: TokenSequence, ids: Sequence[int], prompt: int) -> Verified:
@@ -150,3 +163,36 @@ def _log_softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     shifted = logits - logits.max(1, keepdims=True)
     result: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
     return result
+
+
+class Checks:
+    """Has approximate replies of one session computed plainly as well, and ends it after one that
+    is too far off, so that the next reply is exact.
+    """
+
+    def __init__(self, verifier: Verifier, sequence: TokenSequence) -> None:
+        self._verifier, self._sequence = verifier, sequence
+        # How rows of the session came where they were not computed.
+        self._ways = set[Way]()
+        record = verifier.record
+        sequence.edits.allowed = lambda: not record.stopped("moved")
+        sequence.documents.allowed = lambda: not record.stopped("documents")
+
+    def after(
+        self, verify: Verify, stats: ReplyStats, ids: tuple[int, ...], prompt: int
+    ) -> Verified | None:
+        """What was found of a reply with ``stats``; ``ids``: ``prompt`` tokens and its own."""
+        if not stats.prompt_tiers.approximate:
+            self._ways.clear()
+            return None
+        if stats.prompt_documents:
+            self._ways.add("documents")
+        if stats.prompt_moved > stats.prompt_documents:
+            self._ways.add("moved")
+        # What a reply was not to see is seen by the plain computation.
+        if self._sequence.hidden_of(list(ids)) or not self._verifier.due(verify):
+            return None
+        found = self._verifier.tried(self._sequence, ids, prompt, self._ways)
+        if found is not None and not found.passed:
+            self._sequence.close()
+        return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from split_client.generation.backend import StepOutput
 from split_client.generation.spared import NOTHING_SPARED, Spared
 from split_wire.attention import AttentionWeights
 from split_wire.tiers import ALL_EXACT, Inexact
@@ -52,3 +53,23 @@ class Extended:
     def wire(self) -> float:
         """Everything between the ends: transport and the server's own overhead."""
         return max(0.0, self.exchange - self.compute - self.queue)
+
+
+def joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:
+    """What the steps that sent ``rows`` gave, of whose states the last ``wanted`` matter."""
+    last = outputs[-1]
+    if len(last.hidden) >= wanted:
+        states = last.hidden[-wanted:]
+    else:
+        states = np.concatenate([output.hidden for output in outputs])[-wanted:]
+    return Extended(
+        states[-1],
+        states,
+        rows,
+        sum(output.exchange_us for output in outputs) / 1e6,
+        sum(output.compute_us for output in outputs) / 1e6,
+        sum(output.queue_us for output in outputs) / 1e6,
+        last.attention,
+        sum(output.reused for output in outputs),
+        tiers=last.tiers,
+    )

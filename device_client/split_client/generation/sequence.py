@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from split_client.errors import PromptEmpty, PromptTooLong, ServerRefused, SessionUnstable
-from split_client.generation.backend import Backend, CacheLost, StepOutput
+from split_client.generation.backend import Backend, CacheLost
+from split_client.generation.documents.documents import Documents
 from split_client.generation.editing.difference import may_have_runs
 from split_client.generation.editing.edits import Edits, Moved
-from split_client.generation.extended import Extended, SequenceCounters
+from split_client.generation.extended import Extended, SequenceCounters, joined
 from split_client.generation.held import Held
 from split_client.generation.prefix import common_prefix
 from split_client.generation.spared import Pace, Spared, row_bytes
@@ -55,7 +56,8 @@ class Sequence:
     ``correct``: maps the hidden state [H] of the last token to the one that :meth:`extend` returns,
     for an adapter that the backend does not see. Both may change at any time: they come after the
     layers, so what is cached does not depend on them. ``trail``: where caches ended that were given
-    up; ``edits``: keeps what lies behind an edit, where the backend does; ``clock`` in seconds.
+    up; ``edits``: keeps what lies behind an edit, where the backend does, and ``documents`` takes
+    what it knows of other texts; ``clock`` in seconds.
     """
 
     def __init__(
@@ -77,7 +79,9 @@ class Sequence:
         self._held = Held(self.trail)
         self._hides = backend if isinstance(backend, Hides) else None
         self._veil = Veil()
-        self.edits = Edits(backend, self._held, None if self._embed is None else self._rows, clock)
+        plain = None if self._embed is None else self._rows
+        self.edits = Edits(backend, self._held, plain, clock)
+        self.documents = Documents(backend, self._held, plain, clock)
 
     @property
     def cached(self) -> int:
@@ -148,13 +152,12 @@ class Sequence:
             try:
                 # What is hidden keeps its place.
                 moved = Moved() if self._veil.spans else self.edits.make(tokens)
-                self.counters.rows_moved += moved.positions
-                self.counters.rows_sent += moved.rows
-                self.counters.edits_refused += moved.refused
                 began = self._clock()
                 restored = self._restore(known)
                 took = self._clock() - began
                 stands = self.cached if restored else stands
+                moved += Moved() if self._veil.spans else self.documents.make(tokens, self._plainly)
+                self._count(moved)
                 self._draw_veil(tokens, rows)
                 sent = self._send_rest(tokens, attention, rows)
             except CacheLost:
@@ -164,6 +167,15 @@ class Sequence:
             else:
                 return self._told(sent, len(tokens), restored, took, moved)
         raise SessionUnstable
+
+    def _plainly(self, tokens: list[int]) -> Extended:
+        """Have the cache hold ``tokens``, computed as any are."""
+        return self._send_rest(tokens, None, 1)
+
+    def _count(self, moved: Moved) -> None:
+        self.counters.rows_moved += moved.positions
+        self.counters.rows_sent += moved.rows
+        self.counters.edits_refused += moved.refused
 
     def hidden_of(self, tokens: list[int]) -> Spans:
         """Which of ``tokens`` later ones do not see, where those are what is extended."""
@@ -248,6 +260,7 @@ class Sequence:
             moved.positions,
             moved.rows,
             moved.refused,
+            moved.documents,
         )
         # The wait for what is restored is one for the server.
         exchange = sent.exchange + (took if restored else 0.0)
@@ -310,35 +323,15 @@ class Sequence:
             outputs.append(output)
             self.counters.steps += 1
             self.counters.rows_sent += part.end - part.start
-        return _joined(outputs, len(tokens) - start, wanted)
+        return joined(outputs, len(tokens) - start, wanted)
 
 
 def _with_moved(sent: Extended, moved: Moved) -> Extended:
     """``sent`` with what moving rows before cost."""
     return replace(
         sent,
-        rows=sent.rows + moved.rows,
+        rows=sent.rows + moved.rows + moved.plain,
         exchange=sent.exchange + moved.exchange,
         compute=sent.compute + moved.compute,
         queue=sent.queue + moved.queue,
-    )
-
-
-def _joined(outputs: list[StepOutput], rows: int, wanted: int) -> Extended:
-    """What the steps that sent ``rows`` gave, of whose states the last ``wanted`` matter."""
-    last = outputs[-1]
-    if len(last.hidden) >= wanted:
-        states = last.hidden[-wanted:]
-    else:
-        states = np.concatenate([output.hidden for output in outputs])[-wanted:]
-    return Extended(
-        states[-1],
-        states,
-        rows,
-        sum(output.exchange_us for output in outputs) / 1e6,
-        sum(output.compute_us for output in outputs) / 1e6,
-        sum(output.queue_us for output in outputs) / 1e6,
-        last.attention,
-        sum(output.reused for output in outputs),
-        tiers=last.tiers,
     )

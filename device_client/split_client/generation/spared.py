@@ -21,7 +21,8 @@ class Spared:
     have taken, None as long as no prompt of the sequence tells. ``inexact``: which of all these
     positions are not those of the plain computation. Of those that are ``held``, ``moved`` were
     computed for other positions, and ``mended`` rows were computed anew around them; ``refused``:
-    edits for which a server that offers it did not do so.
+    edits for which a server that offers it did not do so. ``documents`` of the ``moved`` ones were
+    kept of other texts, by what they say.
     """
 
     held: int = 0
@@ -33,6 +34,7 @@ class Spared:
     moved: int = 0
     mended: int = 0
     refused: int = 0
+    documents: int = 0
 
 
 NOTHING_SPARED = Spared()

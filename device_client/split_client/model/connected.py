@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
+from split_client.generation.documents.cutting import Cutter
 from split_client.generation.sequence import Sequence
 from split_client.generation.steps import Embed
 from split_client.generation.trail import SHORTEST
@@ -65,6 +66,7 @@ class ConnectedModel:
         self.noise = noise
         self._sessions = sessions
         self._opened = opened
+        self._cutter = Cutter(ends.tokenizer)
         # A chat that nobody holds any more leaves its session to the server's idle limit.
         self._sequences: WeakKeyDictionary[Sequence, _Kept] = WeakKeyDictionary()
 
@@ -114,6 +116,8 @@ class ConnectedModel:
             lookup = self.ends.embedder.lookup
             embed: Embed = lambda ids: lookup(ids, backend.dtype)  # noqa: E731
             made = Sequence(backend, embed)
+            if self._sessions.cache == "approximate":
+                made.documents.cutter = self._cutter
             self._sequences[made] = _Kept(backend, embed)
         else:
             made = Sequence(backend, never_plain, bound(noised, lambda: backend.dtype))
@@ -138,7 +142,10 @@ class ConnectedModel:
         held = sequence.leave()
         wanted = [*sequence.trail.ends, *ends]
         embed = None if self._sessions.cache == "off" else kept.embed
-        done = forget(kept.backend, held, wanted, embed, self._beside(sequence, wanted))
+        documents = sequence.documents
+        names = None if documents.cutter is None else documents.names
+        beside = self._beside(sequence, wanted)
+        done = forget(kept.backend, held, wanted, embed, beside, names)
         sequence.trail.clear()
         return done
 

@@ -6,7 +6,7 @@ session that begins with it is opened, and closed so that nothing of it stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from split_client.generation.backend import CacheLost
 from split_client.generation.steps import Embed
 from split_client.model.errors import NotForgotten
 from split_client.transport.remote import RemoteBackend
+from split_wire.documents.chunks import MOST_CHUNKS
 
 _TRIES = 3
 
@@ -53,12 +54,14 @@ def forget(
     ends: Iterable[list[int]],
     embed: Embed | None,
     gone: Iterable[tuple[list[int], int]] = (),
+    chunks: Callable[[list[int]], list[bytes]] | None = None,
 ) -> Forgotten:
     """End the session, which holds ``held``, and delete what is kept of it and of the prefixes
     ``ends``. Without ``embed`` nothing may be named, and of earlier sessions nothing is found.
 
-    ``gone``: prefixes, each so long, that went with other sessions. Raises NotForgotten and what
-    opening a session raises.
+    ``gone``: prefixes, each so long, that went with other sessions; ``chunks``: names of those of
+    some tokens, which may be kept by what they say; None where nothing is. Raises NotForgotten and
+    what opening a session raises.
     """
     found = [*gone]
     closed = backend.close(keep=False)
@@ -66,7 +69,10 @@ def forget(
         found.append((held, len(held)))
     if embed is None:
         return Forgotten(_distinct(found), earlier=False)
-    others = [end for end in _unique([held, *ends]) if not closed or end != held]
+    ends = _unique([held, *ends])
+    others = [end for end in ends if not closed or end != held]
+    if chunks is not None:
+        _drop(backend, ends, chunks)
     # What a branch has of its own goes before what it shares.
     for end in sorted(others, key=len, reverse=True):
         count = _cut(backend, _Rows(end, embed))
@@ -92,6 +98,19 @@ def _cut(backend: RemoteBackend, rows: _Rows) -> int | None:
         if backend.close(keep=False):
             return count
     raise NotForgotten
+
+
+def _drop(
+    backend: RemoteBackend, ends: list[list[int]], chunks: Callable[[list[int]], list[bytes]]
+) -> None:
+    """Have the server delete the chunks of ``ends``. Raises NotForgotten."""
+    # Only then it is known how their rows travel.
+    backend.open()
+    named = list({name for end in ends for name in chunks(end)})
+    for start in range(0, len(named), MOST_CHUNKS):
+        backend.open()
+        if not backend.close(keep=False, chunks=b"".join(named[start : start + MOST_CHUNKS])):
+            raise NotForgotten
 
 
 def _unique(ends: Iterable[list[int]]) -> list[list[int]]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.attended import MEAN_ROWS, Attended, Transcript
+from split_client.chat.brightness.rows import DEFAULT
+from split_client.chat.context.units import units_of
 from split_client.chat.visible.dead_turns import TurnAttention
 from split_client.errors import ServerRefused
 from split_client.model.token_pieces import pieces_of
@@ -17,7 +19,7 @@ from split_client.terminal.input.interrupt import stops_reply
 from split_client.terminal.output.brightness import legend
 from split_client.terminal.output.fold import columns, rows
 from split_client.terminal.output.heat_map import heat_map
-from split_client.terminal.output.sanitise import sanitise
+from split_client.terminal.output.sanitise import one_line, sanitise
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.words import counted
 from split_client.terminal.sampling import SettingInvalid
@@ -29,7 +31,8 @@ _REFUSALS = {
     Unsupported.code: "this server does not tell attention",
     AttentionTooLarge.code: "the attention of this chat is too large for one answer",
 }
-_NAMED, _LISTED = 3, 8
+_NAMED, _LISTED, _PLACES = 3, 8, 5
+_SHORT = 50
 _LONGEST_NAME = 20
 _WORTH_TELLING = 0.001
 # What stands around the conversation: blank lines, legend, names and shares, the prompt.
@@ -57,9 +60,14 @@ class AttentionView:
             return
         self.on = not self.on if not text else text == "on"
         if self.on:
-            self.screen.note("attention is on: it is shown after each reply")
+            self.chat.brighten = self.chat.brighten or DEFAULT
+            self.screen.note(
+                "attention is on: it is shown after each reply, and gathered for /brightness; each "
+                "token has a step of its own, without drafts"
+            )
             self.show()
         else:
+            self.chat.brighten = None
             self.screen.note("attention is off")
 
     def show(self) -> bool:
@@ -74,6 +82,14 @@ class AttentionView:
         else:
             self.turns.note(self.chat.visible.parts(), _row(weights))
             self._print(transcript.attended(weights))
+            self._print_places()
+        return True
+
+    def gives_up(self, error: ServerRefused) -> bool:
+        """Whether a reply failed because it asked for attention, which it does no more."""
+        if error.code not in _REFUSALS or self.chat.brighten is None:
+            return False
+        self._refused(error)
         return True
 
     def _transcript(self) -> Transcript | None:
@@ -93,7 +109,7 @@ class AttentionView:
     def _refused(self, error: ServerRefused) -> None:
         if error.code not in _REFUSALS:
             raise error
-        self.on = False
+        self.on, self.chat.brighten = False, None
         self.screen.note(f"{_REFUSALS[error.code]}; /attention is off")
 
     def _print(self, attended: Attended) -> None:
@@ -104,6 +120,19 @@ class AttentionView:
             for text, weight in attended.most(_LISTED):
                 self.screen.note(f"{_percent(weight):>6}  {_name(text)}")
         self.screen.note(_elsewhere(attended))
+
+    def _print_places(self) -> None:
+        """The parts of earlier turns that the whole reply looked at."""
+        looks = self.chat.brightness.looks
+        if looks is None or not looks.places:
+            return
+        self.screen.note(f"the reply looked at its own turn {_percent(looks.turn)}, and at")
+        for place in looks.places[:_PLACES]:
+            unit, message = place.unit, self.chat.messages[place.number]
+            text = one_line(message.content[unit.start : unit.stop].strip(), _SHORT)
+            units = [each.start for each in units_of(message)]
+            number = f"{place.number + 1}.{units.index(unit.start) + 1}"
+            self.screen.note(f"{_percent(place.share):>6}  {number}  {text}")
 
     def _print_map(self, attended: Attended) -> None:
         from prompt_toolkit.utils import get_cwidth

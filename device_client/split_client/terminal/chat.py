@@ -10,7 +10,7 @@ from functools import partial
 from split_client.api import ChatSession, SplitClient
 from split_client.chat.reply import Reply
 from split_client.config import ChatConfig
-from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong
+from split_client.errors import ChatTextTooLong, ClientError, PromptTooLong, ServerRefused
 from split_client.generation.loop import TokenEvent
 from split_client.generation.speculation.wanted import Drafts
 from split_client.presets.folder import PresetFolder
@@ -182,9 +182,13 @@ class ChatLoop:
         return self._command(text) if text.startswith("/") else self._say(message)
 
     def _say(self, message: str) -> bool:
-        text = self._commands.files.with_message(message)
+        files, documents = self._commands.files, list[str]()
+        if self._client.server_cache == "approximate":
+            # A question is computed behind what it asks about, which the server may know.
+            documents = files.taken()
+        text = files.with_message(message)
         self._commands.visible.before(text)
-        self._answer(lambda: self._chat.send(text))
+        self._answer(lambda: self._chat.send(text, documents))
         return True
 
     def _answer(self, begin: Callable[[], Reply]) -> None:
@@ -211,11 +215,12 @@ class ChatLoop:
         with stops_reply(self._client.cancel):
             reply = begin()
             try:
-                screen.reply(reply.beginning)
-                for event in reply.events():
-                    if isinstance(event, TokenEvent):
-                        self._commands.server.rows += event.rows
-                    screen.reply(event.text)
+                self._say_on(reply)
+            except ServerRefused as error:
+                if reply.token_ids or not self._attention.gives_up(error):
+                    raise
+                reply = begin()
+                self._say_on(reply)
             finally:
                 screen.end_reply()
                 self._commands.server.tally.take(reply.stats)
@@ -234,6 +239,14 @@ class ChatLoop:
         if self._attention.on and reply.finish_reason != "cancelled":
             self._attention.show()
         return reply
+
+    def _say_on(self, reply: Reply) -> None:
+        """Read a reply to its end, onto the screen."""
+        self._screen.reply(reply.beginning)
+        for event in reply.events():
+            if isinstance(event, TokenEvent):
+                self._commands.server.rows += event.rows
+            self._screen.reply(event.text)
 
     def _tell_fewer_drafts(self) -> None:
         """Once for each number that is asked for, when a session says how many there may be."""

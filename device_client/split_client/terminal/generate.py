@@ -157,6 +157,7 @@ def _summary(client: SplitClient, reply: Reply) -> dict[str, object]:
         "prompt_moved": stats.prompt_moved,
         "prompt_mended": stats.prompt_mended,
         "edits_refused": stats.edits_refused,
+        "prompt_documents": stats.prompt_documents,
         "bytes_saved": stats.bytes_saved,
         "seconds_saved": _rounded(stats.seconds_saved),
         "tokens": stats.tokens,

@@ -14,8 +14,9 @@ _INT8 = (
 )
 _NO_INT8 = "It was asked for int8 and keeps what is exact alone, as without."
 _APPROXIMATE = (
-    "What lies behind an edit moves to its new place and is not computed anew: such replies are "
-    "approximate, which ≈ says under each, and what they stand on is not kept."
+    "What lies behind an edit moves to its new place, and files and paragraphs that it knows from "
+    "other chats of yours are taken; neither is computed anew: such replies are approximate, which "
+    "≈ says under each, and are kept for no chat that is exact."
 )
 _NO_APPROXIMATE = (
     "It was asked for approximate and computes anew what lies behind an edit, as without."

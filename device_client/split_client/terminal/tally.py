@@ -45,7 +45,8 @@ class Ahead:
 class Tally:
     """Tokens of the prompts of all replies so far; of those that were not computed the ones that
     are not exact, by tier; bytes and seconds that restoring saved. Of those in the session,
-    ``moved`` ones were computed for other positions, with ``mended`` ones computed anew for it;
+    ``moved`` ones were computed for other positions, ``documents`` of them in other texts, with
+    ``mended`` ones computed anew for it;
     what lies behind ``refused`` edits was computed as any text is.
 
     ``last``: that of the last reply alone.
@@ -62,6 +63,7 @@ class Tally:
     moved: int = 0
     mended: int = 0
     refused: int = 0
+    documents: int = 0
     ahead: Ahead = field(default_factory=Ahead)
     last: Tally | None = None
 
@@ -81,6 +83,7 @@ class Tally:
             stats.prompt_moved,
             stats.prompt_mended,
             stats.edits_refused,
+            stats.prompt_documents,
         )
         self.prompt += last.prompt
         self.sent += last.sent
@@ -93,6 +96,7 @@ class Tally:
         self.moved += last.moved
         self.mended += last.mended
         self.refused += last.refused
+        self.documents += last.documents
         last.ahead.take(stats)
         self.ahead.take(stats)
         self.last = last
@@ -114,9 +118,13 @@ class Tally:
 
     def _edits(self) -> str:
         """What became of edits inside prompts."""
-        told = ""
-        if self.moved:
-            told = f", {self.moved:,} moved behind edits and {self.mended:,} computed anew for it"
+        kinds, told = list[str](), ""
+        if self.moved > self.documents:
+            kinds.append(f"{self.moved - self.documents:,} moved behind edits")
+        if self.documents:
+            kinds.append(f"{self.documents:,} known from other texts")
+        if kinds:
+            told = f", {', '.join(kinds)} and {self.mended:,} computed anew for it"
         if self.refused:
             told += f", {counted(self.refused, 'edit')} not taken by the server"
         return told

@@ -25,6 +25,8 @@ def record_lines(record: Record) -> list[str]:
     told = f"verified replies: {record.passed:,} near, {record.failed:,} too far off"
     if record.unfinished:
         told += f", {record.unfinished:,} could not be"
-    if record.stopped:
+    if record.stopped("moved"):
         told += "; nothing is moved behind edits any more"
+    if record.stopped("documents"):
+        told += "; nothing of other texts is taken any more"
     return [told]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -17,9 +17,10 @@ from split_client.transport.channel import Channel
 from split_client.transport.seeing import Seeing
 from split_client.transport.under_way import UnderWay, interactive_rows, max_rows
 from split_wire.attention import AttentionRequest
-from split_wire.client import ClientProtocol, SessionRestored
+from split_wire.client import ChunksFound, ClientProtocol, SessionRestored
 from split_wire.codec import decode_server_message
 from split_wire.digest import PrefixChain
+from split_wire.documents.chunks import Chunk, Named
 from split_wire.errors import SplitError
 from split_wire.hiding.spans import Spans
 from split_wire.messages import Closed, Opened
@@ -235,13 +236,37 @@ class RemoteBackend:
         spans: tuple[Kept, ...],
         embeddings: NDArray[np.float32],
         blend: float = 0.0,
+        sources: bytes = b"",
     ) -> StepOutput:
         """Keep ``start`` positions of the open session and ``spans`` at their new places;
         ``embeddings`` [n, H] come between them and behind, or with a ``blend`` are those of all
-        positions behind ``start``. Raises as :meth:`step`.
+        positions behind ``start``. ``sources``: the names of the chunks that have the spans, in
+        place of the session. Raises as :meth:`step`.
         """
-        self._under_way.begin_splice(start, spans, embeddings, blend)
+        self._under_way.begin_splice(start, spans, embeddings, blend, sources)
         return self._under_way.settle()
+
+    @property
+    def finds(self) -> bool:
+        """As :attr:`Finds.finds`."""
+        return self._keeps and self._protocol.finds
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """As :attr:`Finds.chunks`."""
+        return self._protocol.chunks
+
+    @chunks.setter
+    def chunks(self, chunks: tuple[Chunk, ...]) -> None:
+        self._protocol.chunks = chunks
+
+    def find(self, wanted: Iterable[Named]) -> tuple[int, ...]:
+        """As :meth:`Finds.find`. Raises as :meth:`step`."""
+        named = [*wanted]
+        event = self._asking.ask(lambda: self._protocol.find(named))
+        if not isinstance(event, ChunksFound):
+            raise self._asking.untrue("the answer to a find is not its result")
+        return event.known
 
     @property
     def most_under_way(self) -> int:
@@ -263,15 +288,15 @@ class RemoteBackend:
         """The answer to the oldest step that was begun. Raises as :meth:`step`."""
         return self._under_way.settle()
 
-    def close(self, keep: bool = True) -> bool:
+    def close(self, keep: bool = True, chunks: bytes = b"") -> bool:
         """End the session as far as the server can be reached.
 
-        ``keep``: false has the server delete what it keeps of the session; for that the connection
-        is made again where it is lost. Whether the server has said that it did; False also where no
-        session is open.
+        ``keep``: false has the server delete what it keeps of the session, and the ``chunks`` of
+        these names, 16 bytes each; for that the connection is made again where it is lost. Whether
+        the server has said that it did; False also where no session is open.
         """
         self._take_prepared()
-        frame = self._protocol.close(keep)
+        frame = self._protocol.close(keep, chunks)
         if frame is None:
             return False
         if keep:

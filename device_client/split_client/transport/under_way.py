@@ -105,6 +105,7 @@ class UnderWay:
         spans: tuple[Kept, ...],
         embeddings: NDArray[np.float32],
         blend: float = 0.0,
+        sources: bytes = b"",
     ) -> None:
         """Send a step that moves rows, without waiting for its answer; none may be under way.
 
@@ -112,7 +113,7 @@ class UnderWay:
         """
         if self._protocol.opened is None or start > self._protocol.reach:
             raise CacheLost
-        splice = partial(self._protocol.splice, start, spans, embeddings, blend)
+        splice = partial(self._protocol.splice, start, spans, embeddings, blend, sources)
         self._send(_Begun(splice, len(embeddings), 1))
 
     def _send(self, begun: _Begun) -> None:

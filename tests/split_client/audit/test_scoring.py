@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom
 
 from split_client.audit.attacks.guess import Guess, best
 from split_client.audit.scoring.bootstrap import FEW, Bootstrap
@@ -82,6 +81,8 @@ def test_enough_prompts_have_the_interval_of_their_resamples_and_one_has_none() 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 30), (1, 30), (17, 40), (40, 40), (1999, 2000)])
 def test_bounds_of_proportions_equal_those_of_the_beta_distribution(k: int, n: int) -> None:
+    from scipy.stats import beta
+
     alpha = 0.001
     high = 1.0 if k == n else beta.ppf(1 - alpha, k + 1, n - k)
     low = 0.0 if k == 0 else beta.ppf(alpha, k, n - k + 1)
@@ -90,5 +91,7 @@ def test_bounds_of_proportions_equal_those_of_the_beta_distribution(k: int, n: i
 
 
 def test_binomial_tails_equal_scipys() -> None:
+    from scipy.stats import binom
+
     for p in (1e-9, 0.02, 0.5, 0.999):
         assert at_most(3, 50, p) == pytest.approx(binom.cdf(3, 50, p), rel=1e-9)

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from split_client.chat.brightness.formula import BORN
+from split_client.chat.brightness.runs import kept, values_in
 from split_client.chat.conversation import Conversation, Message, Prompt
 from split_client.errors import PromptEmpty
 from split_client.model.tokenizer import ModelTokenizer
@@ -195,3 +199,16 @@ def test_the_ids_always_spell_the_rendered_text(
         if text.strip():
             prompt = turn(conversation, text, reply + (END if ended else []))
             assert TOKENIZER.decode(prompt.ids, skip_special_tokens=False) == prompt.text
+
+
+def test_a_reply_that_goes_on_keeps_the_brightness_of_what_was_there() -> None:
+    conversation = chat()
+    first = TOKENIZER.encode("Paris is")
+    turn(conversation, "The capital?", first)
+    [asked, said] = conversation.messages
+    bright = kept(np.arange(1, len(said.content) + 1))
+    conversation.brighten([asked, replace(said, brightness=bright)])
+    prompt = conversation.before_reply()
+    conversation.reply(prompt, said.content + " large", [*first, *TOKENIZER.encode(" large")])
+    values = values_in(conversation.messages[-1].brightness, len(said.content) + 6).tolist()
+    assert values == [*range(1, len(said.content) + 1), *[BORN] * 6]

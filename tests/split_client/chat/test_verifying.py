@@ -91,17 +91,18 @@ def test_both_sessions_are_asked_for_the_states_before_each_token_of_the_reply()
 def test_after_three_that_are_too_far_off_nothing_is_moved_any_more() -> None:
     record = Record()
     for number in range(MOST_FAILURES):
-        assert not record.stopped, number
-        record.take(Verified(1, 2 * MOST_KL, 1.0, 0))
-        record.take(Verified(1, MOST_KL, 1.0, 0))
-    assert record.stopped
+        assert not record.stopped("moved"), number
+        record.take(Verified(1, 2 * MOST_KL, 1.0, 0), {"moved"})
+        record.take(Verified(1, MOST_KL, 1.0, 0), {"moved", "documents"})
+    assert record.stopped("moved")
+    assert not record.stopped("documents")
     assert (record.passed, record.failed) == (MOST_FAILURES, MOST_FAILURES)
 
 
 def test_a_server_that_cannot_be_asked_is_counted_and_costs_no_reply() -> None:
     record, apart = Record(), Session(None)
     assert verifier(apart, record).tried(Session(states(2)), [1, 2, 3], 1) is None  # type: ignore[arg-type]
-    assert (record.unfinished, record.failed, record.stopped) == (1, 0, False)
+    assert (record.unfinished, record.failed, record.stopped("moved")) == (1, 0, False)
     assert apart.closed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,7 +120,11 @@ class Played:
         form, stopped_at = turn.get("constraint"), turn.get("cancelled_at")
         self.form = form and ScriptedForm(form["allowed"], form["finished_after"])
         self._backend.stopped = stopped_at == 0
-        self._backend.stop_at = stopped_at and len(turn["prompt"]) + stopped_at - 1
+        begun = turn.get("begun", [])
+        for token in begun if self.form else ():
+            self.form.accept(token)
+        there = len(turn["prompt"]) + len(begun)
+        self._backend.stop_at = stopped_at and there + stopped_at - 1
         stops = tuple(turn.get("stops", []))
         limits = Limits(frozenset(turn["end_tokens"]), turn["max_tokens"], stops)
         sampler = Sampler(self._head, params_of(turn.get("params", {})))
@@ -129,6 +134,7 @@ class Played:
             TOKENIZER,
             turn["prompt"],
             limits,
+            begun=begun,
             constraint=self.form,
             logprobs=turn.get("logprobs"),
             cancelled=lambda: self._backend.stopped,
@@ -207,10 +213,15 @@ def test_a_reply_ends_right_before_its_stop_string(case: dict[str, Any]) -> None
     for turn in case["turns"]:
         expected = turn["expected"]
         shown = [each for each in expected["ids"] if each not in turn["end_tokens"]]
-        data = b"".join(bytes.fromhex(MODEL["bytes"][token]) for token in shown)
-        whole, stop = data.decode("utf-8", "replace"), expected["stop"]
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        decoder.decode(bytes_of(turn.get("begun", [])))
+        whole, stop = decoder.decode(bytes_of(shown), True), expected["stop"]
         assert whole.startswith(expected["text"] + (stop or ""))
         assert stop or expected["text"] == whole
+
+
+def bytes_of(tokens: list[int]) -> bytes:
+    return b"".join(bytes.fromhex(MODEL["bytes"][token]) for token in tokens)
 
 
 @named("refusals")

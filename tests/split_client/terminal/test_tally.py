@@ -91,3 +91,13 @@ def test_what_moved_behind_edits_is_told_and_so_are_edits_that_were_not_taken() 
         "0 restored (≈800 approximate), 800 moved behind edits and 20 computed anew for it, "
         "1 edit not taken by the server"
     )
+
+
+def test_what_was_known_from_other_texts_is_told_apart_from_what_moved_behind_edits() -> None:
+    tally, both = Tally(), stats(1000, 60, 0)
+    both.prompt_moved, both.prompt_documents, both.prompt_mended = 800, 500, 20
+    tally.take(both)
+    assert (
+        ", 300 moved behind edits, 500 known from other texts and 20 computed anew"
+        in (tally.lines()[0])
+    )

@@ -27,7 +27,11 @@ def test_what_is_too_far_off_says_what_comes_of_it() -> None:
 def test_all_replies_are_counted_once_there_is_one() -> None:
     assert record_lines(Record()) == []
     assert record_lines(Record(passed=3)) == ["verified replies: 3 near, 0 too far off"]
-    assert record_lines(Record(1, 3, 2)) == [
-        "verified replies: 1 near, 3 too far off, 2 could not be; nothing is moved behind edits "
-        "any more"
+    record = Record(1, 0, 2)
+    for way in ("moved", "documents"):
+        for _ in range(3):
+            record.take(Verified(1, 9.0, 9.0, 0), {way})  # type: ignore[arg-type]
+    assert record_lines(record) == [
+        "verified replies: 1 near, 6 too far off, 2 could not be; nothing is moved behind edits "
+        "any more; nothing of other texts is taken any more"
     ]

@@ -1,4 +1,5 @@
-"""Which units of a chat are dropped so that the rest fits: by age, or all that are not pinned.
+"""Which units of a chat are dropped so that the rest fits: by age, by brightness, or all that are
+not pinned.
 
 The system message, the first message and the last turn are immune, and so is what is pinned. Units
 go until the rest has about three quarters of the budget: a cut has everything behind it sent again,
@@ -16,12 +17,12 @@ from split_client.chat.context.travelling import turns_of
 from split_client.chat.context.units import Unit, units_of
 from split_client.chat.message import Message, Range
 
-Policy: TypeAlias = Literal["ask", "oldest", "pinned"]
+Policy: TypeAlias = Literal["ask", "oldest", "dimmest", "pinned"]
 Chat: TypeAlias = tuple[Message, ...]
 Place: TypeAlias = tuple[int, Unit]
 """The number of a message, from 0, and one of its units."""
 
-POLICIES: Final[tuple[Policy, ...]] = ("ask", "oldest", "pinned")
+POLICIES: Final[tuple[Policy, ...]] = ("ask", "oldest", "dimmest", "pinned")
 _KEPT: Final = 3, 4
 
 

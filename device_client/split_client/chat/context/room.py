@@ -54,7 +54,8 @@ class Proposal:
 class ChatContext:
     """``policy``: what happens when the context is full. ``ask``: ``ask`` is called with what
     ``oldest`` would drop and decides; without it, or where it declines, the prompt is refused.
-    ``oldest``: the oldest units go. ``pinned``: everything that is not pinned.
+    ``oldest``: the oldest units go. ``dimmest``: those that ``dimmest`` puts first, which is given
+    the chat and what may go, the oldest first. ``pinned``: everything that is not pinned.
 
     ``told`` is called with what was dropped. ``limit``: positions of the model; ``reuse``: of which
     ids how many are held, and how many others would be moved.
@@ -66,9 +67,10 @@ class ChatContext:
         counter: TokenCounter,
         limit: Callable[[], int],
         reuse: Callable[[list[int]], tuple[int, int]],
+        dimmest: Callable[[Chat, list[Place]], list[Place]] = lambda _, places: places,
     ) -> None:
         self._conversation, self._counter = conversation, counter
-        self._limit, self._reuse = limit, reuse
+        self._limit, self._reuse, self._dimmest = limit, reuse, dimmest
         self._policy: Policy = "ask"
         self._budget: int | None = None
         self.ask: Callable[[Proposal], bool] | None = None
@@ -163,12 +165,11 @@ class ChatContext:
         chat = self._conversation.messages
         wanted = self._policy if policy is None else policy
         target = target_of(self.budget) if target is None else target
-        chat, tokens, before = self._countable(chat, target)
+        chat, tokens, before = self._countable(chat, target, wanted)
         # All unpinned go at once; others as many as are too many.
         least = 0 if wanted == "pinned" else target
-        found = pruned(
-            chat, candidates(chat), self._conversation.count, self._counter.of, least, tokens
-        )
+        order = self._order(chat, wanted)
+        found = pruned(chat, order, self._conversation.count, self._counter.of, least, tokens)
         found = replace(found, before=before)
         if found.chat == self._conversation.messages:
             return None
@@ -224,9 +225,14 @@ class ChatContext:
         except (PromptTooLong, ChatTextTooLong):
             return None
 
-    def _countable(self, chat: Chat, target: int) -> tuple[Chat, int, int]:
-        """``chat`` without its oldest units where it is too long for a template, its tokens now and
-        before.
+    def _order(self, chat: Chat, policy: Policy) -> list[Place]:
+        """What may go, that which goes first at first."""
+        places = candidates(chat)
+        return self._dimmest(chat, places) if policy == "dimmest" else places
+
+    def _countable(self, chat: Chat, target: int, policy: Policy) -> tuple[Chat, int, int]:
+        """``chat`` without the first units that ``policy`` drops where it is too long for a
+        template, its tokens now and before.
         """
         tokens = self._tokens()
         if tokens is not None:
@@ -235,7 +241,7 @@ class ChatContext:
         room = target * _CHARACTERS
         length = sum(message.size for message in travelling(chat))
         gone = list[Place]()
-        for place in candidates(chat):
+        for place in self._order(chat, policy):
             if length <= room:
                 break
             gone.append(place)

@@ -56,4 +56,4 @@ def _sent(message: Message) -> Message:
     if not message.dropped:
         return message
     left = message.left
-    return replace(message, content=left if left.strip() else MARK, dropped=())
+    return replace(message, content=left if left.strip() else MARK, dropped=(), brightness="")

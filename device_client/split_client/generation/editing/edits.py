@@ -52,6 +52,8 @@ class Splices(Protocol):
 class Moved:
     """``positions`` were kept at other places, for which ``rows`` were computed; times in seconds.
     ``refused``: edits that the server refused, whose rows are then computed as any are.
+    ``documents`` of the positions are those of documents that were known, between which ``plain``
+    rows were computed as any are.
     """
 
     positions: int = 0
@@ -60,6 +62,21 @@ class Moved:
     compute: float = 0.0
     queue: float = 0.0
     refused: int = 0
+    documents: int = 0
+    plain: int = 0
+
+    def __add__(self, other: Moved) -> Moved:
+        """Both, one after the other."""
+        return Moved(
+            self.positions + other.positions,
+            self.rows + other.rows,
+            self.exchange + other.exchange,
+            self.compute + other.compute,
+            self.queue + other.queue,
+            self.refused + other.refused,
+            self.documents + other.documents,
+            self.plain + other.plain,
+        )
 
 
 def last_rows(tokens: list[int]) -> int:

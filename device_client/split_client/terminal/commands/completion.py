@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from split_client.chat.brightness.rows import MODES
 from split_client.chat.context.pruning import POLICIES
 from split_client.errors import ClientError
 from split_client.presets.folder import PresetFolder
@@ -35,6 +36,7 @@ class Completion:
             "rename": chat_names,
             "form": lambda _: _FORMS,
             "context": lambda _: (*POLICIES, "budget "),
+            "brightness": lambda _: (*MODES, "off"),
             "drop": lambda _: ("oldest",),
             "hide": lambda _: _POLICIES,
             "set": lambda _: _SETTINGS,

@@ -50,7 +50,7 @@ class Context:
                     ("context",),
                     "context [WHAT]",
                     "how full it is, by message; N: the parts of a message; "
-                    "ask, oldest, pinned: what goes when it is full; budget N: tokens",
+                    "ask, oldest, dimmest, pinned: what goes when it is full; budget N: tokens",
                     self.context,
                 ),
                 Command(
@@ -81,6 +81,10 @@ class Context:
             case [policy] if policy in POLICIES:
                 context.policy = policy
                 self.screen.note(f"when the context is full: {_WORDS[context.policy]}")
+                if policy == "dimmest" and self.chat.brighten is None:
+                    self.screen.note(
+                        "brightness is gathered with /attention on; without it the oldest go"
+                    )
             case _:
                 raise SettingInvalid(_USAGE)
         return "stay"
@@ -215,6 +219,8 @@ class Context:
 
     def _told(self, proposal: Proposal) -> None:
         pruned = proposal.pruned
+        if self.chat.context.policy == "dimmest" and not self.chat.brightness.known:
+            self.screen.note("no brightness is known of this chat, so the oldest parts go")
         self.screen.note(
             f"{counted(pruned.units, 'part')} of the chat left out, {pruned.freed:,} tokens freed; "
             f"{self._sent(proposal.sent, proposal.moved)}; /restore brings them back"
@@ -225,6 +231,7 @@ _KINDS = {"sentence": "", "code": "[code] ", "table": "[table] ", "result": "[re
 _WORDS = {
     "ask": "it is asked",
     "oldest": "the oldest sentences go",
+    "dimmest": "the sentences go that replies looked at least",
     "pinned": "all that is not pinned goes",
 }
 

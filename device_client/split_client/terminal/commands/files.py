@@ -49,9 +49,13 @@ class Files:
 
     def with_message(self, message: str) -> str:
         """``message`` followed by the files that wait, which do so no longer."""
-        parts = [message, *map(_fenced, self.waiting)]
+        return "\n\n".join([message, *self.taken()])
+
+    def taken(self) -> list[str]:
+        """The files that wait, which do so no longer."""
+        texts = [*map(_fenced, self.waiting)]
         self.waiting.clear()
-        return "\n\n".join(parts)
+        return texts
 
     def _read(self, text: str) -> Attached:
         """Raises AttachmentRefused, InputNotText, SettingInvalid."""

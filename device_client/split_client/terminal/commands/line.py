@@ -10,6 +10,7 @@ from split_client.presets.folder import PresetFolder
 from split_client.saved_chats.folder import ChatFolder
 from split_client.terminal.adapter import AdapterView
 from split_client.terminal.attention import AttentionView
+from split_client.terminal.commands.brightness import Brightness
 from split_client.terminal.commands.chats import Chats
 from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.commands.completion import Completion
@@ -66,6 +67,7 @@ class CommandLine:
             Forms(chat, screen).group(),
             Views(attention, adapter).group(),
             self.context.group(),
+            Brightness(chat, screen).group(),
             self.visible.group(),
             self.chats.group(),
             self.server.group(),

@@ -13,6 +13,8 @@ from bisect import bisect_right
 BEGINNINGS = (0.03, 0.08, 0.2, 0.5)
 # Background and foreground by level, of a contrast of at least 4.5 (WCAG 2.1, AA).
 _COLOURS = ((234, 247), (237, 253), (58, 231), (136, 16), (227, 16))
+# Brightness of a chat's tokens, of 65,535, at which a level begins; what is new is of the fourth.
+_TINTS = (8_192, 16_384, 32_768, 49_152)
 _RESET = "\x1b[0m"
 
 
@@ -35,3 +37,15 @@ def legend() -> str:
     labels = [f" <{begins[0].strip()} ", *begins]
     swatches = "".join(styled(label, at) for at, label in enumerate(labels))
     return f"{swatches} % of the largest"
+
+
+def tint(brightness: int) -> int:
+    """0 to 4 for a brightness of 0 to 65,535."""
+    return bisect_right(_TINTS, brightness)
+
+
+def tint_legend() -> str:
+    """One line: the levels of a tinted chat and where they begin."""
+    labels = [" <12 ", *(f" {100 * begin // 65_536} " for begin in _TINTS)]
+    swatches = "".join(styled(label, at) for at, label in enumerate(labels))
+    return f"{swatches} % bright; 50: as it began"

@@ -77,6 +77,9 @@ def _prompt_words(stats: ReplyStats) -> list[str]:
     """What of a prompt was there: with a sign before it where that is not what computing gives."""
     inexact, restored = stats.prompt_tiers.total, stats.prompt_restored
     of = f"of {stats.prompt_tokens:,} prompt tokens"
+    if stats.prompt_documents:
+        known, anew = stats.prompt_moved, stats.prompt_mended
+        return [f"≈{known:,} {of} known from other texts, {anew:,} computed anew"]
     if stats.prompt_moved:
         return [f"≈{stats.prompt_moved:,} {of} moved, {stats.prompt_mended:,} computed anew"]
     if stats.edits_refused:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scripts.vectors.run import build, render
+from split_client.chat.brightness.dimmest import dimmest
 from split_client.chat.context.pruning import candidates, pruned, target_of
 from split_client.chat.context.travelling import travelling
 from split_client.chat.context.units import units_of
@@ -49,6 +50,16 @@ def test_these_units_go_first(case: dict[str, Any]) -> None:
     chat = chat_of(case["chat"])
     found = pruned(chat, candidates(chat), characters, len, case["target"], characters(chat))
     assert [message.as_dict() for message in found.chat] == case["pruned"]
+    assert (found.units, found.tokens) == (case["units"], case["tokens"])
+
+
+@pytest.mark.parametrize("case", VECTORS["dimmest"], ids=lambda case: str(case["name"]))
+def test_the_dimmest_units_go_first(case: dict[str, Any]) -> None:
+    chat = chat_of(case["chat"])
+    order = dimmest(chat, candidates(chat))
+    assert [[index, unit.start, unit.stop] for index, unit in order] == case["order"]
+    found = pruned(chat, order, characters, len, case["target"], characters(chat))
+    assert [each.as_dict() for each in found.chat] == case["pruned"]
     assert (found.units, found.tokens) == (case["units"], case["tokens"])
 
 

@@ -79,3 +79,12 @@ def test_paths_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         f"{tmp_path}/{n}" for n in ("file.txt", "folder/", "other")
     ]
     assert completed("nowhere/x") == completed("~nobody-of-that-name/") == []
+
+
+def test_files_are_taken_apart_where_they_come_before_the_message(
+    files: Files, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text("x\n")
+    files.attach(str(tmp_path / "a"))
+    assert files.taken() == ["a:\n```\nx\n```"]
+    assert files.taken() == []

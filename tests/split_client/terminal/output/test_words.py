@@ -108,5 +108,9 @@ def test_what_an_edit_moved_is_told_before_anything_else_and_so_is_one_that_was_
     reply = Reply(iter(()), 1000, Traffic())
     reply.stats.prompt_moved, reply.stats.prompt_mended = 800, 20
     assert " ≈800 of 1,000 prompt tokens moved, 20 computed anew" in status_line(reply, 24)
+    reply.stats.prompt_documents = 300
+    told = " ≈800 of 1,000 prompt tokens known from other texts, 20 computed anew"
+    assert told in status_line(reply, 24)
+    reply.stats.prompt_documents = 0
     reply.stats.prompt_moved, reply.stats.edits_refused = 0, 1
     assert "edit not taken, all behind it computed" in status_line(reply, 24)

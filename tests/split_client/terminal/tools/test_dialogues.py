@@ -42,7 +42,7 @@ def test_twenty_calls_are_asked_for_run_and_answered(
     family: str, tokenizer: ModelTokenizer, tmp_path: Path
 ) -> None:
     chat, maker, template = chat_of(family, tokenizer, script)
-    screen, client = RecordingScreen(), SimpleNamespace(cancel=lambda: None)
+    screen, client = RecordingScreen(), SimpleNamespace(cancel=lambda: None, server_cache="exact")
     folders = Folders(ChatFolder(tmp_path), PresetFolder(tmp_path))
     messages: list[Any] = [f"What of day {number}?" for number in range(MESSAGES)]
     parts: Any = (client, chat, TypedReader(messages), screen, folders)
