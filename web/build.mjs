@@ -33,7 +33,7 @@ const ROOTS = {
   'src/ends/': 'src/ends/here.js',
 };
 const SERVICE_WORKER = { 'service-worker': 'src/pwa/service_worker.js' };
-const STYLES = { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css', pair: 'src/pairing/pair.css' };
+const STYLES = { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css', tint: 'src/ui/tint.css', pair: 'src/pairing/pair.css' };
 // Before anything else in every script, as the server's policy has Trusted Types on.
 const INJECTED = ['src/common/trusted_types.js'];
 const LICENCES = 'licences.txt';

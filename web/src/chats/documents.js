@@ -5,17 +5,18 @@
  */
 import { ChatTooLarge, ConversationFileInvalid } from './errors.js';
 import { newId } from './ids.js';
+import { foreignChats, isForeign } from './imports/foreign.js';
 import { isRecord } from './plain.js';
 import { MAX_CHAT_BYTES, sizeOf } from './size.js';
 import { MAX_CHATS } from './store.js';
 import { isWellFormed } from './text.js';
 import { tidyTitle, titleOf } from './titles.js';
-import { MAX_NODES, messages, newChat } from './tree.js';
-import { treeIn, treeOf } from './tree_document.js';
+import { MAX_NODES, kept, newChat } from './tree.js';
+import { contextOf, ofSystem, treeIn, treeOf } from './tree_document.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
-/** @typedef {import('../../types/gatelink').Message} Message */
+/** @typedef {import('./types').Kept} Kept */
 
 const FORMAT = 'gatelink.conversation';
 const MANY = 'gatelink.conversations';
@@ -58,13 +59,14 @@ export function importChat(text, { now = Date.now(), id = newId() } = {}) {
 }
 
 /**
- * All chats of a file, of one or of many; either all can be read or none is.
+ * All chats of a file, of one or of many, or of another app (`imports/`); either all can be read or none is.
  * @param {string} text
  * @param {{now?: number}} [as]
  * @returns {Chat[]} throws ConversationFileInvalid, ChatTooLarge
  */
 export function importChats(text, { now = Date.now() } = {}) {
   const document = parsed(text);
+  if (isForeign(document)) return foreignChats(document, now);
   if (!isRecord(document) || document.format !== MANY) return [chatIn(document, now, newId())];
   requireVersion(document);
   if (!Array.isArray(document.chats) || document.chats.length > MAX_CHATS) {
@@ -99,7 +101,7 @@ function unlessUnknown(error) {
 /** @param {Chat} chat */
 function documentOf(chat) {
   const { model } = chat;
-  return { format: FORMAT, version: VERSION, model, messages: messages(chat), tree: treeOf(chat) };
+  return { format: FORMAT, version: VERSION, model, messages: kept(chat), tree: treeOf(chat) };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -136,14 +138,15 @@ function chatIn(document, now, id) {
   return chat;
 }
 
-/** @param {unknown} list @returns {Message[]} */
+/** @param {unknown} list @returns {Kept[]} */
 function messagesIn(list) {
   if (!Array.isArray(list)) throw new ConversationFileInvalid("'messages' is not a list");
   if (list.length > MAX_NODES + 1) {
     throw new ConversationFileInvalid(`it has more than ${MAX_NODES} messages`);
   }
   return list.map((item, index) => {
-    const { role, content } = isRecord(item) ? item : { role: null, content: null };
+    const given = isRecord(item) ? item : {};
+    const { role, content } = given;
     if (typeof role !== 'string' || !ROLES.has(role) || typeof content !== 'string') {
       const roles = [...ROLES].join(', ');
       throw new ConversationFileInvalid(`message ${index} has no 'role' (${roles}) and 'content'`);
@@ -152,13 +155,13 @@ function messagesIn(list) {
       throw new ConversationFileInvalid(`message ${index} is a second system message`);
     }
     if (!isWellFormed(content)) throw new ConversationFileInvalid(`message ${index} has half a character`);
-    return /** @type {Message} */ ({ role, content });
+    return /** @type {Kept} */ ({ role, content, ...contextOf(given, content, `message ${index}`) });
   });
 }
 
 /**
  * A chat without branches, as the terminal keeps it.
- * @param {Message[]} spoken @param {{id: string, model: string, now: number}} about @returns {Chat}
+ * @param {Kept[]} spoken @param {{id: string, model: string, now: number}} about @returns {Chat}
  */
 function line(spoken, { id, model, now }) {
   const system = spoken[0]?.role === 'system' ? spoken[0].content : '';
@@ -166,6 +169,7 @@ function line(spoken, { id, model, now }) {
   const nodes = turns.map((message, index) => nodeAt(message, index, turns.length, now));
   return {
     ...newChat({ id, model, now, system }),
+    ...ofSystem(spoken[0]),
     title: titleOf(turns.find((message) => message.role === 'user')?.content ?? ''),
     nodes: Object.fromEntries(nodes.map((node) => [node.id, node])),
     roots: nodes.length ? [nodes[0].id] : [],
@@ -174,10 +178,10 @@ function line(spoken, { id, model, now }) {
 }
 
 /**
- * @param {Message} message @param {number} index @param {number} count of all @param {number} now
+ * @param {Kept} message @param {number} index @param {number} count of all @param {number} now
  * @returns {ChatNode}
  */
-function nodeAt({ role, content }, index, count, now) {
+function nodeAt({ role, content, ...context }, index, count, now) {
   return {
     id: `m${index + 1}`,
     parent: index ? `m${index}` : null,
@@ -185,6 +189,7 @@ function nodeAt({ role, content }, index, count, now) {
     content,
     children: index + 1 < count ? [`m${index + 2}`] : [],
     created: now,
+    ...context,
   };
 }
 

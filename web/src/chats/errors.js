@@ -68,3 +68,11 @@ export class ChatStoreFailed extends AppError {
     });
   }
 }
+
+/** A row of attention, or kept brightness, that is none. */
+export class BrightnessInvalid extends AppError {
+  /** @param {string} what */
+  constructor(what) {
+    super('brightness_invalid', what);
+  }
+}

@@ -1,6 +1,8 @@
 /** What a page that went away could not save any more, put back into its chat. */
 import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
+import { choiceIn } from './context/choice.js';
+import { rangesIn } from './context/ranges.js';
 import { isRecord, plainRecord } from './plain.js';
 import { wellFormed } from './text.js';
 import { MAX_NODES, newChat } from './tree.js';
@@ -19,10 +21,10 @@ import { MAX_NODES, newChat } from './tree.js';
 export function recovered(stored, { about, known }) {
   if (!stored && known) return null;
   const base = stored ?? { ...about, nodes: {}, roots: [], leaf: null };
-  const grown = new Grown(base);
+  const newer = !stored || about.updated > stored.updated;
+  const grown = new Grown(base, newer);
   const ids = Object.keys(about.nodes).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
   for (const id of ids) grown.take(about.nodes[id]);
-  const newer = !stored || about.updated > stored.updated;
   const { nodes, roots } = grown;
   if (!roots.length || (!grown.changed && !newer)) return null;
   const leaf = grown.placeOf(about.leaf);
@@ -32,8 +34,9 @@ export function recovered(stored, { about, known }) {
 
 /** A tree that messages are added to; the one it came from stays as it is. */
 class Grown {
-  /** @param {Chat} chat */
-  constructor(chat) {
+  /** @param {Chat} chat @param {boolean} newer whether what is added is newer than the chat */
+  constructor(chat, newer) {
+    this._newer = newer;
     this.nodes = { ...chat.nodes };
     this.roots = [...chat.roots];
     this.changed = false;
@@ -59,9 +62,18 @@ class Grown {
   /** @param {ChatNode} here @param {ChatNode} node the same message, perhaps with more of it */
   _complete(here, node) {
     this._ids.set(node.id, here.id);
+    if (here.content === node.content && this._newer && !sameContext(here, node)) {
+      const { dropped, pinned } = node;
+      return this._replace(here, { dropped, pinned });
+    }
     const more = node.content.length > here.content.length || node.reason !== here.reason;
-    if (here.reason !== 'interrupted' || !more || !node.content.startsWith(here.content)) return;
-    this.nodes[here.id] = { ...node, children: here.children };
+    if (!isUnfinished(here, node) || !more || !node.content.startsWith(here.content)) return;
+    this._replace(here, { ...node, id: here.id, parent: here.parent, children: here.children });
+  }
+
+  /** @param {ChatNode} here @param {Partial<ChatNode>} about */
+  _replace(here, about) {
+    this.nodes[here.id] = { ...here, ...about };
     this.changed = true;
   }
 
@@ -79,10 +91,18 @@ class Grown {
   }
 }
 
+/**
+ * Whether `here` may be less of the same reply: one that was being written, or one that had ended and was gone on with.
+ * @param {ChatNode} here @param {ChatNode} node
+ */
+function isUnfinished(here, node) {
+  return here.reason === 'interrupted' || (node.reason === 'interrupted' && here.content !== '' && !here.children.length);
+}
+
 /** @param {ChatNode} here @param {ChatNode} node @param {string | null} parent of `node`, its id here */
 function isSame(here, node, parent) {
   if (here.role !== node.role || here.parent !== parent) return false;
-  const grows = here.reason === 'interrupted' && node.content.startsWith(here.content);
+  const grows = isUnfinished(here, node) && node.content.startsWith(here.content);
   const grew = node.reason === 'interrupted' && here.content.startsWith(node.content);
   return here.content === node.content || grows || grew;
 }
@@ -98,12 +118,14 @@ export function readUnsaved(kept) {
   const whole = typeof about.id === 'string' && typeof about.updated === 'number' && isRecord(about.nodes);
   if (!whole || !Object.entries(about.nodes).every(([id, node]) => isNode(id, node))) return null;
   const params = plainRecord(about.params);
+  if (!rangesIn(about.systemDropped, String(about.system))) return null;
   const words = [about.title, about.system, about.model, about.adapter ?? ''];
   if (!params || !words.every((word) => typeof word === 'string')) return null;
   // Without its noise what is said next would be sent plain.
   const noise = noiseIn(about.noise);
   if (!noise && about.noise) return null;
-  return { about: /** @type {Chat} */ ({ ...newChat({ id: about.id }), ...about, params, noise, form: formIn(about.form) }), known: kept.known };
+  const chosen = { params, noise, form: formIn(about.form), context: choiceIn(about.context) };
+  return { about: /** @type {Chat} */ ({ ...newChat({ id: about.id }), ...about, ...chosen }), known: kept.known };
 }
 
 /** @param {string} id @param {any} node */
@@ -115,6 +137,13 @@ function isNode(id, node) {
     (node.parent === null || typeof node.parent === 'string') &&
     (node.role === 'user' || node.role === 'assistant') &&
     typeof node.content === 'string' &&
-    node.content === wellFormed(node.content)
+    node.content === wellFormed(node.content) &&
+    rangesIn(node.dropped, node.content) !== null
   );
+}
+
+/** Whether the same of it travels, and it is pinned in both. @param {ChatNode} here @param {ChatNode} node */
+function sameContext(here, node) {
+  const of = (/** @type {ChatNode} */ { dropped, pinned }) => JSON.stringify([dropped ?? [], pinned === true]);
+  return of(here) === of(node);
 }

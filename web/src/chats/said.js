@@ -1,4 +1,4 @@
-import { turns } from './tree.js';
+import { kept, turns } from './tree.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('../../types/gatelink').Message} Message */
@@ -7,12 +7,22 @@ import { turns } from './tree.js';
 const MOST_REPLIES = 32;
 
 /**
- * What the model was given and said, for each of the chat's last replies in all its branches, the newest first.
+ * What the model was given and said, for each of the chat's last replies in all its branches, the newest first; where
+ * something is dropped by now, also as it was before.
  * @param {Chat} chat @returns {Message[][]} each ends with a reply
  */
 export function said(chat) {
   const replies = Object.keys(chat.nodes).filter((id) => isReply(chat.nodes[id]));
-  return replies.slice(-MOST_REPLIES).reverse().map((leaf) => turns({ ...chat, leaf }));
+  return replies.slice(-MOST_REPLIES).reverse().flatMap((leaf) => {
+    const branch = { ...chat, leaf };
+    return kept(branch).some(({ dropped }) => dropped) ? [turns(branch), turns(allOf(branch))] : [turns(branch)];
+  });
+}
+
+/** Nothing of it dropped. @param {Chat} chat @returns {Chat} */
+function allOf(chat) {
+  const nodes = Object.entries(chat.nodes).map(([id, { dropped: _, ...node }]) => [id, node]);
+  return { ...chat, nodes: Object.fromEntries(nodes), systemDropped: undefined };
 }
 
 /** @param {import('./types').ChatNode} node */

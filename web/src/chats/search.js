@@ -1,5 +1,5 @@
 /** Words in chats, and the place where they stand. */
-import { path } from './tree.js';
+import { briefly, path } from './tree.js';
 import { folded } from './text.js';
 
 /** @typedef {import('./types').Chat} Chat */
@@ -20,8 +20,7 @@ export function found(chat, words) {
   const title = folded(chat.title);
   const low = texts.map(({ content }) => folded(content));
   if (!wanted.every((word) => title.includes(word) || low.some((text) => text.includes(word)))) return null;
-  const { id, updated } = chat;
-  const about = { id, title: chat.title, updated, count: Object.keys(chat.nodes).length };
+  const about = briefly(chat);
   for (const sought of new Set([wanted.join(' '), ...wanted])) {
     const at = sought ? low.findIndex((text) => text.includes(sought)) : -1;
     if (at >= 0) return { ...about, role: texts[at].role, line: context(texts[at].content, sought) };

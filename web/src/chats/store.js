@@ -4,6 +4,7 @@ import { IndexedRecords } from './indexed_records.js';
 import { MemoryRecords } from './records.js';
 import { found } from './search.js';
 import { MAX_CHAT_BYTES, sizeOf } from './size.js';
+import { briefly } from './tree.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatSummary} ChatSummary */
@@ -63,7 +64,7 @@ export class ChatStore {
   /** All chats, the one that was changed last first. @returns {Promise<ChatSummary[]>} */
   async list() {
     const summaries = await this.#newest();
-    return summaries.map(({ id, title, updated, count }) => ({ id, title, updated, count }));
+    return summaries.map(({ revision: _, bytes: __, ...summary }) => summary);
   }
 
   /** @param {string} id @returns {Promise<Chat>} throws ChatUnknown, ChatStoreFailed */
@@ -216,8 +217,7 @@ function checkedSize(chat) {
 
 /** @param {Chat} chat @param {number} revision @param {number} bytes @returns {Summary} */
 function summaryOf(chat, revision, bytes) {
-  const { id, title, updated } = chat;
-  return { id, title, updated, count: Object.keys(chat.nodes).length, revision, bytes };
+  return { ...briefly(chat), revision, bytes };
 }
 
 /** Some browsers throw where they keep no data for a page. */

@@ -4,6 +4,8 @@
  * Nothing is ever taken out of the tree: an edited message and a reply that was asked for again are
  * siblings of the first ones, and what is undone stays below the new leaf.
  */
+import { amendedBrightness } from './brightness/runs.js';
+import { spoken } from './context/spoken.js';
 import { ChatStepInvalid, ChatTooLarge, PromptEmpty } from './errors.js';
 import { newId } from './ids.js';
 import { wellFormed } from './text.js';
@@ -11,12 +13,16 @@ import { tidyTitle, titleOf } from './titles.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
+/** @typedef {import('./types').Kept} Kept */
+/** A message without its place. @typedef {Omit<ChatNode, 'id' | 'parent' | 'children'>} Unplaced */
 /** @typedef {import('./types').Plain} Plain */
 /** @typedef {import('../../types/gatelink').FormChoice} FormChoice */
 /** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../types/gatelink').Message} Message */
 
 export const MAX_NODES = 20_000;
+/** The `reason` of a reply that a person has changed. */
+export const AMENDED = 'edited';
 
 /**
  * An empty chat. Times are milliseconds since 1970.
@@ -64,19 +70,19 @@ export function messages(chat) {
 }
 
 /**
- * What the model is given: many templates refuse two messages of the user in a row, so that what was said
- * after a message without an answer is its next paragraph.
- * @param {Chat} chat @returns {Message[]}
+ * The same with what does not travel of them, and which are pinned.
+ * @param {Chat} chat @returns {Kept[]}
  */
+export function kept(chat) {
+  const { system, systemDropped, systemPinned, systemBrightness } = chat;
+  const spoken = path(chat).map(keptOf);
+  const own = { dropped: systemDropped, pinned: systemPinned, brightness: systemBrightness };
+  return system ? [keptOf({ role: 'system', content: system, ...own }), ...spoken] : spoken;
+}
+
+/** What the model is given, without what was dropped. @param {Chat} chat @returns {Message[]} */
 export function turns(chat) {
-  /** @type {Message[]} */
-  const given = [];
-  for (const message of messages(chat)) {
-    const last = given[given.length - 1];
-    if (last?.role === 'user' && message.role === 'user') last.content += `\n\n${message.content}`;
-    else given.push(message);
-  }
-  return given;
+  return spoken(kept(chat));
 }
 
 /**
@@ -114,6 +120,52 @@ export function editMessage(chat, nodeId, content, now = Date.now()) {
   if (!content.trim()) throw new PromptEmpty();
   const { parent, role } = nodeOf(chat, nodeId);
   return grown(named(chat, parent, content), { parent, role, content }, now);
+}
+
+/**
+ * A reply with more of it, in its place; where something follows it, that stays with the reply as it was, and the
+ * longer one stands beside it. A save while it still grows is this, always from the chat before it went on.
+ * @param {Chat} chat @param {string} nodeId @param {string} content
+ * @param {{reason?: string, stats?: Record<string, Plain>}} [about]
+ * @param {number} [now]
+ * @returns {Chat} throws ChatStepInvalid, ChatTooLarge
+ */
+export function continued(chat, nodeId, content, { reason, stats } = {}, now = Date.now()) {
+  const { reason: _, stats: __, brightness, ...same } = nodeOf(chat, nodeId);
+  const { parent, role, children } = same;
+  if (role !== 'assistant') throw new ChatStepInvalid('only a reply goes on');
+  if (children.length) return grown(chat, { parent, role, content, reason, stats }, now);
+  /** @type {ChatNode} */
+  const node = { ...same, content: wellFormed(content) };
+  const bright = amendedBrightness(brightness, same.content, node.content);
+  if (bright) node.brightness = bright;
+  if (reason !== undefined) node.reason = reason;
+  if (stats !== undefined) node.stats = stats;
+  return { ...chat, nodes: { ...chat.nodes, [nodeId]: node }, leaf: nodeId, updated: now };
+}
+
+/**
+ * The same reply in a person's words: a sibling, which becomes the leaf.
+ * @param {Chat} chat @param {string} nodeId @param {string} content @param {number} [now]
+ * @returns {Chat} throws PromptEmpty, ChatStepInvalid, ChatTooLarge
+ */
+export function amended(chat, nodeId, content, now = Date.now()) {
+  if (!content.trim()) throw new PromptEmpty();
+  const { parent, role } = nodeOf(chat, nodeId);
+  if (role !== 'assistant') throw new ChatStepInvalid('only a reply is changed so');
+  return grown(chat, { parent, role, content, reason: AMENDED }, now);
+}
+
+/**
+ * The path without one of its messages: what follows it stands once more, beside it. The chat as it was stays a branch.
+ * @param {Chat} chat @param {string} nodeId on the path @param {number} [now]
+ * @returns {Chat} throws ChatStepInvalid, ChatTooLarge
+ */
+export function without(chat, nodeId, now = Date.now()) {
+  const shown = path(chat);
+  const at = shown.findIndex(({ id }) => id === nodeId);
+  if (at < 0) throw new ChatStepInvalid('this message is not shown');
+  return attached(chat, shown[at].parent, shown.slice(at + 1), now);
 }
 
 /**
@@ -181,16 +233,36 @@ export function rename(chat, title, now = Date.now()) {
   return { ...chat, title: tidyTitle(title) || chat.title, updated: now };
 }
 
+/** What a list shows of a chat. @param {Chat} chat @returns {import('./types').ChatSummary} */
+export function briefly({ id, title, updated, nodes, pinned, folder }) {
+  const about = { id, title, updated, count: Object.keys(nodes).length };
+  return { ...about, ...(pinned && { pinned }), ...(typeof folder === 'string' && folder && { folder }) };
+}
+
+/**
+ * Where a chat stands among the others, which changes nothing in it.
+ * @param {Chat} chat @param {{pinned?: boolean, folder?: string}} place folder: '' for none @returns {Chat}
+ */
+export function placed(chat, place) {
+  const { pinned = chat.pinned, folder = chat.folder } = place;
+  const { pinned: _, folder: __, ...others } = chat;
+  const name = tidyTitle(folder ?? '');
+  return { ...others, ...(pinned && { pinned }), ...(name && { folder: name }) };
+}
+
 /**
  * Other circumstances of the next replies.
  * @param {Chat} chat
  * @param {{system?: string, adapter?: string|null, attention?: boolean, noise?: NoiseChoice|null,
- *   form?: FormChoice|null, params?: Record<string, Plain>, model?: string}} about
+ *   form?: FormChoice|null, context?: import('./types').ContextChoice|null, params?: Record<string, Plain>,
+ *   model?: string}} about
  * @param {number} [now] @returns {Chat}
  */
 export function withSettings(chat, about, now = Date.now()) {
   const system = about.system === undefined ? chat.system : wellFormed(about.system);
-  return { ...chat, ...about, system, updated: now };
+  // Ranges are of the text that they were made for.
+  const dropped = system === chat.system ? {} : { systemDropped: undefined, systemBrightness: undefined };
+  return { ...chat, ...about, ...dropped, system, updated: now };
 }
 
 /**
@@ -200,6 +272,11 @@ export function withSettings(chat, about, now = Date.now()) {
 export function copyOf(chat, { id = newId(), title = chat.title, now = Date.now() } = {}) {
   const { revision: _, ...own } = chat;
   return { ...own, id, title: tidyTitle(title), updated: now };
+}
+
+/** @param {Kept} message @returns {Kept} with what is there of it alone */
+function keptOf({ role, content, dropped, pinned, brightness }) {
+  return { role, content, ...(dropped?.length && { dropped }), ...(pinned && { pinned }), ...(brightness && { brightness }) };
 }
 
 /** The chat with the name that a message gives it. @param {Chat} chat @param {string|null} parent @param {string} content */
@@ -224,19 +301,40 @@ function newestBelow(chat, id) {
  * @returns {Chat}
  */
 function grown(chat, { parent, role, content, reason, stats }, now) {
-  const count = Object.keys(chat.nodes).length;
-  if (count >= MAX_NODES) throw new ChatTooLarge(`a chat has at most ${MAX_NODES} messages`);
-  // Nodes are never taken out, so that their number is a new id, and the same one for every save
-  // of one reply.
-  const id = `m${count + 1}`;
-  /** @type {ChatNode} */
-  const node = { id, parent, role, content: wellFormed(content), children: [], created: now };
+  /** @type {Unplaced} */
+  const node = { role, content: wellFormed(content), created: now };
   if (reason !== undefined) node.reason = reason;
   if (stats !== undefined) node.stats = stats;
-  const nodes = { ...chat.nodes, [id]: node };
-  const next = { ...chat, nodes, leaf: id, updated: now };
-  if (parent === null) return { ...next, roots: [...chat.roots, id] };
-  const above = nodeOf(chat, parent);
-  nodes[parent] = { ...above, children: [...above.children, id] };
+  return attached(chat, parent, [node], now);
+}
+
+/**
+ * The chat with more messages, one below the other, of which the last is the leaf.
+ * @param {Chat} chat @param {string | null} parent of the first @param {readonly Unplaced[]} line @param {number} now
+ * @returns {Chat} throws ChatStepInvalid, ChatTooLarge
+ */
+function attached(chat, parent, line, now) {
+  // Nodes are never taken out, so that their number is a new id, and the same one for every save
+  // of one reply.
+  let count = Object.keys(chat.nodes).length;
+  if (count + line.length > MAX_NODES) throw new ChatTooLarge(`a chat has at most ${MAX_NODES} messages`);
+  // Copied once, however many are added.
+  const next = { ...chat, nodes: { ...chat.nodes }, leaf: parent, updated: now };
+  for (const added of line) {
+    const id = `m${(count += 1)}`;
+    hang(next, next.leaf, id);
+    next.nodes[id] = { ...added, id, parent: next.leaf, children: [] };
+    next.leaf = id;
+  }
   return next;
+}
+
+/** Names a message below another one, in a chat that is being made. @param {Chat} next @param {string | null} parent @param {string} id */
+function hang(next, parent, id) {
+  if (parent === null) {
+    next.roots = [...next.roots, id];
+    return;
+  }
+  const above = nodeOf(next, parent);
+  next.nodes[parent] = { ...above, children: [...above.children, id] };
 }

@@ -1,6 +1,9 @@
 /** The branches of a chat in its document: `tree`, whose nodes are a list in the order they grew. */
+import { choiceIn } from './context/choice.js';
+import { rangesIn } from './context/ranges.js';
 import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
+import { isBrightness } from './brightness/kept.js';
 import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
 import { isWellFormed } from './text.js';
@@ -9,7 +12,7 @@ import { MAX_NODES, messages, newChat } from './tree.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
-/** @typedef {import('../../types/gatelink').Message} Message */
+/** @typedef {import('./types').Kept} Kept */
 
 // 2100: times are only shown and sorted by.
 const LAST_TIME = 4_102_444_800_000;
@@ -24,31 +27,37 @@ export function treeOf(chat) {
   const places = new Map(ids.map((id, index) => [id, index]));
   const place = (/** @type {string|null} */ id) => (id === null ? null : places.get(id));
   // Settings of noise, without which what was sent with noise would be sent plain; its key is nowhere in a chat.
-  const { title, adapter, params, created, updated, noise, form } = chat;
+  const { title, adapter, params, created, updated, noise, form, context, pinned, folder } = chat;
   const nodes = ids.map((id) => {
-    const { parent, role, content, reason, stats, created: at } = chat.nodes[id];
-    return { parent: place(parent), role, content, created: at, reason, stats };
+    const { parent, role, content, reason, stats, created: at, dropped, pinned, brightness } = chat.nodes[id];
+    return { parent: place(parent), role, content, created: at, reason, stats, dropped, pinned, brightness };
   });
-  return { title, adapter, noise: noise ?? undefined, form: form ?? undefined, params, created, updated, leaf: place(chat.leaf), nodes };
+  const chosen = { noise: noise ?? undefined, form: form ?? undefined, context: context ?? undefined };
+  const about = { title, adapter, ...chosen, pinned, folder, params };
+  return { ...about, created, updated, leaf: place(chat.leaf), nodes };
 }
 
 /**
  * Reads `tree` whole; nothing of it is trusted.
  * @param {unknown} tree
  * @param {{id: string, model: string, now: number}} about
- * @param {Message[]} shown the document's messages, which the shown path must equal
+ * @param {Kept[]} shown the document's messages, which the shown path must equal
  * @returns {Chat} throws ConversationFileInvalid
  */
 export function treeIn(tree, { id, model, now }, shown) {
   if (!isRecord(tree)) throw new ConversationFileInvalid("'tree' is not an object");
   const { title, adapter, params } = tree;
   const system = shown[0]?.role === 'system' ? shown[0].content : '';
-  const chat = newChat({ id, model, now, system });
+  const chat = { ...newChat({ id, model, now, system }), ...ofSystem(shown[0]) };
   const { nodes, roots } = nodesIn(tree.nodes, now);
   const form = formIn(tree.form);
+  const context = choiceIn(tree.context);
   const read = {
     ...chat,
     ...(form && { form }),
+    ...(context && { context }),
+    ...(tree.pinned === true && { pinned: true }),
+    ...folderIn(tree.folder),
     title: typeof title === 'string' ? tidyTitle(title) : '',
     adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
     noise: noiseOf(tree.noise),
@@ -63,6 +72,12 @@ export function treeIn(tree, { id, model, now }, shown) {
     throw new ConversationFileInvalid("'tree' does not lead to the same 'messages'");
   }
   return read;
+}
+
+/** @param {unknown} name @returns {{folder?: string}} */
+function folderIn(name) {
+  const folder = typeof name === 'string' ? tidyTitle(name) : '';
+  return folder ? { folder } : {};
 }
 
 /** @param {unknown} list @param {number} now */
@@ -103,7 +118,38 @@ function nodeIn(item, index, now) {
   };
   if (reason !== undefined) node.reason = wordIn(reason, `the reason of ${what}`);
   if (stats !== undefined) node.stats = recordIn(stats, `the stats of ${what}`);
-  return node;
+  return { ...node, ...contextOf(item, content, what) };
+}
+
+/**
+ * What of a message does not travel, whether it is pinned and how bright it is, where the document says so.
+ * @param {Record<string, unknown>} item @param {string} content @param {string} what it is
+ * @returns {{dropped?: import('./types').Range[], pinned?: boolean, brightness?: string}} throws ConversationFileInvalid
+ */
+export function contextOf({ dropped: given, pinned, brightness }, content, what) {
+  const dropped = rangesIn(given, content);
+  if (!dropped) throw new ConversationFileInvalid(`${what}: its 'dropped' are no ranges of its text, in order and apart`);
+  const bright = brightness === undefined ? {} : { brightness: brightnessIn(brightness, content, what) };
+  return { ...(dropped.length && { dropped }), ...(pinned === true && { pinned }), ...bright };
+}
+
+/** @param {Kept | undefined} first of a document's messages */
+export function ofSystem(first) {
+  if (first?.role !== 'system' || !first.content) return {};
+  const { dropped, pinned, brightness } = first;
+  return {
+    ...(dropped && { systemDropped: dropped }),
+    ...(pinned && { systemPinned: pinned }),
+    ...(brightness && { systemBrightness: brightness }),
+  };
+}
+
+/** @param {unknown} brightness @param {string} content @param {string} what @returns {string} */
+function brightnessIn(brightness, content, what) {
+  if (!isBrightness(brightness, content)) {
+    throw new ConversationFileInvalid(`the 'brightness' of ${what} is not that of its 'content'`);
+  }
+  return brightness;
 }
 
 /** @param {unknown} place @param {number} below @param {string} what @returns {string|null} */
@@ -138,7 +184,7 @@ function timeIn(value, now) {
   return typeof value === 'number' && value >= 0 && value <= LAST_TIME ? Math.floor(value) : now;
 }
 
-/** @param {Message[]} left @param {Message[]} right */
+/** @param {import('../../types/gatelink').Message[]} left @param {Kept[]} right */
 function sameMessages(left, right) {
   return (
     left.length === right.length &&

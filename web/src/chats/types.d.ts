@@ -1,8 +1,27 @@
 // Types of a chat and its parts.
-import type { FormChoice, NoiseChoice } from '../../types/gatelink';
+import type { FormChoice, Message, NoiseChoice } from '../../types/gatelink';
 
 /** What may stand in a chat's `params` and a reply's `stats`: JSON of bounded size. */
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain };
+
+/** From the first to behind the last, in Unicode code points. */
+export type Range = [start: number, stop: number];
+
+/**
+ * What of a message's text does not travel, in order and apart, whether no policy drops any of it, and how much replies
+ * looked at it (docs/brightness.md).
+ */
+export interface Kept extends Message {
+  dropped?: Range[];
+  pinned?: boolean;
+  brightness?: string;
+}
+
+/** What happens when the context is full; `budget` in tokens, null: all that the model has. */
+export interface ContextChoice {
+  policy: 'ask' | 'oldest' | 'dimmest' | 'pinned';
+  budget: number | null;
+}
 
 export interface ChatNode {
   id: string;
@@ -14,8 +33,14 @@ export interface ChatNode {
   /** Milliseconds since 1970. */
   created: number;
   stats?: Record<string, Plain>;
-  /** Why a reply ended; 'interrupted': the page died while it streamed. */
+  /** How much replies looked at its content, by code point (docs/brightness.md); missing: as it began. */
+  brightness?: string;
+  /** Why a reply ended; 'interrupted': the page died while it streamed; 'edited': a person has changed it. */
   reason?: string;
+  /** Ranges of its text that are kept here and not given to the model; missing: none. */
+  dropped?: Range[];
+  /** Whether no policy drops any of it. */
+  pinned?: boolean;
 }
 
 export interface Chat {
@@ -30,6 +55,16 @@ export interface Chat {
   noise?: NoiseChoice | null;
   /** What its replies have to be; null or missing: they are free. */
   form?: FormChoice | null;
+  /** What happens when its context is full; null or missing: it is asked. */
+  context?: ContextChoice | null;
+  /** As of a message, of the system prompt. */
+  systemDropped?: Range[];
+  systemPinned?: boolean;
+  systemBrightness?: string;
+  /** Whether it stands before the others; missing: it does not. */
+  pinned?: boolean;
+  /** Name of the folder that it lies in; missing or '': in none. */
+  folder?: string;
   params: Record<string, Plain>;
   /** Milliseconds since 1970. */
   created: number;
@@ -51,6 +86,8 @@ export interface ChatSummary {
   updated: number;
   /** Messages in all branches. */
   count: number;
+  pinned?: boolean;
+  folder?: string;
 }
 
 /** A chat that has all words; `line` is the place, `role` who wrote it (null: only the title has them). */

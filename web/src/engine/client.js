@@ -104,7 +104,7 @@ export class EngineClient {
    * @returns {Promise<Attended | null>}
    */
   attended(chat, from) {
-    return this._call('attended', { chat, from });
+    return this._kept(chat, 'attended', from);
   }
 
   /**
@@ -113,7 +113,82 @@ export class EngineClient {
    * @returns {Promise<Float32Array | null>}
    */
   attention(chat, token) {
-    return this._call('attention', { chat, token });
+    return this._kept(chat, 'row', token);
+  }
+
+  /** The tokens of a chat as it is shown. @param {import('./messages.js').Shown} shown @returns {Promise<import('./messages.js').ChatTokens>} */
+  chatTokens(shown) {
+    return this._call('seen', { ask: 'tokens', ...shown });
+  }
+
+  /**
+   * What was looked at to choose the token at a position of a chat: the weights of all before it.
+   * @param {string} chat @param {number} position @param {number} reply where the reply begins that it is of
+   * @returns {Promise<Float32Array | null>} null: it is not kept, or the reply began elsewhere when it was made
+   */
+  looked(chat, position, reply) {
+    return this._kept(chat, 'rowAt', { position, reply });
+  }
+
+  /**
+   * The brightness of the messages that the latest reply was given, as it has become.
+   * @param {string} chat @returns {Promise<(Uint16Array | null)[] | null>} by UTF-16 unit; null: none was gathered
+   */
+  gathered(chat) {
+    return this._kept(chat, 'brightness', null);
+  }
+
+  /**
+   * All rows that are kept of a chat, as numbers: the largest `weights`, and their `positions`.
+   * @param {string} chat @returns {Promise<{position: number, positions: number[], weights: number[]}[]>}
+   */
+  async lookedRows(chat) {
+    const rows = await this._kept(chat, 'rows', null);
+    return rows ?? [];
+  }
+
+  /**
+   * For each token of the latest reply whose row is kept, the share of what it looked at that lies before a position.
+   * @param {string} chat @param {number} before @param {number} reply where it begins
+   * @returns {Promise<{first: number, shares: Float32Array} | null>} first: position of the first of them
+   */
+  farBack(chat, before, reply) {
+    return this._kept(chat, 'farBack', { before, reply });
+  }
+
+  /**
+   * Bytes at most that `heads` costs; null: it is not known before a session was open.
+   * @param {number} position @returns {Promise<{up: number, down: number} | null>}
+   */
+  headsCost(position) {
+    return this._call('seen', { ask: 'cost', position });
+  }
+
+  /**
+   * What each head of each layer looked at to choose the token at a position; a session of its own asks for it.
+   * @param {import('./messages.js').HeadsWish} asked
+   * @returns {Promise<import('./messages.js').Heads>}
+   */
+  heads(asked) {
+    return this._call('seen', { ask: 'heads', ...asked });
+  }
+
+  /**
+   * Tokens of a reply with their probabilities, some at once.
+   * @param {string} answer its name @param {number} from
+   * @returns {Promise<import('./messages.js').ReplyTokens | null>} null: the reply is not kept
+   */
+  tokens(answer, from) {
+    return this._call('tokens', { answer, from });
+  }
+
+  /**
+   * The most likely tokens in the place of one, the likeliest first.
+   * @param {string} answer @param {number} at
+   * @returns {Promise<import('./messages.js').Alternative[] | null>} null: that is not kept
+   */
+  alternatives(answer, at) {
+    return this._call('alternatives', { answer, at });
   }
 
   /**
@@ -157,9 +232,34 @@ export class EngineClient {
     return this._call('expect', { chat, cache });
   }
 
+  /**
+   * How full the context of a chat is, and how many tokens a text has.
+   * @param {string} chat @param {import('./messages.js').Kept[] | null} messages null: it is not asked
+   * @param {string} text
+   * @returns {Promise<{fill: import('./messages.js').Fill | null, text: number}>}
+   */
+  count(chat, messages, text) {
+    return this._call('count', { chat, messages, text });
+  }
+
+  /**
+   * What of a chat would be dropped so that a reply has room.
+   * @param {string} chat @param {import('./messages.js').Kept[]} messages
+   * @param {{budget: number | null, policy: 'ask' | 'oldest' | 'dimmest' | 'pinned', now?: boolean}} how
+   * @returns {Promise<import('./messages.js').Proposal>}
+   */
+  propose(chat, messages, how) {
+    return this._call('propose', { chat, messages, ...how });
+  }
+
   /** Ends the worker; what waits for it is rejected. */
   close() {
     this._fail();
+  }
+
+  /** @param {string} chat @param {import('./attention/reply.js').Ask} ask @param {any} value */
+  _kept(chat, ask, value) {
+    return this._call('keptAttention', { chat, ask, value });
   }
 
   /**

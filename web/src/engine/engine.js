@@ -1,4 +1,4 @@
-import { AppError } from '../common/errors.js';
+import { AppError, PartMissing } from '../common/errors.js';
 import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
 import { ModelStore } from '../weights/store.js';
@@ -15,6 +15,7 @@ import { forgetChat } from './chat/forgotten.js';
 import { OneReply } from './chat/one_reply.js';
 import { OpenChats } from './chat/open_chats.js';
 import { makeReply } from './chat/reply.js';
+import { Answers } from './steering/answers.js';
 import { manifestTold, statsTold } from './reports.js';
 
 /** @typedef {import('./messages.js').ReplyRequest} ReplyRequest */
@@ -23,7 +24,7 @@ import { manifestTold, statsTold } from './reports.js';
 /** The methods that a page may call. */
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
-  'attended', 'attention', 'noise', 'forgetNoise', 'forgetChat', 'expect',
+  'keptAttention', 'seen', 'noise', 'forgetNoise', 'forgetChat', 'expect', 'count', 'propose', 'tokens', 'alternatives',
 ]);
 
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
@@ -31,6 +32,14 @@ const ENDS_LOST = new Set(['ends_failed', 'store_failed', 'weights_size_mismatch
 
 /** What a few models need before they are here. */
 const blocks = () => import('../weights/download/blocks.js');
+/** Few replies are asked what else could have come. */
+const alternatives = () =>
+  import('./steering/alternatives.js').catch((error) => {
+    throw new PartMissing(error);
+  });
+
+/** What counts the context of a chat. */
+const counting = () => import('./context/part.js');
 
 /** Everything of a reply: which server, which model, its opened ends, the chats' sessions. */
 export class Engine {
@@ -59,6 +68,7 @@ export class Engine {
     this._download = new Download();
     this._attention = new LatestAttention(notify);
     this._drafting = new Drafting();
+    this._answers = new Answers();
     this._noise = new Noise(notify);
     this._reply = new OneReply();
   }
@@ -136,6 +146,7 @@ export class Engine {
       return await makeReply(chat, model, this._connection.adapters, request, event, signal, {
         attention: this._attention,
         drafting: this._drafting,
+        answers: this._answers,
       });
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
@@ -154,21 +165,52 @@ export class Engine {
   }
 
   /**
-   * What the latest reply is made of, if it is this chat's and attention was asked for.
-   * @param {{chat: string, from: number}} which spans from this one on
-   * @returns {import('./messages.js').Attended | null}
+   * What the latest reply looked at, if it is this chat's and attention was asked for.
+   * @param {{chat: string, ask: import('./attention/reply.js').Ask, value: any}} which value: what the answer depends on
+   * @returns {any} null: it is not kept
    */
-  attended({ chat, from }) {
-    return this._attention.of(chat)?.attended(from) ?? null;
+  keptAttention({ chat, ask, value }) {
+    return this._attention.of(chat)?.answer(ask, value) ?? null;
   }
 
   /**
-   * The row of one of its tokens, or the average of all.
-   * @param {{chat: string, token: number | null}} which
-   * @returns {Float32Array | null} null: it is not kept
+   * What somebody asks who looks at the tokens of a chat.
+   * @param {import('./attention/seen.js').Asked} asked @returns {Promise<any>}
    */
-  attention({ chat, token }) {
-    return this._attention.of(chat)?.row(token) ?? null;
+  async seen(asked) {
+    await this._prepared(() => {});
+    if (asked.ask === 'heads') this._reply.requireNone();
+    const keeping = { cacheSalt: this._connection.cacheSalt };
+    const around = { chats: this._chats, model: this._slot.model, channel: () => this._open(), keeping };
+    return (await import('./attention/seen.js')).answer(asked, around);
+  }
+
+  /**
+   * Tokens of a reply with their probabilities, some at once.
+   * @param {{answer: string, from: number}} which
+   * @returns {Promise<import('./messages.js').ReplyTokens | null>} null: the reply is not kept
+   */
+  async tokens({ answer, from }) {
+    return this._told(answer, async (model, answered) => (await alternatives()).replyTokens(model, answered, from));
+  }
+
+  /**
+   * What else could have come in the place of one of them.
+   * @param {{answer: string, at: number}} which
+   * @returns {Promise<import('./messages.js').Alternative[] | null>} null: that is not kept
+   */
+  async alternatives({ answer, at }) {
+    return this._told(answer, async (model, answered) => (await alternatives()).alternativesAt(model, answered, at));
+  }
+
+  /**
+   * @template T
+   * @param {string} name @param {(model: OpenModel, answered: import('./steering/answers.js').Answered) => Promise<T>} ask
+   */
+  async _told(name, ask) {
+    const answered = this._answers.named(name);
+    const { model } = this._slot;
+    return answered && model ? ask(model, answered) : null;
   }
 
   /**
@@ -213,6 +255,30 @@ export class Engine {
     await (await this._chats.take(chat, model, () => this._open(), null, keeping)).expect();
   }
 
+  /**
+   * How full the context of a chat is, and how many tokens a text has. No reply waits for it.
+   * @param {{chat: string, messages: import('./messages.js').Kept[] | null, text: string}} which null: it is not asked
+   * @returns {Promise<{fill: import('./messages.js').Fill | null, text: number}>}
+   */
+  async count({ chat, messages, text }) {
+    const model = this._openModel();
+    const { contextOf, counterOf } = await counting();
+    const fill = messages && (await contextOf(model, this._chats.get(chat)).fill(messages));
+    return { fill, text: counterOf(model).of(text) };
+  }
+
+  /**
+   * What of a chat would be dropped so that a reply has room; nothing is changed.
+   * @param {{chat: string, messages: import('./messages.js').Kept[], budget: number | null,
+   *   policy: 'ask' | 'oldest' | 'dimmest' | 'pinned', now?: boolean}} which as ChatContext.propose
+   * @returns {Promise<import('./messages.js').Proposal>}
+   */
+  async propose({ chat, messages, ...how }) {
+    const model = this._openModel();
+    const { contextOf } = await counting();
+    return contextOf(model, this._chats.get(chat)).propose(messages, how);
+  }
+
   wake() {
     this._connection.channel?.wake();
   }
@@ -225,6 +291,7 @@ export class Engine {
     await this._reply.end(chat);
     this._drafting.forget();
     this._attention.forget(chat);
+    this._answers.forget(chat);
     await this._chats.close(chat);
   }
 
@@ -235,6 +302,12 @@ export class Engine {
 
   _connected() {
     return this._connection.required();
+  }
+
+  /** @throws {NotReady} where none is open */
+  _openModel() {
+    if (this._slot.model === null) throw new NotReady('download the model');
+    return this._slot.model;
   }
 
   /** The model that is served, opened. @param {(fraction: number) => void} event */
@@ -258,6 +331,7 @@ export class Engine {
    */
   async _leave(digest, end) {
     this._drafting.forget();
+    if (this._slot.model?.manifest.digest !== digest) this._answers.clear();
     const letGo = this._slot.keepOnly(digest);
     await this._chats.closeAll();
     end();
@@ -274,6 +348,7 @@ export class Engine {
 
   /** Lets go of the ends, which are opened again when they are needed. */
   async _dropModel() {
+    this._answers.clear();
     await Promise.all([this._chats.closeAll(), this._slot.drop()]);
   }
 }

@@ -30,6 +30,27 @@
  */
 
 /** @typedef {Partial<import('../noise/settings.js').NoiseSettings>} NoiseWish */
+/** @typedef {import('../chats/types').Kept} Kept */
+/** @typedef {import('../chats/types').Range} Range */
+
+/**
+ * How full the context of a chat is: tokens of the text of each message that travels (0 for one that does not) and of all
+ * that is sent, the template's included. `again`: how many of those the next message sends again; `limit`: how many there
+ * may be. `exact`: they are counted; a chat that nothing could hold has about as many.
+ * @typedef {{messages: number[], total: number, again: number, limit: number, exact: boolean}} Fill
+ */
+
+/**
+ * What would be dropped: ranges of messages by their number, `units` of them, so that `tokens` are left of `before`, of
+ * which `sent` are sent again. `target`: how many were to be left of the `limit`.
+ * @typedef {{dropped: [number, Range[]][], units: number, before: number, tokens: number, sent: number,
+ *   limit: number, target: number}} Proposal
+ */
+
+/**
+ * What the context of a chat may hold, in tokens (null: all of the model's), and whether room for the reply counts.
+ * @typedef {{budget: number | null, reserve: boolean}} ContextWish
+ */
 
 /**
  * @typedef {object} ReplyRequest
@@ -41,6 +62,7 @@
  * @property {string | null} adapter a name, 'auto' or null
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
  * @property {boolean} [attention] whether to keep what each token attends to
+ * @property {Uint16Array[]} [brightness] of each of the messages, by UTF-16 unit: what was gathered before
  * @property {'auto' | 'off'} [drafts] auto, as without it: the server is sent a guess at what follows along with a token, where that
  *   saves time; a chat with noise has none
  * @property {string} [expected] what the reply may be, but for differences: the guesses go by it first
@@ -48,7 +70,27 @@
  *   server: also those of other chats with this server that were made so
  * @property {'exact' | 'int8' | 'off'} [cache] off: the server keeps nothing of the chat once its session has ended
  * @property {import('../../types/gatelink.d.ts').Form | null} [form] what the reply has to be; null: it is free
+ * @property {ContextWish} [context] what the prompt may have; without one, all that the model takes
  * @property {NoiseWish | null} [noise] null: rows are sent as they are
+ * @property {string} [answer] the name under which its tokens are kept, with the states that they were chosen from
+ * @property {Begun | null} [begun] what is there of the reply; null: nothing
+ */
+
+/**
+ * A reply that is gone on from: `answer` is its name, null where it has none; `text` what the chat has of it. With
+ * `token` it goes on from its token `at`, in whose place `token` stands; else from its end.
+ * @typedef {{answer: string | null, text: string, at?: number, token?: number}} Begun
+ */
+
+/** A token, the text of it as it follows what is before, and its log-probability in nats. @typedef {[number, string, number]} Alternative */
+/**
+ * A token of a reply. `control`: it is no part of the text, and `text` is its name. `logprob` in nats under the model
+ * alone, before anything that the sampler does; null where the state is not kept.
+ * @typedef {{id: number, text: string, control: boolean, logprob: number | null}} ReplyToken
+ */
+/**
+ * So many of a reply's tokens, from the one that was asked for on.
+ * @typedef {{tokens: ReplyToken[], count: number}} ReplyTokens count: of the whole reply
  */
 
 /**
@@ -58,17 +100,18 @@
 
 /**
  * `token` -1: no token of its own, the text that was still held back. `rows` were sent to get it, `drafted` of them as
- * a guess at what follows; `forced`: the reply's form left no choice.
+ * a guess at what follows; `forced`: the reply's form left no choice; `begun`: no token either, `text` is what is there
+ * of the reply that goes on.
  * @typedef {{token: number, text: string, probability: number, rows: number, drafted: number, forced: boolean,
- *   timing: Timing, index: number}} Token
+ *   timing: Timing, index: number, begun?: boolean}} Token
  */
 
 /**
  * @typedef {object} Finished
  * @property {'eos' | 'stop' | 'length' | 'context' | 'cancelled'} reason
  * @property {string} text the whole reply
- * @property {number} tokens
- * @property {number} promptTokens
+ * @property {number} tokens that are new
+ * @property {number} promptTokens what is begun of a reply that goes on is among them
  * @property {number} promptSent tokens of the prompt that travelled; the others were cached
  * @property {number} promptRestored of those that were cached, the ones that the server had kept of other sessions
  * @property {number} [promptApproximate] of those that were cached, the ones that are not exact, where there are some
@@ -85,9 +128,33 @@
 
 /**
  * Text of the tokens `start` to `stop` (exclusive) of a prompt and its reply. `template`: what stands
- * between the messages; `control`: a control token, as its tokenizer writes it.
+ * between the messages; `control`: a control token, as its tokenizer writes it. Of a message's own text `message` is
+ * its number among those that were sent (the reply's is the next one), and `at` where in it the text begins.
  * @typedef {{text: string, start: number, stop: number,
- *   kind: 'system' | 'user' | 'assistant' | 'template' | 'control'}} Span
+ *   kind: 'system' | 'user' | 'assistant' | 'template' | 'control', message?: number, at?: number}} Span
+ */
+
+/**
+ * The tokens of a whole chat that wrote a part of a message, in order: the tokens `start` to `stop` (exclusive) wrote
+ * `length` UTF-16 units of message number `message`, from `at` on.
+ * @typedef {{positions: number, start: Int32Array, stop: Int32Array, message: Int32Array, at: Int32Array,
+ *   length: Int32Array}} ChatTokens
+ */
+
+/**
+ * What the heads of all layers looked at to choose one token: `weights` [layers * heads, position], layer after layer;
+ * `sent`: rows that travelled for it.
+ * @typedef {{layers: number, heads: number, weights: Float32Array, sent: number}} Heads
+ */
+
+/**
+ * Which chat it is about, as it is shown: the last message may be a reply.
+ * @typedef {{chat: string, messages: Message[], mode?: 'chat' | 'plain'}} Shown
+ */
+
+/**
+ * Which token of it; `noised`: the chat has noise, or had it; `cache`: what the server may keep.
+ * @typedef {Shown & {position: number, noised: boolean, cache?: 'exact' | 'int8' | 'off'}} HeadsWish
  */
 
 /**

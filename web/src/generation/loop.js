@@ -21,9 +21,10 @@ import { StopFilter } from './stops.js';
 /**
  * `text` is what the token makes showable, often with delay and sometimes empty. `rows` were sent to get it, `drafted`
  * of them as a guess at what follows it; the tokens that such a step brings besides have no rows and no time of the
- * server. `forced`: the form left no choice. `logprobs`: null unless they were asked for.
+ * server. `forced`: the form left no choice. `logprobs`: null unless they were asked for. `hidden`: the state [H] that
+ * it was chosen from, null where the form left no choice.
  * @typedef {{type: 'token', token: number, text: string, probability: number, rows: number, drafted: number,
- *   forced: boolean, timing: Timing, logprobs: TokenLogprobs | null}} TokenEvent
+ *   forced: boolean, timing: Timing, logprobs: TokenLogprobs | null, hidden: Float32Array | null}} TokenEvent
  */
 /**
  * `text` is what was still held back.
@@ -94,6 +95,8 @@ const MAX_TOP_LOGPROBS = 20;
  * @param {number[]} prompt
  * @param {Limits} limits
  * @param {object} [options]
+ * @param {number[]} [options.begun] the first tokens of the reply, which are there already: what follows is what would
+ *   have followed them, draws and penalties included. `limits` count what is new, and `constraint` has accepted them
  * @param {AbortSignal} [options.signal]
  * @param {Constraint | null} [options.constraint] only what it allows is chosen, and the reply stops when it has
  *   finished
@@ -104,17 +107,18 @@ const MAX_TOP_LOGPROBS = 20;
  * @returns {AsyncGenerator<TokenEvent | Finished, void, void>}
  */
 export async function* decode(sequence, sampler, detokenizer, prompt, limits, options = {}) {
-  const { signal, constraint = null, logprobs = null, clock = seconds, later } = options;
+  const { begun = [], signal, constraint = null, logprobs = null, clock = seconds, later } = options;
   checkLimits(limits, logprobs);
-  const tokens = [...prompt];
-  /** @type {number[]} */
-  const generated = [];
+  const tokens = [...prompt, ...begun];
+  const generated = [...begun];
+  for (const token of begun) detokenizer.push(token);
+  const most = begun.length + limits.maxTokens;
   const stops = new StopFilter(limits.stops);
   const promising = () => sequence.reachable ?? true;
   const grace = new Grace(signal, GRACE_MILLISECONDS, { wait: later, promising });
-  const following = new NextToken(sequence, sampler, { constraint, logprobs, maxTokens: limits.maxTokens, clock });
+  const following = new NextToken(sequence, sampler, { constraint, logprobs, maxTokens: most, clock });
   /** @type {Reason | null} */
-  let reason = grace.asked ? 'cancelled' : null;
+  let reason = grace.asked ? 'cancelled' : endOf(begun, limits, constraint);
   try {
     while (reason === null) {
       const began = clock();
@@ -127,7 +131,7 @@ export async function* decode(sequence, sampler, detokenizer, prompt, limits, op
       yield tokenEvent(next, text, clock() - began);
       if (ended) reason = 'eos';
       else if (stops.stopped || constraint?.finished) reason = 'stop';
-      else if (generated.length >= limits.maxTokens) reason = 'length';
+      else if (generated.length >= most) reason = 'length';
       else reason = await contextOrStop(sequence, tokens, grace);
     }
     const text = stops.push(detokenizer.flush()) + stops.flush();
@@ -138,13 +142,25 @@ export async function* decode(sequence, sampler, detokenizer, prompt, limits, op
 }
 
 /**
+ * Why nothing follows a reply that is there so far.
+ * @param {number[]} begun @param {Limits} limits @param {Constraint | null} constraint
+ * @returns {Reason | null}
+ */
+function endOf(begun, { eosTokenIds }, constraint) {
+  if (!begun.length) return null;
+  if (eosTokenIds.has(begun[begun.length - 1])) return 'eos';
+  return constraint?.finished ? 'stop' : null;
+}
+
+/**
  * @param {import('./speculation/next_token.js').Next} next @param {string} text @param {number} total seconds
  * @returns {TokenEvent}
  */
 function tokenEvent({ token, probability, forced, extended, logprobs }, text, total) {
   const { rows, drafted = 0 } = extended;
   const timing = timingOf(extended, total);
-  return { type: 'token', token, text, probability, rows, drafted, forced, timing, logprobs };
+  const hidden = forced ? null : extended.hidden;
+  return { type: 'token', token, text, probability, rows, drafted, forced, timing, logprobs, hidden };
 }
 
 /**

@@ -1,32 +1,37 @@
 import { BUILTIN } from './builtin.js';
 import { PresetUnknown } from './errors.js';
 
-/** @typedef {{name: string, text: string}} Preset */
+/** own: a person's, which may hide one that comes along. @typedef {{name: string, text: string, own: boolean}} Preset */
+/** @typedef {ReadonlyMap<string, string>} Own texts by name */
 
-/** All presets, by name. @returns {Preset[]} */
-export function presets() {
-  return Object.keys(BUILTIN)
-    .sort()
-    .map((name) => ({ name, text: BUILTIN[name] }));
+/** @type {Own} */
+const NONE = new Map();
+
+/** All presets, by name. @param {Own} [own] @returns {Preset[]} */
+export function presets(own = NONE) {
+  const names = new Set([...own.keys(), ...Object.keys(BUILTIN)]);
+  return [...names].sort().map((name) => ({ name, text: own.get(name) ?? BUILTIN[name], own: own.has(name) }));
 }
 
 /**
  * The system message that `given` means: itself, or for `@NAME` the text of that preset; `@@` begins with one
  * `@`. Throws PresetUnknown.
- * @param {string} given
+ * @param {string} given @param {Own} [own]
  */
-export function presetText(given) {
+export function presetText(given, own = NONE) {
   if (given.startsWith('@@')) return given.slice(1);
-  return given.startsWith('@') ? findPreset(given.slice(1)).text : given;
+  return given.startsWith('@') ? findPreset(given.slice(1), own).text : given;
 }
 
 /**
  * One preset, in any case. Throws PresetUnknown.
- * @param {string} name
+ * @param {string} name @param {Own} [own]
  * @returns {Preset}
  */
-export function findPreset(name) {
+export function findPreset(name, own = NONE) {
   const wanted = name.trim().toLowerCase();
-  if (!Object.hasOwn(BUILTIN, wanted)) throw new PresetUnknown(name, Object.keys(BUILTIN));
-  return { name: wanted, text: BUILTIN[wanted] };
+  const all = presets(own);
+  const found = all.find((preset) => preset.name === wanted);
+  if (!found) throw new PresetUnknown(name, all.map((preset) => preset.name));
+  return found;
 }

@@ -6,7 +6,7 @@
 // idle for long.
 import { checkOpened, checkedHidden } from './answer_check.js';
 import { Asked, openFrame, restoreFrame } from './asked.js';
-import { MEAN_ROWS, checkedMeanRows, meanRowsBytes } from './attention.js';
+import { requestFor, rowsBytes, toldRows } from './attention.js';
 import { PrefixChain, equal } from './digest.js';
 import { MalformedMessage, ProtocolStateError } from './errors.js';
 import { IGNORED } from './events.js';
@@ -152,9 +152,9 @@ export class ClientProtocol {
    * The frame that keeps `start` positions and appends rows, behind the steps that are under way.
    * @param {number} start at most what is held once those are appended
    * @param {Float32Array} embeddings n * H
-   * @param {{rows?: import('./steps/returned.js').Rows, adapter?: string | null, attention?: boolean}} [options]
+   * @param {{rows?: import('./steps/returned.js').Rows, adapter?: string | null, attention?: import('./attention.js').Wanted}} [options]
    *   rows: whose states are wanted, a number only where the server `countsRows`; adapter: the name of one that the
-   *   server applies to the rows that it returns; attention: what the last row attends to is wanted, too
+   *   server applies to the rows that it returns; attention: what of the last row's is wanted, too
    * @returns {Uint8Array}
    * @throws {ProtocolStateError}
    * @throws {import('./errors.js').WireError} before anything is sent, what the server would answer
@@ -169,7 +169,8 @@ export class ClientProtocol {
     }
     const count = checkedRows(opened, start, embeddings.length / this._hiddenSize);
     checkReturned(opened, rows, count);
-    if (attention) this.attentionRoom(start + count);
+    const request = requestFor(opened, attention);
+    if (attention) this.attentionRoom(start + count, attention);
     const { frame, message } = stepFrame(opened, {
       step: this._nextStep + this.stepping,
       start,
@@ -177,7 +178,7 @@ export class ClientProtocol {
       embeddings: Tensor.fromF32(embeddings, this._hiddenSize, opened.dtype),
       rows,
       adapter,
-      attention: attention ? MEAN_ROWS : null,
+      attention: request,
     });
     this._underWay.add(message, frame);
     return frame;
@@ -185,13 +186,14 @@ export class ClientProtocol {
 
   /**
    * Bytes of the longest answer that brings the attention over `positions` cached ones.
-   * @param {number} positions
+   * @param {number} positions @param {import('./attention.js').Wanted} wanted
    * @throws {ProtocolStateError | import('./errors.js').WireError} unsupported, attention_too_large
    */
-  attentionRoom(positions) {
+  attentionRoom(positions, wanted) {
     const opened = this._opened;
     if (opened === null) throw new ProtocolStateError('attention needs an open session');
-    return frameLimit(this._hiddenSize, opened.maxRows) + meanRowsBytes(opened, positions);
+    const request = requestFor(opened, wanted);
+    return frameLimit(this._hiddenSize, opened.maxRows) + (request && rowsBytes(opened, request, positions) || 0);
   }
 
   /**
@@ -231,8 +233,11 @@ export class ClientProtocol {
 
   _limit() {
     const step = this._underWay.next?.step;
-    if (step?.attention) return this.attentionRoom(step.start + step.embeddings.rows);
-    return frameLimit(this._hiddenSize, step ? returned(step.rows, step.embeddings.rows) : 1);
+    const rows = step ? returned(step.rows, step.embeddings.rows) : 1;
+    const opened = this._opened;
+    const request = step?.attention;
+    const attended = opened && request ? rowsBytes(opened, request, step.start + step.embeddings.rows) : 0;
+    return frameLimit(this._hiddenSize, rows) + attended;
   }
 
   /** @param {Opened} message @returns {Event} */
@@ -273,13 +278,17 @@ export class ClientProtocol {
     // A number is used again after a failure; only the digest tells which rows this answers.
     if (message.prefix.length && !equal(message.prefix, digests[digests.length - 1])) return IGNORED;
     const hidden = checkedHidden(message, step, this._hiddenSize);
-    const layers = this._opened?.layers ?? 0;
-    const attention = step.attention && checkedMeanRows(message.attention, layers, message.cached);
+    const attention = this._told(message, step.attention);
     const steps = this._underWay.settle(sent);
     this._nextStep += steps;
     const { cached, computeUs, queueUs } = message;
     const inexact = inexactWithin(message.tiers, cached, cached);
     return { type: 'completed', hidden, cached, computeUs, queueUs, attention, steps, ...(inexact && { inexact }) };
+  }
+
+  /** @param {Result} message @param {import('./attention.js').AttentionRequest | null} request */
+  _told({ attention, cached }, request) {
+    return request && this._opened && toldRows(attention, this._opened, request, cached);
   }
 
   /** @param {Failure} message @returns {Event} */

@@ -123,6 +123,14 @@ export class AttentionTooLarge extends WireError {
   }
 }
 
+/** Rows of attention that cannot be true; the states that came with them may be. */
+export class AttentionInvalid extends WireError {
+  /** @param {string} what */
+  constructor(what) {
+    super('attention_invalid', `the server told untrue attention: ${what}`);
+  }
+}
+
 /** The server serves another model than the one whose ends the device holds. */
 export class WireModelChanged extends WireError {
   constructor() {

@@ -4,7 +4,7 @@
 /** @typedef {import('./messages.js').Failure} Failure */
 /**
  * What a received frame meant. `completed`: float32 `hidden` [rows asked for, H], times in microseconds;
- * `attention` float32 [layers, cached], where it was asked for; `steps`: how many are answered by it, more than one
+ * `attention` where it was asked for, an error where it cannot be true; `steps`: how many are answered by it, more than one
  * where a server that has gone on keeps no answer to the others; `inexact`: so many of the last positions stand on
  * rows that are not exact.
  * `restored`: the server holds the first `cached` positions of what it was asked for.
@@ -15,7 +15,7 @@
  * @typedef {{type: 'opened', opened: Opened}
  *   | {type: 'restored', cached: number}
  *   | {type: 'completed', hidden: Float32Array, cached: number, computeUs: number, queueUs: number,
- *     attention: Float32Array | null, steps: number, inexact?: number}
+ *     attention: import('./attention.js').Told | import('./errors.js').AttentionInvalid | null, steps: number, inexact?: number}
  *   | {type: 'failed', failure: Failure}
  *   | {type: 'deferred'} | {type: 'ignored'}} Event
  */

@@ -9,7 +9,7 @@ const LONGEST_PATH = 200;
 const FORBIDDEN = /^\/(?:api|weights|v1|pair|health|metrics|app-files\.json|service-worker\.js)(?:[/.?]|$)/;
 const PLAIN_PATH = /^\/[\w./-]*$/;
 // What the page loads by name, without a tag in its HTML.
-const BY_NAME = ['engine.js', 'ends.js', 'template.js', 'rendering.js', 'rendered.css', 'kernels.wasm',
+const BY_NAME = ['engine.js', 'ends.js', 'template.js', 'rendering.js', 'rendered.css', 'tint.css', 'kernels.wasm',
   'kernels-relaxed.wasm'];
 const BESIDE = ['/', '/manifest.webmanifest'];
 

@@ -2,10 +2,8 @@
 
 /** @typedef {Promise<{outcome: string}>} Choice */
 /** @typedef {Event & {prompt: () => Promise<unknown>, userChoice: Choice}} InstallEvent */
-/** ready: `ask` shows the browser's own question; by_hand: `words` say how.
+/** ready: `ask` shows the browser's own question; by_hand: its user does, from a menu.
  * @typedef {'installed'|'ready'|'by_hand'|'none'} InstallState */
-
-const ON_IOS = 'Tap the Share button, then “Add to Home Screen”.';
 
 export class InstallPrompt {
   #window;
@@ -41,11 +39,6 @@ export class InstallPrompt {
     if (this.#installed || this.#standalone()) return 'installed';
     if (this.#event) return 'ready';
     return this.#onIos() ? 'by_hand' : 'none';
-  }
-
-  /** How to do it where the browser asks nothing; '' elsewhere. */
-  get words() {
-    return this.state === 'by_hand' ? ON_IOS : '';
   }
 
   /** Shows the browser's question; only from a click, and once. @returns {Promise<'accepted'|'dismissed'>} */

@@ -3,6 +3,7 @@
  * files only; requests with credentials, weights, sessions and pairing never pass through it.
  */
 import { AppCache } from './app_cache.js';
+import { isShared, keepShared } from './shared.js';
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 const cache = new AppCache({
@@ -25,10 +26,22 @@ worker.addEventListener('message', (event) => {
 });
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
+  if (isShared(request, worker.location.origin)) return event.respondWith(keepShared(request, caches));
   if (!cache.mayAnswer(request)) return;
   event.respondWith(cache.answer(request).then((kept) => kept ?? fetch(request)));
   if (request.mode === 'navigate') event.waitUntil(check());
 });
+
+worker.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(comeForward());
+});
+
+/** The page that is open, or a new one. */
+async function comeForward() {
+  const [page] = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  await (page ? page.focus() : worker.clients.openWindow('/'));
+}
 
 /** Caches are kept by build, so that a new worker may serve the pages of an old one at once. */
 async function installed() {

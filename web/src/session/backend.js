@@ -3,6 +3,8 @@ import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
 
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./prefill.js').Plan} Plan */
+/** @typedef {import('../protocol/attention.js').Wanted} Wanted */
+/** @typedef {import('../protocol/attention.js').Told | import('../protocol/errors.js').AttentionInvalid} Attended */
 /**
  * What a sequence needs of a backend: `RemoteBackend` is one.
  * @typedef {object} Backend
@@ -16,14 +18,14 @@ import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
  * @property {number} [interactiveRows] rows with which a step still is interactive; 16 without it
  * @property {boolean} [returnsRows] false: of a step's rows the states of the last or of all come back, and not of any
  *   number
- * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null, attention?: boolean,
+ * @property {(start: number, embeddings: Float32Array, options: {adapter: string | null, attention?: Wanted,
  *   signal?: AbortSignal, rows?: number}) => Promise<StepOutput>} step
  * @property {(plans: Plan[], options: {adapter: string | null, signal?: AbortSignal,
  *   answered: (output: StepOutput) => void}) => Promise<void>} [prefill] several of them, in order;
  *   each is told once it is held
  * @property {(wanted: Rows, start: number, options: {signal?: AbortSignal}) => Promise<number>} [held] how many of
  *   those rows the open session holds, `start` of them for certain; a backend that kept more takes them in
- * @property {(positions: number) => void} [attend] throws where no attention can be asked for
+ * @property {(positions: number, wanted: Wanted) => void} [attend] throws where no attention can be asked for
  * @property {boolean} [reachable] false: no answer can come at present
  * @property {() => Promise<void>} close
  */
@@ -34,10 +36,10 @@ import { INTERACTIVE_ROWS } from '../protocol/steps/returned.js';
 /**
  * `hidden`: the final-norm states of the rows asked for, float32 [rows * H]. Times in microseconds;
  * `exchangeUs` is the whole wait for the server, compute and queue included. `attention`: what the last
- * row attends to, float32 [layers, positions], where it was asked for; `inexact`: how many of the last positions stand
+ * row attends to, where it was asked for, or why that cannot be true; `inexact`: how many of the last positions stand
  * on rows that are not exact, where there are some.
  * @typedef {{hidden: Float32Array, computeUs: number, queueUs: number, exchangeUs: number,
- *   attention?: Float32Array | null, inexact?: number}} StepOutput
+ *   attention?: Attended | null, inexact?: number}} StepOutput
  */
 
 /** @param {Backend} backend whose session is open */

@@ -10,7 +10,7 @@ import { CacheLost } from './errors.js';
  * A step that is still to be made: the states of the last `rows` of its rows come back, and with `attention` what the
  * last one attends to. `embeddings`: [stop - start, H], asked for once, when the step is about to leave; `needed`:
  * whether anybody looks at its states.
- * @typedef {{start: number, stop: number, rows: number, attention: boolean, needed?: boolean,
+ * @typedef {{start: number, stop: number, rows: number, attention: import('../protocol/attention.js').Wanted, needed?: boolean,
  *   embeddings: () => Promise<Float32Array>}} Plan
  */
 /**

@@ -19,6 +19,7 @@ import { Window } from './window.js';
 /** @typedef {import('../protocol/events.js').Event} Event */
 /** @typedef {import('./backend.js').Rows} Rows */
 /** @typedef {import('./backend.js').StepOutput} StepOutput */
+/** @typedef {import('../protocol/attention.js').Wanted} Wanted */
 
 // Seconds: a server keeps a newcomer waiting in silence, and its place in the queue goes with its connection.
 const OPENING_QUIET = 30;
@@ -92,7 +93,12 @@ export class RemoteBackend {
     return /** @type {DType} */ (this._protocol.opened?.dtype ?? null);
   }
 
-  /** What the server announced; empty before the session is open. */
+  /** All that the server announced; null before the session is open. */
+  get announced() {
+    return this._protocol.opened;
+  }
+
+  /** What it can do; empty before the session is open. */
   get capabilities() {
     return this._protocol.opened?.capabilities ?? [];
   }
@@ -168,8 +174,8 @@ export class RemoteBackend {
    * Appends rows after `start` cached positions.
    * @param {number} start
    * @param {Float32Array} embeddings n * H
-   * @param {{adapter?: string | null, attention?: boolean, signal?: AbortSignal, rows?: number}} [options] the name
-   *   of an adapter that the server applies to what it returns; whether attention is wanted (see `attend`); the
+   * @param {{adapter?: string | null, attention?: Wanted, signal?: AbortSignal, rows?: number}} [options] the name
+   *   of an adapter that the server applies to what it returns; what attention is wanted (see `attend`); the
    *   states of how many of the last rows are: one or all, or any number where the session `returnsRows`
    * @returns {Promise<StepOutput>}
    * @throws {CacheLost} afterwards a step with start 0 may follow at once
@@ -212,11 +218,11 @@ export class RemoteBackend {
 
   /**
    * Makes room for answers with the attention over `positions`; valid once it is open.
-   * @param {number} positions
+   * @param {number} positions @param {Wanted} wanted
    * @throws {import('../common/errors.js').AppError} unsupported, attention_too_large; nothing was sent
    */
-  attend(positions) {
-    this._channel.accept(this._protocol.attentionRoom(positions));
+  attend(positions, wanted) {
+    this._channel.accept(this._protocol.attentionRoom(positions, wanted));
   }
 
   /** Ends the session as far as the server can be reached; nobody waits for its answer. */

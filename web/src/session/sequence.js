@@ -19,15 +19,16 @@ const WORTH_ASKING = 32;
 /** @typedef {import('../../types/gatelink.js').DType} DType */
 /** @typedef {import('./prefill.js').Plan} Plan */
 /** @typedef {import('./backend.js').Backend} Backend */
+/** @typedef {import('../protocol/attention.js').Wanted} Wanted */
 /** @typedef {import('./backend.js').Rows} Rows */
 /** @typedef {import('./backend.js').StepOutput} StepOutput */
 /**
  * `hidden`: float32 [H] after the last token; `states`: float32 [k * H] after each of the last k tokens, where so many
  * were asked for; `rows` sent. Times in seconds: `exchange` is the wait
  * for the server with `compute` and `queue`, `wire` the rest of it. `attention`: what the last token
- * attends to, float32 [layers, tokens], where it was asked for.
+ * attends to, where it was asked for, or why that cannot be true.
  * @typedef {{hidden: Float32Array, states: Float32Array, rows: number, exchange: number, compute: number, queue: number,
- *   wire: number, attention: Float32Array | null}} Extended
+ *   wire: number, attention: import('./backend.js').Attended | null}} Extended
  */
 
 export class Sequence {
@@ -99,7 +100,7 @@ export class Sequence {
    * Makes the cache hold `tokens` and returns the hidden state after the last one. Sends only what
    * differs from the cache.
    * @param {number[]} tokens
-   * @param {{signal?: AbortSignal, attention?: boolean}} [options] attention: of the last token, too
+   * @param {{signal?: AbortSignal, attention?: Wanted}} [options] attention: of the last token, too
    * @returns {Promise<Extended>}
    * @throws {PromptEmpty | PromptTooLong | SessionUnstable | import('../common/errors.js').AppError}
    *   the latter: what the backend throws
@@ -112,7 +113,7 @@ export class Sequence {
    * As `extend`, with the states after each of the last `rows` tokens. All of those but the first are a draft: what a
    * later call takes back of them was never a part of the conversation.
    * @param {number[]} tokens
-   * @param {{signal?: AbortSignal, attention?: boolean, rows?: number}} [options] rows: 1 to tokens.length
+   * @param {{signal?: AbortSignal, attention?: Wanted, rows?: number}} [options] rows: 1 to tokens.length
    * @returns {Promise<Extended>}
    * @throws {PromptEmpty | PromptTooLong | SessionUnstable | ProtocolStateError
    *   | import('../common/errors.js').AppError} as `extend`; protocol_state for `rows` beyond `tokens`
@@ -209,11 +210,11 @@ export class Sequence {
   }
 
   /**
-   * @param {number[]} tokens @param {number} rows @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @param {number[]} tokens @param {number} rows @param {Wanted} attention @param {AbortSignal | undefined} signal
    * @returns {Promise<Extended>}
    */
   async _sendRest(tokens, rows, attention, signal) {
-    if (attention) this._backend.attend?.(tokens.length);
+    if (attention) this._backend.attend?.(tokens.length, attention);
     // Those tokens are always sent, because states are returned only for rows that are given.
     const start = Math.min(this.shared(tokens), tokens.length - rows);
     this._belief.cutBack(start);
@@ -227,7 +228,7 @@ export class Sequence {
 
   /**
    * @param {number[]} tokens that nobody changes any more @param {import('./slices.js').Slice[]} slices of them
-   * @param {{rows: number, attention: boolean, signal: AbortSignal | undefined}} options
+   * @param {{rows: number, attention: Wanted, signal: AbortSignal | undefined}} options
    */
   async _send(tokens, slices, { rows, attention, signal }) {
     const plans = slices.map((slice) => this._planOf(tokens, slice, tokens.length - rows, attention, signal));
@@ -254,7 +255,7 @@ export class Sequence {
   /**
    * @param {number[]} tokens @param {import('./slices.js').Slice} slice
    * @param {number} first of the tokens whose states are wanted; those behind it are a draft
-   * @param {boolean} attention @param {AbortSignal | undefined} signal
+   * @param {Wanted} attention @param {AbortSignal | undefined} signal
    * @returns {Plan}
    */
   _planOf(tokens, { start, stop, rows }, first, attention, signal) {
@@ -265,6 +266,6 @@ export class Sequence {
       this._belief.sends({ tokens, start, stop, drafted: Math.max(0, stop - first - 1) });
       return made;
     };
-    return { start, stop, rows, attention: attention && stop === tokens.length, needed: stop > first, embeddings };
+    return { start, stop, rows, attention: stop === tokens.length && attention, needed: stop > first, embeddings };
   }
 }

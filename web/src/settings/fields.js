@@ -69,6 +69,9 @@ export const CHECKS = {
   server_cache: oneOf('exact', 'int8', 'off'),
   drafts: oneOf('auto', 'off'),
   draft_memory: oneOf('chat', 'server'),
+  text_size: oneOf('small', 'normal', 'large', 'huge'),
+  language: oneOf('auto', 'en', 'de'),
+  notify: oneOf(true, false),
 };
 
 /** @type {Readonly<Settings>} */
@@ -93,4 +96,7 @@ export const DEFAULTS = Object.freeze({
   server_cache: 'exact',
   drafts: 'auto',
   draft_memory: 'chat',
+  text_size: 'normal',
+  language: 'auto',
+  notify: false,
 });

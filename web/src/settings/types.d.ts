@@ -31,4 +31,10 @@ export interface Settings {
   drafts: 'auto' | 'off';
   /** What guesses go by besides the chat itself: its own replies, or those of all chats with this server. */
   draft_memory: 'chat' | 'server';
+  /** Of all text of the page, beside what the browser makes of it. */
+  text_size: 'small' | 'normal' | 'large' | 'huge';
+  /** Of the page's own words; auto: the first of the browser's that it has. */
+  language: 'auto' | 'en' | 'de';
+  /** Whether a reply that ends while the page is not seen is told of, without its text. */
+  notify: boolean;
 }

@@ -36,17 +36,39 @@ export class PromptMemory {
   /**
    * What the next reply continues.
    * @param {Message[]} messages any branch of the chat; the last one is the user's
+   * @param {number[] | null} [known] its ids, where an earlier reply was made for them
    * @returns {Promise<number[]>} ids
    * @throws {PromptEmpty | import('./errors.js').TemplateFailed | import('./errors.js').TemplateTooCostly}
    */
-  async prompt(messages) {
+  async prompt(messages, known = null) {
     const last = messages.at(-1);
     if (!last || last.role === 'assistant') throw new PromptEmpty();
     const text = await this.template.render(messages);
-    const ids = this.encode(text);
+    const ids = known ?? this.encode(text);
     if (ids.length === 0) throw new PromptEmpty();
     this.asked = [...this.asked.slice(1 - ASKED_PROMPTS), { text, ids }];
     return [...ids];
+  }
+
+  /**
+   * The ids of a conversation that ends with a reply, as they were generated where that is known.
+   * @param {Message[]} messages @param {string} reply
+   * @returns {Promise<number[]>}
+   */
+  async spoken(messages, reply) {
+    return this.encode((await this.template.render(messages)) + reply);
+  }
+
+  /**
+   * Of a chat that may end with a reply; nothing is kept.
+   * @param {Message[]} messages
+   * @returns {Promise<number[]>} ids, with the beginning of a reply where the last message wants one
+   * @throws {import('./errors.js').TemplateFailed | import('./errors.js').TemplateTooCostly}
+   */
+  async ids(messages) {
+    if (!messages.length) return [];
+    const addGenerationPrompt = messages[messages.length - 1].role === 'user';
+    return this.encode(await this.template.render(messages, { addGenerationPrompt }));
   }
 
   /**

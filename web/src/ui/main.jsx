@@ -8,5 +8,8 @@ start(
     const run = () => location.reload();
     const onNewVersion = () => app.toasts.show('A new version is here', { label: 'Reload', run });
     void registerServiceWorker({ onNewVersion });
+    if (location.search !== '?shared') return;
+    const missing = () => app.missing();
+    import('./view/device/shared.js').then(({ takeWhatIsShared }) => takeWhatIsShared(app), missing).catch(missing);
   },
 );

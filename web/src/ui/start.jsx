@@ -14,6 +14,7 @@ import { pageStorage } from './view/page_storage.js';
 import { followTheme } from './view/theme.js';
 import { load as loadBlocks } from './view/blocks.js';
 import { followViewport } from './view/viewport.js';
+import { followLanguage } from './words/languages/words.js';
 
 const WIDE = '(min-width: 900px)';
 
@@ -38,11 +39,12 @@ export function start(spawn, later = () => {}) {
     writers: writersHere(),
   });
   const offer = () => {
-    app.install.value = { state: install.state, words: install.words, ask: () => void install.ask() };
+    app.install.value = { state: install.state, ask: () => void install.ask() };
   };
   install.onChange = offer;
   offer();
   followTheme(app.settings);
+  followLanguage(app.settings);
   followViewport();
   attend(app);
   watchSettings((settings) => (app.settings.value = settings));

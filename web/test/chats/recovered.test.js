@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readUnsaved, recovered } from '../../src/chats/recovered.js';
-import { newChat, path, regenerateFrom, rename, reply, say } from '../../src/chats/tree.js';
+import { continued, newChat, path, regenerateFrom, rename, reply, say } from '../../src/chats/tree.js';
 import { unsavedOf } from '../../src/chats/unsaved.js';
 
 /** @typedef {import('../../src/chats/types').Chat} Chat */
@@ -28,6 +28,15 @@ test('a reply that was not saved at all is put back', () => {
   const saved = asked();
   const back = recovered(saved, left(saved, half(saved, 'half a rep')));
   assert.deepEqual(shown(back), [['one', undefined], ['half a rep', 'interrupted']]);
+});
+
+test('a reply that was gone on with is completed in its place, unless something follows it', () => {
+  const stopped = reply(asked(), 'half', { reason: 'cancelled' }, 3);
+  const grew = continued(stopped, 'm2', 'half a reply', { reason: 'interrupted' }, 4);
+  assert.deepEqual(shown(recovered(stopped, left(stopped, grew))), [['one', undefined], ['half a reply', 'interrupted']]);
+  const followed = say(stopped, 'two', 5);
+  const back = recovered(followed, left(stopped, grew));
+  assert.deepEqual(back?.nodes.m1.children, ['m2', 'm4']);
 });
 
 test('a reply that was saved half is completed, and not put beside itself', () => {

@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   MAX_NODES,
+  amended,
+  briefly,
+  continued,
   copyOf,
   editMessage,
   lastOfUser,
   messages,
   newChat,
   path,
+  placed,
   redo,
   regenerateFrom,
   rename,
@@ -18,7 +22,10 @@ import {
   turns,
   undo,
   withSettings,
+  without,
 } from '../../src/chats/tree.js';
+import { isBrightness } from '../../src/chats/brightness/kept.js';
+import { kept, valuesIn } from '../../src/chats/brightness/runs.js';
 
 /** @typedef {import('../../src/chats/types').Chat} Chat */
 
@@ -113,6 +120,68 @@ test('the name of a chat follows its first message, and a name that was given st
   assert.equal(editMessage(chat, 'm1', '\u200b…').title, '…');
 });
 
+test('a reply grows in its place, and beside it where something follows it', () => {
+  const chat = frozen(chatOfTwo());
+  const grew = continued(chat, 'm4', 'second and more', { reason: 'eos', stats: { tokens: 2 } }, 9);
+  assert.deepEqual(texts(grew), ['one', 'first', 'two', 'second and more']);
+  assert.deepEqual([grew.nodes.m4.reason, grew.nodes.m4.stats, grew.nodes.m4.created], ['eos', { tokens: 2 }, 5]);
+  assert.equal(Object.keys(grew.nodes).length, 4);
+  const beside = continued({ ...chat, leaf: 'm2' }, 'm2', 'first and more', { reason: 'length' });
+  assert.deepEqual(texts(beside), ['one', 'first and more']);
+  assert.deepEqual(siblings(beside, 'm5'), { ids: ['m2', 'm5'], index: 1 });
+  assert.equal(continued(continued(chat, 'm4', 'second an', {}), 'm4', 'second and', {}).leaf, 'm4');
+  assert.throws(() => continued(chat, 'm1', 'one?'), { code: 'chat_step_invalid' });
+});
+
+test('a reply that grows keeps the brightness of what was there', () => {
+  const chat = chatOfTwo();
+  const { content } = chat.nodes.m4;
+  const bright = kept(Uint16Array.from(content, (_, at) => at + 1));
+  const lit = { ...chat, nodes: { ...chat.nodes, m4: { ...chat.nodes.m4, brightness: bright } } };
+  const grew = continued(lit, 'm4', `${content}!`, {}).nodes.m4;
+  const values = [...valuesIn(grew.brightness ?? '', content.length + 1)];
+  assert.deepEqual(values, [...content].map((_, at) => at + 1).concat(32768));
+  assert.ok(isBrightness(grew.brightness, grew.content));
+});
+
+test('a reply that a person has changed is a branch and says so', () => {
+  const chat = frozen(chatOfTwo());
+  const changed = amended(chat, 'm4', 'the second', 9);
+  assert.deepEqual(texts(changed), ['one', 'first', 'two', 'the second']);
+  assert.deepEqual([changed.nodes.m5.reason, siblings(changed, 'm5').index], ['edited', 1]);
+  assert.throws(() => amended(chat, 'm4', ' '), { code: 'prompt_empty' });
+  assert.throws(() => amended(chat, 'm3', 'x'), { code: 'chat_step_invalid' });
+});
+
+test('a message is taken out and what follows stays, beside the chat as it was', () => {
+  const chat = frozen(chatOfTwo());
+  const shorter = without(chat, 'm2', 9);
+  assert.deepEqual(texts(shorter), ['one', 'two', 'second']);
+  assert.deepEqual([path(shorter)[2].reason, shorter.updated, path(shorter)[1].created], ['length', 9, 4]);
+  assert.deepEqual(texts(selectSibling(shorter, path(shorter)[1].id, -1)), texts(chat));
+  assert.deepEqual(texts(without(chat, 'm1')), ['first', 'two', 'second']);
+  assert.deepEqual(texts(without(chat, 'm4')), ['one', 'first', 'two']);
+  assert.equal(without(reply(say(newChat({}), 'a'), 'b'), 'm1').roots.length, 2);
+  assert.equal(without(say(newChat({}), 'a'), 'm1').leaf, null);
+  assert.throws(() => without(undo(chat), 'm4'), { code: 'chat_step_invalid' });
+  assert.throws(() => without(chat, 'toString'), { code: 'chat_step_invalid' });
+});
+
+test('of thousands of messages one is taken out at once', () => {
+  const chat = without(lineOf(6000), 'm2');
+  assert.deepEqual([path(chat).length, Object.keys(chat.nodes).length, path(chat).at(-1)?.content], [5999, 11_998, '5999']);
+  assert.throws(() => without(lineOf(12_000), 'm2'), { code: 'chat_too_large' });
+});
+
+/** A chat of so many messages, without branches. @param {number} length @returns {Chat} */
+function lineOf(length) {
+  const role = (/** @type {number} */ at) => /** @type {'user' | 'assistant'} */ (at % 2 ? 'assistant' : 'user');
+  const node = (/** @type {number} */ at) => ({ id: `m${at + 1}`, parent: at ? `m${at}` : null, role: role(at), content: `${at}`,
+    children: at + 1 < length ? [`m${at + 2}`] : [], created: 1 });
+  const nodes = Object.fromEntries(Array.from({ length }, (_, at) => [`m${at + 1}`, node(at)]));
+  return { ...newChat({ now: 1 }), nodes, roots: ['m1'], leaf: `m${length}` };
+}
+
 test('saves of one streamed reply are the same node', () => {
   const asked = say(newChat({ id: 'a', now: 1 }), 'go', 2);
   const partial = reply(asked, 'so f', { reason: 'interrupted' }, 3);
@@ -182,7 +251,11 @@ test('whatever is done, no message is ever lost and the tree stays a tree', () =
     const written = new Map();
     for (let step = 0; step < 200; step += 1) {
       chat = changed(chat, pick, `text ${step}`);
-      for (const { id, content } of Object.values(chat.nodes)) written.set(id, written.get(id) ?? content);
+      for (const { id, content } of Object.values(chat.nodes)) {
+        // A reply may grow, and loses nothing by it.
+        assert.ok(content.startsWith(written.get(id) ?? content));
+        written.set(id, content);
+      }
       assert.deepEqual(Object.fromEntries(written), Object.fromEntries(contents(chat)));
       assertTree(chat);
     }
@@ -203,6 +276,9 @@ function changed(chat, pick, text) {
     () => undo(chat),
     () => redo(chat),
     () => (any ? selectSibling(chat, any.id, pick(5) - 2) : chat),
+    () => (any ? without(chat, any.id) : chat),
+    () => (any?.role === 'assistant' ? amended(chat, any.id, text) : chat),
+    () => (any?.role === 'assistant' ? continued(chat, any.id, `${any.content} ${text}`) : chat),
   ];
   return steps[pick(steps.length)]();
 }
@@ -230,3 +306,13 @@ function reachable(chat) {
   }
   return seen;
 }
+
+test('where a chat stands among others changes neither its messages nor its date', () => {
+  const chat = say(newChat({ now: 5 }), 'Hello', 6);
+  const put = placed(chat, { pinned: true, folder: '  My\nplans ' });
+  assert.deepEqual({ ...put, pinned: undefined, folder: undefined }, { ...chat, pinned: undefined, folder: undefined });
+  assert.equal(put.folder, 'My plans');
+  assert.deepEqual(briefly(put), { id: chat.id, title: 'Hello', updated: 6, count: 1, pinned: true, folder: 'My plans' });
+  assert.deepEqual(placed(put, { pinned: false, folder: '' }), chat);
+  assert.equal(placed(put, { folder: '' }).pinned, true);
+});

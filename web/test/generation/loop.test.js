@@ -110,9 +110,28 @@ test('each token is asked for with its history and its number, and tells its row
   assert.deepEqual(sampler.calls[2], { hidden: 4, prompt: [1, 2], generated: [5, 6], draw: 2 });
   const timing = { total: 1, engine: 0.25, queue: 0.125, wire: 0.0625, device: 0.5625 };
   const same = { type: 'token', text: '', probability: 0.5, drafted: 0, forced: false, timing, logprobs: null };
-  assert.deepEqual(events[0], { ...same, token: 5, rows: 2 });
-  assert.deepEqual(events[2], { ...same, token: EOS, rows: 1 });
+  assert.deepEqual(events[0], { ...same, token: 5, rows: 2, hidden: Float32Array.of(2) });
+  assert.deepEqual(events[2], { ...same, token: EOS, rows: 1, hidden: Float32Array.of(4) });
   assert.deepEqual(events[3], { type: 'finished', reason: 'eos', text: 'g' });
+});
+
+test('a reply that is begun goes on as if nothing had cut it, and limits count what is new', async () => {
+  const sequence = new FakeSequence();
+  const sampler = choosing([5, 6, 7, 8, 9]);
+  const limits = { eosTokenIds: new Set([EOS]), maxTokens: 2, stops: ['gh'] };
+  const events = [];
+  for await (const event of decode(sequence, sampler, detokenizer(), [1, 2], limits, { begun: [5, 6] })) {
+    events.push(event);
+  }
+  assert.deepEqual(sequence.asked, [[1, 2, 5, 6], [1, 2, 5, 6, 7]]);
+  assert.deepEqual(sampler.calls[0], { hidden: 4, prompt: [1, 2], generated: [5, 6], draw: 2 });
+  assert.deepEqual(summary(events), ['', 2, 'stop']);
+});
+
+test('nothing follows what has ended, or is whole by its form', async () => {
+  assert.deepEqual(summary(await decoded([0, 1], {}, { begun: [0, EOS] })).slice(1), [0, 'eos']);
+  const whole = { finished: true, allowed: () => null, accept: () => {}, forced: () => [], permitted: () => 0 };
+  assert.deepEqual(summary(await decoded([0, 1], {}, { begun: [0], constraint: whole })).slice(1), [0, 'stop']);
 });
 
 test('a stop during a step ends the reply after its token; the exchange is left alone', async () => {

@@ -87,6 +87,15 @@ test('text behind a change has other noise where it is the same, and a token may
   assert.deepEqual([conversation.spent.rows, conversation.spent.sendings], [5, 2]);
 });
 
+test('a token that is chosen in the place of another is one more row, and counts as one', async () => {
+  const device = new Device();
+  const conversation = await device.conversation();
+  await conversation.rows(TOKENS, 0, 3, 'f32');
+  await conversation.rows([1, 2, 9], 2, 3, 'f32');
+  await conversation.rows([1, 2, 9], 2, 3, 'f32');
+  assert.deepEqual([conversation.spent.rows, conversation.spent.sendings], [4, 2]);
+});
+
 test('a prompt in parts is recorded whole before its first part', async () => {
   const device = new Device();
   const conversation = await device.conversation();

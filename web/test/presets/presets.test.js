@@ -6,7 +6,7 @@ test('all presets come by name, each with a text', () => {
   const all = presets();
   const names = ['brief', 'coder', 'critic', 'editor', 'teacher', 'translator'];
   assert.deepEqual(all.map(({ name }) => name), names);
-  for (const { name, text } of all) assert.deepEqual(findPreset(` ${name.toUpperCase()} `), { name, text });
+  for (const { name, text } of all) assert.deepEqual(findPreset(` ${name.toUpperCase()} `), { name, text, own: false });
 });
 
 test('@NAME stands for its text, @@ for one @, anything else for itself', () => {

@@ -241,17 +241,19 @@ const TELLING = { capabilities: ['attention'], layers: 2, heads: 3 };
 
 /** @param {number[]} weights @param {any} [fields] */
 const weighted = (weights, fields) => ({
-  layers: 2, heads: 1, values: Tensor.fromF32(Float32Array.from(weights), weights.length / 2, 'f32'), positions: null,
+  layers: 2, heads: 1, values: Tensor.fromF32(Float32Array.from(weights), weights.length / 2, 'f16'), positions: null,
   ...fields,
 });
 
 test('a step that asks for attention brings its rows, layer by layer', () => {
   const device = session(TELLING);
-  const step = read(device.step(0, Float32Array.of(...ROW, ...ROW), { attention: true }));
-  assert.deepEqual(step.attention, { heads: 'mean', topK: 0, dtype: 'f32' });
+  const step = read(device.step(0, Float32Array.of(...ROW, ...ROW), { attention: 'row' }));
+  assert.deepEqual(step.attention, { heads: 'mean', topK: 0, dtype: 'f16', layers: [], reduce: 'none' });
   const event = device.receive(result({ cached: 2, attention: weighted([0.25, 0.75, 1, 0]) }));
   assert.ok(event.type === 'completed');
-  assert.deepEqual(event.attention, Float32Array.of(0.25, 0.75, 1, 0));
+  assert.deepEqual(event.attention, {
+    layers: 2, heads: 1, cached: 2, width: 2, weights: Float32Array.of(0.25, 0.75, 1, 0), positions: null,
+  });
 });
 
 test('attention that nobody asked for is ignored', () => {
@@ -262,37 +264,84 @@ test('attention that nobody asked for is ignored', () => {
   assert.equal(event.attention, null);
 });
 
-test('untrue attention is refused', () => {
-  const wide = Tensor.fromF32(Float32Array.of(1, 1, 1, 1), 2, 'f32');
-  const half = Tensor.fromF32(Float32Array.of(1, 1), 1, 'f16');
+test('untrue attention is told as what it is, and the states that it came with are used', () => {
+  const wide = Tensor.fromF32(Float32Array.of(1, 1, 1, 1), 2, 'f16');
+  const whole = Tensor.fromF32(Float32Array.of(1, 1), 1, 'f32');
   const places = new Tensor('i32', 2, 1, new Uint8Array(8));
   for (const attention of [
     null, weighted([1, 1], { layers: 1 }), weighted([1, 1], { heads: 2 }), weighted([1, 1], { values: wide }),
-    weighted([1, 1], { values: half }), weighted([1, 1], { positions: places }), weighted([1, -0.1]),
-    weighted([1, 1.1]),
+    weighted([1, 1], { values: whole }), weighted([1, 1], { positions: places }), weighted([1, -0.1]),
+    weighted([1, 1.1]), weighted([1, 1], { values: new Tensor('f16', 2, 1, Uint8Array.of(0, 60, 0, 126)) }),
   ]) {
     const device = session(TELLING);
-    const frame = device.step(0, ROW, { attention: true });
-    assert.throws(() => device.receive(result({ attention })), { code: 'malformed_message' });
-    assert.deepEqual([device.cached, device.outstanding], [0, frame]);
+    device.step(0, ROW, { attention: 'row' });
+    const event = device.receive(result({ attention }));
+    assert.ok(event.type === 'completed');
+    assert.equal(/** @type {any} */ (event.attention).code, 'attention_invalid');
+    assert.deepEqual([event.hidden.length, device.cached, device.outstanding], [WIDTH, 1, null]);
   }
+});
+
+const REDUCING = { ...TELLING, capabilities: ['attention', 'attention_layers'], maxRows: 200, maxContext: 200 };
+
+/** @param {number[]} weights @param {number[]} positions */
+const sparse = (weights, positions) => ({
+  layers: 1, heads: 1, values: Tensor.fromF32(Float32Array.from(weights), weights.length, 'f16'),
+  positions: new Tensor('i32', 1, positions.length, new Uint8Array(Int32Array.from(positions).buffer)),
+});
+
+test('a server that can is asked for the largest weights of one row over all heads of all layers', () => {
+  const device = session(REDUCING);
+  const step = read(device.step(0, Float32Array.of(...ROW, ...ROW), { attention: 'row' }));
+  assert.deepEqual(step.attention, { heads: 'all', topK: 80, dtype: 'f16', layers: [], reduce: 'mean' });
+  const event = device.receive(result({ cached: 2, attention: sparse([0.75, 0.25], [1, 0]) }));
+  assert.ok(event.type === 'completed' && event.attention && !(event.attention instanceof Error));
+  const { width, weights, positions } = event.attention;
+  assert.deepEqual([width, [...weights], [...(positions ?? [])]], [2, [0.75, 0.25], [1, 0]]);
+});
+
+test('positions that are not there, or named twice, are untrue', () => {
+  for (const positions of [[0, 0], [0, 2], [-1, 0]]) {
+    const device = session(REDUCING);
+    device.step(0, Float32Array.of(...ROW, ...ROW), { attention: 'row' });
+    const event = device.receive(result({ cached: 2, attention: sparse([0.75, 0.25], positions) }));
+    assert.ok(event.type === 'completed');
+    assert.equal(/** @type {any} */ (event.attention).code, 'attention_invalid');
+  }
+});
+
+test('one row of 4,096 positions makes an answer longer by at most 600 bytes', () => {
+  const without = result({ cached: 4096 });
+  const attention = sparse(Array(80).fill(0.0125), Array.from({ length: 80 }, (_, i) => 4095 - i));
+  const longer = result({ cached: 4096, attention });
+  assert.ok(longer.length - without.length <= 600, `${longer.length - without.length} bytes`);
+});
+
+test('every head of every layer can be asked for', () => {
+  const device = session(TELLING);
+  const step = read(device.step(0, ROW, { attention: 'heads' }));
+  assert.deepEqual(step.attention, { heads: 'all', topK: 0, dtype: 'f16', layers: [], reduce: 'none' });
+  const values = Tensor.fromF32(new Float32Array(6).fill(1), 1, 'f16');
+  const event = device.receive(result({ attention: { layers: 2, heads: 3, values, positions: null } }));
+  assert.ok(event.type === 'completed' && event.attention && !(event.attention instanceof Error));
+  assert.deepEqual([event.attention.layers, event.attention.heads, event.attention.weights.length], [2, 3, 6]);
 });
 
 test('attention that is not offered or too large is not asked for', () => {
   for (const fields of [{}, { ...TELLING, capabilities: [] }, { ...TELLING, layers: 0 }, { ...TELLING, heads: 0 }]) {
-    assert.throws(() => session(fields).step(0, ROW, { attention: true }), { code: 'unsupported' });
+    assert.throws(() => session(fields).step(0, ROW, { attention: 'row' }), { code: 'unsupported' });
   }
   const many = session({ ...TELLING, layers: 1024 });
-  assert.throws(() => many.attentionRoom(20_000), { code: 'attention_too_large' });
-  assert.ok(many.attentionRoom(10_000) > 4 * 1024 * 10_000);
-  assert.throws(() => new ClientProtocol(WIDTH, MANIFEST).attentionRoom(1), { code: 'protocol_state' });
+  assert.throws(() => many.attentionRoom(40_000, 'row'), { code: 'attention_too_large' });
+  assert.ok(many.attentionRoom(10_000, 'row') > 2 * 1024 * 10_000);
+  assert.throws(() => new ClientProtocol(WIDTH, MANIFEST).attentionRoom(1, 'row'), { code: 'protocol_state' });
 });
 
 test('an answer may be as long as its attention makes it', () => {
   const device = session({ ...TELLING, layers: 1024, maxRows: 64, maxContext: 64 });
-  const values = Tensor.fromF32(new Float32Array(1024 * 64), 64, 'f32');
+  const values = Tensor.fromF32(new Float32Array(1024 * 64), 64, 'f16');
   const answer = result({ cached: 64, attention: { layers: 1024, heads: 1, values, positions: null } });
-  device.step(0, new Float32Array(64 * WIDTH), { attention: true });
+  device.step(0, new Float32Array(64 * WIDTH), { attention: 'row' });
   assert.equal(device.receive(answer).type, 'completed');
   device.step(64 - 1, ROW);
   assert.throws(() => device.receive(answer), { code: 'frame_too_large' });

@@ -17,6 +17,11 @@ test('the manifest has what browsers ask of an app that can be installed', () =>
   }
 });
 
+test('what is shared comes as a POST, which no address and no log holds', () => {
+  const { action, method, enctype } = manifest.share_target;
+  assert.deepEqual([action, method, enctype], ['/share', 'POST', 'multipart/form-data']);
+});
+
 test('every icon is there in the size that the manifest names', async () => {
   for (const { src, sizes, type } of manifest.icons) {
     const content = await readFile(new URL(`.${src}`, STATIC));

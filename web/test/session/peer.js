@@ -51,6 +51,12 @@ export function attentionTruth(tokens) {
   return attentionOf(stored(Tensor.fromF32(rowsOf(tokens), WIDTH, 'f32')));
 }
 
+/** The weights of what was told, if anything was. @param {import('../../src/session/sequence.js').Extended} extended */
+export function weightsOf({ attention }) {
+  if (attention instanceof Error) throw attention;
+  return attention && attention.weights;
+}
+
 /** @param {Tensor} tensor @returns {string[]} */
 function stored(tensor) {
   const size = tensor.width * itemSize(tensor.dtype);
@@ -186,7 +192,7 @@ export class Peer {
     held.rows = [...held.rows.slice(0, step.start), ...stored(step.embeddings)];
     const states = statesAfter(held.rows, returned(step.rows, step.embeddings.rows));
     const hidden = Tensor.fromF32(states, WIDTH, this.dtype);
-    const weights = Tensor.fromF32(attentionOf(held.rows), held.rows.length, 'f32');
+    const weights = Tensor.fromF32(attentionOf(held.rows), held.rows.length, 'f16');
     const attention = step.attention && { layers: LAYERS, heads: 1, values: weights, positions: null };
     for (const end of held.rows.keys()) this._keep(held, end + 1);
     held.last = step.step;

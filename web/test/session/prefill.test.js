@@ -219,7 +219,7 @@ test('a session that is ended with steps under way leaves nobody waiting', async
     return carry.apply(rig, frame);
   };
   const plans = [0, 3].map((start) => ({
-    start, stop: start + 3, rows: 1, attention: false, embeddings: async () => new Float32Array(12),
+    start, stop: start + 3, rows: 1, attention: /** @type {const} */ (false), embeddings: async () => new Float32Array(12),
   }));
   await assert.rejects(rig.backend.prefill(plans, { answered: () => {} }), { code: 'cache_lost' });
 });

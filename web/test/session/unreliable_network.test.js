@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/common/errors.js';
-import { attentionTruth, truth } from './peer.js';
+import { attentionTruth, truth, weightsOf } from './peer.js';
 import { Rig } from './rig.js';
 
 /** Mulberry32: draws below `limit`. @param {number} seed */
@@ -46,10 +46,10 @@ for (let seed = 0; seed < 24; seed++) {
       tokens = edited(tokens, draw);
       stop = new AbortController();
       try {
-        const attention = seed % 2 === 1;
+        const attention = seed % 2 === 1 && /** @type {const} */ ('row');
         const extended = await rig.sequence.extend(tokens, { signal: stop.signal, attention });
         assert.deepEqual(extended.hidden, truth(tokens));
-        assert.deepEqual(extended.attention, attention ? attentionTruth(tokens) : null);
+        assert.deepEqual(weightsOf(extended), attention ? attentionTruth(tokens) : null);
         reached += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;

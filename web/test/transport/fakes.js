@@ -1,10 +1,19 @@
 // Transports, sockets and time that do what a test tells them.
 import { Channel } from '../../src/transport/channel.js';
+import { ConnectionLost, ServerUnreachable, UpgradeRefused } from '../../src/transport/errors.js';
 import { encodeMessage } from '../../src/protocol/messages.js';
 import { encodeServerMessage } from '../../src/protocol/server_messages.js';
 
+export const FRAME = Uint8Array.of(1, 2, 3);
+export const OTHER = Uint8Array.of(9);
+export const LOST = new ConnectionLost('cut');
+export const GONE = new ServerUnreachable('nobody');
+export const REFUSED = new UpgradeRefused('no');
 export const PING = encodeMessage({ type: 'ping' });
 export const PONG = encodeServerMessage({ type: 'pong' });
+
+/** @param {Uint8Array} frame */
+export const answerOf = (frame) => Uint8Array.of(...frame, 0xff);
 
 /** Lets everything run that waits for nothing but its turn. */
 export async function settled() {

@@ -63,6 +63,14 @@ export class ScriptedEngine {
     this.expected.push(args);
   }
 
+  count(/** @type {any[]} */ ...args) {
+    return this._call('count', args);
+  }
+
+  propose(/** @type {any[]} */ ...args) {
+    return this._call('propose', args);
+  }
+
   pause() {
     return this._call('pause', []);
   }

@@ -24,13 +24,15 @@ export class LatestAttention {
    * @param {ReplyRequest} request
    * @param {OpenModel} model
    * @param {import('../../session/sequence.js').Sequence} sequence
-   * @param {number[]} prompt
+   * @param {number[]} prompt with what is begun of the reply
+   * @param {string} [begun] the text of that
    * @returns {Promise<AttendedSequence>}
    */
-  async begin({ chat, attention = false, messages, mode }, model, sequence, prompt) {
+  async begin({ chat, attention = false, messages, mode, brightness }, model, sequence, prompt, begun = '') {
     this._latest = null;
-    const sent = mode === 'plain' ? messages.slice(-1) : messages;
-    const reply = attention ? await this._attentionOf(model, sent, prompt) : null;
+    const shown = mode === 'plain' ? -1 : 0;
+    const about = { messages: messages.slice(shown), brightness: brightness?.slice(shown), begun };
+    const reply = attention ? await this._attentionOf(model, about, prompt) : null;
     if (reply === null) return { sequence, push: () => {}, end: () => {} };
     this._latest = { chat, reply };
     return {
@@ -51,14 +53,15 @@ export class LatestAttention {
   }
 
   /**
-   * @param {OpenModel} model @param {ReplyRequest['messages']} messages @param {number[]} prompt
+   * @param {OpenModel} model @param {Pick<ReplyRequest, 'messages' | 'brightness'> & {begun: string}} about
+   * @param {number[]} prompt
    * @returns {Promise<ReplyAttention | null>}
    */
-  async _attentionOf(model, messages, prompt) {
+  async _attentionOf(model, { messages, brightness, begun }, prompt) {
     const refused = (/** @type {string} */ code) => this._notify({ type: 'no_attention', code });
     try {
       const { ReplyAttention } = await import('./reply.js');
-      return new ReplyAttention(model.tokenizer, messages, prompt, refused);
+      return new ReplyAttention(model.tokenizer, messages, prompt, refused, { brightness, begun });
     } catch (error) {
       // A file of this app that is not there any more is no reason to give no reply.
       refused(describeError(error).code);

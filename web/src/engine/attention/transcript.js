@@ -3,7 +3,10 @@
 /** @typedef {import('../../text/pieces.js').Piece} Piece */
 /** @typedef {import('../../../types/gatelink.d.ts').Message} Message */
 /** @typedef {import('../messages.js').Span} Span */
-/** @typedef {{start: number, end: number, role: Message['role']}} Place in UTF-16 units of the text */
+/**
+ * A message in UTF-16 units of the text; `message` is its number, `at` what of its content stands before `start`.
+ * @typedef {{start: number, end: number, role: Message['role'], message: number, at: number}} Place
+ */
 
 /**
  * The spans of a prompt in order. A message that the template changed is not found in it, and counts as
@@ -39,11 +42,13 @@ function placesOf(messages, texts) {
   /** @type {Place[]} */
   const places = [];
   let before = text.length;
-  for (const { role, content } of [...messages].reverse()) {
+  for (let message = messages.length - 1; message >= 0; message--) {
+    const { role, content } = messages[message];
     const wanted = content.trim();
     const start = wanted ? lastPlace(text, wanted, before, controls) : -1;
     if (start < 0) continue;
-    places.unshift({ start, end: start + wanted.length, role });
+    const at = content.length - content.trimStart().length;
+    places.unshift({ start, end: start + wanted.length, role, message, at });
     before = start;
   }
   return places;
@@ -73,16 +78,18 @@ function cut(piece, at, places, next) {
   const end = at + piece.text.length;
   /** @type {Span[]} */
   const spans = [];
-  const take = (/** @type {number} */ from, /** @type {number} */ to, /** @type {Span['kind']} */ kind) => {
-    if (to > from) spans.push({ ...tokensOf(piece), text: piece.text.slice(from - at, to - at), kind });
+  const take = (/** @type {number} */ from, /** @type {number} */ to, /** @type {Partial<Span>} */ about) => {
+    const text = piece.text.slice(from - at, to - at);
+    if (to > from) spans.push({ ...tokensOf(piece), text, kind: 'template', ...about });
     return Math.max(from, to);
   };
   let done = at;
   for (let i = next; i < places.length && places[i].start < end; i++) {
-    done = take(done, places[i].start, 'template');
-    done = take(done, Math.min(places[i].end, end), places[i].role);
+    const { start, role, message, at: before } = places[i];
+    done = take(done, start, {});
+    done = take(done, Math.min(places[i].end, end), { kind: role, message, at: before + done - start });
   }
-  take(done, end, 'template');
+  take(done, end, {});
   return spans;
 }
 

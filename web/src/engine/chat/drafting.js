@@ -24,12 +24,13 @@ export class Drafting {
    * The sequence of one reply. Of a chat with noise nothing is drafted and nothing remembered: a draft that is taken
    * back is one more noised row, and that there is one depends on the clean prompt.
    * @param {ChatSession} chat @param {ReplyRequest} request @param {(text: string) => number[]} idsOf of a reply
+   * @param {number[]} [after] what followed the place that the reply goes on from
    */
-  sequence(chat, { drafts = 'auto', draftMemory = 'chat', expected = '' }, idsOf) {
+  sequence(chat, { drafts = 'auto', draftMemory = 'chat', expected = '' }, idsOf, after = []) {
     if (draftMemory !== 'server') this.forget();
     if (chat.noised !== null || drafts === 'off') return new Lookahead(chat.sequence);
     const drafter = this._drafter(chat, draftMemory);
-    drafter.expect(guessed(expected.slice(0, LONGEST_EXPECTED), idsOf));
+    drafter.expect(after.length ? after : guessed(expected.slice(0, LONGEST_EXPECTED), idsOf));
     return new Lookahead(chat.sequence, drafter);
   }
 

@@ -4,8 +4,10 @@ import { paramsFrom } from '../../generation/params.js';
 import { Sampler } from '../../generation/sampler.js';
 import { PromptTooLong } from '../../session/errors.js';
 import { Detokenizer } from '../../text/tokenizer/detokenizer.js';
+import { requireRoom } from '../context/room.js';
 import { UnknownAdapter } from '../errors.js';
-import { Tally } from './tally.js';
+import { beginningOf, begunOf, tell } from '../steering/beginning.js';
+import { Tally, begunToken } from './tally.js';
 
 /** @typedef {import('../messages.js').ReplyRequest} ReplyRequest */
 /** @typedef {import('../messages.js').Finished} Finished */
@@ -13,9 +15,9 @@ import { Tally } from './tally.js';
 /** @typedef {import('../../../types/gatelink.d.ts').AdapterInfo} AdapterInfo */
 /** @typedef {import('../../generation/speculation/lookahead.js').Lookahead} Lookahead */
 /**
- * What replies share. `attention` keeps what the latest looks at.
+ * What replies share. `attention` keeps what the latest looks at, `answers` the tokens of the newest.
  * @typedef {{attention: import('../attention/latest.js').LatestAttention,
- *   drafting: import('./drafting.js').Drafting}} Shared
+ *   drafting: import('./drafting.js').Drafting, answers: import('../steering/answers.js').Answers}} Shared
  */
 
 /**
@@ -29,36 +31,45 @@ import { Tally } from './tally.js';
  * @param {Shared} shared
  * @returns {Promise<Finished>}
  */
-export async function makeReply(chat, model, adapters, request, onToken, signal, { attention, drafting }) {
+export async function makeReply(chat, model, adapters, request, onToken, signal, { attention, drafting, answers }) {
   const { messages, mode = 'chat', maxTokens, stop } = request;
   const params = paramsFrom(request.params, chat.noised?.mode.generation ?? model.manifest.generation);
   chat.noised?.mode.require(params, request.adapter);
-  const prompt = await chat.prompt(messages, mode);
-  if (prompt.length > model.manifest.maxContext) throw new PromptTooLong(prompt.length, model.manifest.maxContext);
+  const { prompt, kept, after } = await beginningOf(chat, model, answers, request);
+  const begun = begunOf(model, kept);
+  const start = [...prompt, ...begun.ids];
+  requireRoom(start.length, chat.limit, request);
+  if (start.length > model.manifest.maxContext) throw new PromptTooLong(start.length, model.manifest.maxContext);
   const adapter = adapterFor(request.adapter, messages.at(-1)?.content ?? '', adapters);
   const sampler = new Sampler(model.ends.head, params);
   const limits = { eosTokenIds: new Set(model.manifest.eosTokenIds), maxTokens, stops: stop };
   const constraint = await model.forms.constraint(request.form);
+  await tell(constraint, begun.ids);
   chat.sequence.adapter = adapter;
-  const ahead = drafting.sequence(chat, request, (text) => chat.following(prompt, text));
-  const attended = await attention.begin(request, model, chat.sequence, prompt);
+  const ahead = drafting.sequence(chat, request, (text) => chat.following(prompt, text), after);
+  const attended = await attention.begin(request, model, chat.sequence, start, begun.text);
+  const log = answers.begin(request, prompt, kept);
   const tally = new Tally((token) => {
     attended.push(token.token);
     onToken(token);
-  }, chat.sequence.counters);
+  }, chat.sequence.counters, begun);
+  if (begun.text) onToken(begunToken(begun.text));
   const detokenizer = new Detokenizer(model.tokenizer);
   try {
     // Attention is told of the last row of a step: each token has its own.
     const sequence = attended.sequence === chat.sequence ? ahead : attended.sequence;
-    const events = decode(sequence, sampler, detokenizer, prompt, limits, { signal, constraint });
-    for await (const event of events) tally.take(event);
+    const events = decode(sequence, sampler, detokenizer, prompt, limits, { begun: begun.ids, signal, constraint });
+    for await (const event of events) {
+      if (event.type === 'token') log.take(event.token, event.hidden);
+      tally.take(event);
+    }
   } finally {
     attended.end();
     ahead.ended(prompt, tally.ids);
     await chat.settle();
   }
   if (mode === 'chat') chat.remember(prompt, tally.text, tally.ids);
-  return { ...tally.finished(prompt.length, sampler.seed, adapter), ...ahead.figures };
+  return { ...tally.finished(start.length, sampler.seed, adapter), ...ahead.figures };
 }
 
 /**

@@ -61,18 +61,50 @@ export class ChatSession {
     return this._backend.dtype ?? null;
   }
 
+  /** What the server announced; null before the session is open. */
+  get opened() {
+    return this._backend.announced;
+  }
+
   /**
    * Token ids that a reply continues. Throws TemplateMissing, PromptEmpty and what a template throws.
    * @param {Message[]} messages
    * @param {'chat' | 'plain'} mode
+   * @param {number[] | null} [known] them, where an earlier reply was made for them
    * @returns {Promise<number[]>}
    */
-  async prompt(messages, mode) {
+  async prompt(messages, mode, known = null) {
     const last = messages.at(-1);
     if (last === undefined) throw new PromptEmpty();
-    const ids = mode === 'plain' ? this._plain(last.content) : await this._rendered(messages);
+    const ids = mode === 'plain' ? (known ?? this._plain(last.content)) : await this._rendered(messages, known);
     if (ids.length === 0) throw new PromptEmpty();
     return ids;
+  }
+
+  /**
+   * The token ids of a chat as it is shown, those of its replies as they were generated where that is known.
+   * @param {Message[]} messages @param {'chat' | 'plain'} mode
+   * @returns {Promise<number[]>}
+   */
+  async said(messages, mode) {
+    const last = messages.at(-1);
+    if (last === undefined || last.role !== 'assistant') return this.prompt(messages, mode);
+    if (mode !== 'plain') return this._spoken(messages.slice(0, -1), last.content);
+    return this._plain(messages.slice(-2).map(({ content }) => content).join(''));
+  }
+
+  /**
+   * Token ids of a chat as it stands, of which nothing is kept. Throws what a template throws.
+   * @param {Message[]} messages @returns {Promise<number[]>}
+   */
+  async idsOf(messages) {
+    return this._prompts?.ids(messages) ?? this._plain(messages.at(-1)?.content ?? '');
+  }
+
+  /** Tokens that its session may hold, as far as is known. */
+  get limit() {
+    const { maxContext } = this._model.manifest;
+    return this.dtype === null ? maxContext : Math.min(maxContext, this._backend.maxContext);
   }
 
   /**
@@ -136,10 +168,16 @@ export class ChatSession {
     return this._model.tokenizer.encode(text, { addSpecialTokens: true });
   }
 
-  /** @param {Message[]} messages */
-  _rendered(messages) {
+  /** @param {Message[]} messages @param {string} reply that follows them */
+  _spoken(messages, reply) {
     if (this._prompts === null) throw new TemplateMissing();
-    return this._prompts.prompt(messages);
+    return this._prompts.spoken(messages, reply);
+  }
+
+  /** @param {Message[]} messages @param {number[] | null} [known] */
+  _rendered(messages, known) {
+    if (this._prompts === null) throw new TemplateMissing();
+    return this._prompts.prompt(messages, known);
   }
 }
 

@@ -6,6 +6,7 @@ import { Lazy } from './lazy.jsx';
 import { MessageList } from './chat/message_list.jsx';
 import { Modal } from './sheet.jsx';
 import { Toasts } from './toasts.jsx';
+import { t } from '../words/languages/words.js';
 
 /** @typedef {import('../state/app.js').App} AppState */
 
@@ -16,11 +17,11 @@ export function App({ app, wide }) {
   return (
     <AppContext.Provider value={app}>
       <a class="skip" href="#composer">
-        Skip to the message field
+        {t('Skip to the message field')}
       </a>
       <div class="app">
         {wide.value && (
-          <nav class="side" aria-label="Chats">
+          <nav class="side" aria-label={t('Chats')}>
             <Chats />
           </nav>
         )}
@@ -43,7 +44,10 @@ export function App({ app, wide }) {
 const LATER = {
   settings: () => import('./settings/sheet.jsx'),
   attention: () => import('./attention/sheet.jsx'),
+  heads: () => import('./tint/heads_sheet.jsx'),
   seen: () => import('./seen_sheet.jsx'),
+  context: () => import('./room/sheet.jsx'),
+  likely: () => import('./steering/sheet.jsx'),
 };
 
 /** @param {{app: AppState, wide: import('@preact/signals').ReadonlySignal<boolean>}} props */
@@ -53,7 +57,7 @@ function Sheets({ app, wide }) {
   if (name === null) return null;
   if (name !== 'chats') return <Lazy key={name} load={LATER[name]} onMissing={() => app.missing()} />;
   return wide.value ? null : (
-    <Modal label="Chats" class="drawer" onClose={close}>
+    <Modal label={t('Chats')} class="drawer" onClose={close}>
       <Chats onClose={close} />
     </Modal>
   );

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { sentence } from '../words/explain.js';
 import { saveFile } from '../view/download.js';
 import { isExposed } from '../view/origin.js';
+import { t } from '../words/languages/words.js';
 import { useApp } from './context.jsx';
 
 /** What is wrong with the connection or the storage, and what plain http loses, above the messages. */
@@ -21,21 +22,20 @@ export function Banners() {
       {phase.name === 'offline' && app.library.chat.value.leaf !== null && (
         <div class="banner">
           <p>
-            {sentence(phase.problem?.message ?? 'The server cannot be reached.')} Saved chats can be read meanwhile.
+            {sentence(phase.problem?.message ?? t('The server cannot be reached.'))} {t('Saved chats can be read meanwhile.')}
           </p>
           <button type="button" class="button" onClick={() => void app.connection.connect()}>
-            Try now
+            {t('Try now')}
           </button>
         </div>
       )}
       {isExposed(location) && !hidden && (
         <div class="banner">
           <p>
-            Plain http: anyone on the way reads along, the token too. No install, no opening offline, slower
-            storage.
+            {t('Plain http: anyone on the way reads along, the token too. No install, no opening offline, slower storage.')}
           </p>
           <button type="button" class="button" onClick={() => setHidden(true)}>
-            Hide
+            {t('Hide')}
           </button>
         </div>
       )}
@@ -54,15 +54,17 @@ function NotSaved() {
   return (
     <div class="banner">
       <p>
-        {id === shown ? 'This chat' : `“${title}”`} is not saved, and may be gone when the page is closed.{' '}
+        {id === shown
+          ? t('This chat is not saved, and may be gone when the page is closed.')
+          : t('“{title}” is not saved, and may be gone when the page is closed.', { title })}{' '}
         {sentence(failed.get(id) ?? '')}
       </p>
       <div class="row">
-        <button type="button" class="button" onClick={() => void app.exportChats(id, saveFile)}>
-          Export {id === shown ? 'this' : 'that'} chat
+        <button type="button" class="button" onClick={() => void app.exchange.save(id, saveFile)}>
+          {id === shown ? t('Export this chat') : t('Export that chat')}
         </button>
         <button type="button" class="button" onClick={() => void app.library.saveAgain()}>
-          Save again
+          {t('Save again')}
         </button>
       </div>
     </div>

@@ -1,5 +1,7 @@
+import { t } from '../words/languages/words.js';
 import { useApp } from './context.jsx';
 import { IconButton } from './controls/icon.jsx';
+import { TintSwitch } from './tint/switch.jsx';
 
 export function Header() {
   const app = useApp();
@@ -10,15 +12,19 @@ export function Header() {
       <IconButton
         class="only-narrow"
         icon="menu"
-        label="Saved chats"
+        label={t('Saved chats')}
         onClick={() => (app.sheet.value = 'chats')}
       />
       <div class="title">
-        <h1 dir="auto">{chat.title || 'New chat'}</h1>
+        <h1 dir="auto">{chat.title || t('New chat')}</h1>
         <p class="under">{server?.manifest.name ?? (chat.model || 'Gatelink')}</p>
       </div>
-      <IconButton icon="sliders" label="Settings" onClick={() => (app.sheet.value = 'settings')} />
-      <IconButton class="only-narrow" icon="plus" label="New chat" onClick={() => app.newChat()} />
+      {chat.leaf !== null && (
+        <IconButton icon="search" label={t('Find in this chat')} onClick={() => (app.finding.value = true)} />
+      )}
+      <TintSwitch />
+      <IconButton icon="sliders" label={t('Settings')} onClick={() => (app.sheet.value = 'settings')} />
+      <IconButton class="only-narrow" icon="plus" label={t('New chat')} onClick={() => app.newChat()} />
     </header>
   );
 }

@@ -2,8 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { counted, size } from '../words/format.js';
 import { wayInWords } from '../view/origin.js';
 import { storageIsPersistent } from '../view/persistence.js';
+import { t } from '../words/languages/words.js';
 import { useApp } from './context.jsx';
 import { Icon } from './controls/icon.jsx';
+import { Said } from './controls/said.jsx';
 import { Lazy } from './lazy.jsx';
 import { Sheet } from './sheet.jsx';
 
@@ -13,7 +15,7 @@ const noiseSeen = () => import('./noise/panel.jsx').then(({ NoiseSeen }) => ({ d
 export default function SeenSheet() {
   const app = useApp();
   return (
-    <Sheet title="What the server sees" onClose={() => (app.sheet.value = null)}>
+    <Sheet title={t('What the server sees')} onClose={() => (app.sheet.value = null)}>
       <Travelled />
       <Learns />
       <Facts />
@@ -25,23 +27,23 @@ function Travelled() {
   const app = useApp();
   const stats = app.traffic.stats.value;
   return (
-    <section class="section" aria-label="What has travelled">
+    <section class="section" aria-label={t('What has travelled')}>
       <div class="flow">
         <div>
           <span class="hint">
-            <Icon name="up" /> Up
+            <Icon name="up" /> {t('Up')}
           </span>
           <span class="number">{size(stats?.bytesUp ?? 0)}</span>
         </div>
         <div>
           <span class="hint">
-            <Icon name="down" /> Down
+            <Icon name="down" /> {t('Down')}
           </span>
           <span class="number">{size(stats?.bytesDown ?? 0)}</span>
         </div>
       </div>
       <p class="hint">
-        In frames of all chats since this page connected; headers and the download of the model are not in it.
+        {t('In frames of all chats since this page connected; headers and the download of the model are not in it.')}
       </p>
     </section>
   );
@@ -52,20 +54,20 @@ function Learns() {
   const noised = app.library.chat.value.noise?.on === true;
   return (
     <section class="section words" aria-labelledby="learns">
-      <h3 id="learns">What the server can learn</h3>
+      <h3 id="learns">{t('What the server can learn')}</h3>
       <p>
-        The server is honest but curious: it knows all weights and our code, keeps all traffic, sees sizes
-        and timing.
+        {t('The server is honest but curious: it knows all weights and our code, keeps all traffic, sees sizes and timing.')}
       </p>
       {noised ? (
         <Lazy load={noiseSeen} onMissing={() => app.missing()} />
       ) : (
         <SplitMode />
       )}
-      <h3>What stays on this device</h3>
+      <h3>{t('What stays on this device')}</h3>
       <p>
-        Saved chats, the seed, sampling settings and logit biases are never sent. The system prompt is part
-        of the prompt. Tokenizer, LM head, sampler and penalties run here.
+        {t(
+          'Saved chats, the seed, sampling settings and logit biases are never sent. The system prompt is part of the prompt. Tokenizer, LM head, sampler and penalties run here.',
+        )}
       </p>
     </section>
   );
@@ -76,17 +78,20 @@ function SplitMode() {
   return (
     <>
       <p>
-        In <strong>split</strong> mode assume that it can recover the prompt and the reply: embedding rows
-        are invertible by table look-up, and it could run the LM head itself. Split mode moves work and
-        control (sampling, adapters, keys) to the device; it is not confidentiality.
+        <Said
+        text={t(
+          'In *split* mode assume that it can recover the prompt and the reply: embedding rows are invertible by table look-up, and it could run the LM head itself. Split mode moves work and control (sampling, adapters, keys) to the device; it is not confidentiality.',
+        )}
+      />
       </p>
       {drafts && (
         <p>
-          Drafts are on: guesses that turn out wrong reach it as rows like others, and how many rows a step has tells it
-          what kind of task this is.
+          {t(
+          'Drafts are on: guesses that turn out wrong reach it as rows like others, and how many rows a step has tells it what kind of task this is.',
+        )}
         </p>
       )}
-      <p>Noise: off in this chat.</p>
+      <p>{t('Noise: off in this chat.')}</p>
     </>
   );
 }
@@ -97,24 +102,24 @@ function Facts() {
   const { server } = app.connection.phase.value;
   const ends = app.connection.ends.value;
   const adapter = app.replies.last.value?.adapter;
-  const [persistent, setPersistent] = useState('not known');
+  const [persistent, setPersistent] = useState(/** @type {string | null} */ (null));
   useEffect(() => void storageIsPersistent().then(setPersistent), []);
   const rows = [
-    ['Address', location.host],
-    ['Carried by', stats?.transport ?? 'not connected yet'],
-    ['Round trips', String(stats?.exchanges ?? 0)],
-    ['Numbers travel as', stats?.dtype ?? 'not agreed yet'],
-    ['Session', stats?.cachedTokens ? `${counted(stats.cachedTokens, 'token')} cached` : 'none open'],
-    ['Adapter sent', adapter ?? 'none'],
-    ['Attention', app.library.chat.value.attention ? 'asked for with each token' : 'not asked for'],
-    ['Reconnects', String(stats?.reconnects ?? 0)],
-    ['LM head here', ends ? `${stats?.kernel ?? ends.kernel}, ${counted(ends.workers, 'worker')}` : 'not open'],
-    ['Model kept in', server?.storage ?? 'not known'],
-    ['Storage', persistent],
+    [t('Address'), location.host],
+    [t('Carried by'), stats?.transport ?? t('not connected yet')],
+    [t('Round trips'), String(stats?.exchanges ?? 0)],
+    [t('Numbers travel as'), stats?.dtype ?? t('not agreed yet')],
+    [t('Session'), stats?.cachedTokens ? t('{tokens} cached', { tokens: counted(stats.cachedTokens, 'token') }) : t('none open')],
+    [t('Adapter sent'), adapter ?? t('none')],
+    [t('Attention'), app.library.chat.value.attention ? t('asked for with each token') : t('not asked for')],
+    [t('Reconnects'), String(stats?.reconnects ?? 0)],
+    [t('LM head here'), ends ? `${stats?.kernel ?? ends.kernel}, ${counted(ends.workers, 'worker')}` : t('not open')],
+    [t('Model kept in'), server?.storage ?? t('not known')],
+    [t('Storage'), persistent ?? t('not known')],
   ];
   return (
     <section class="section" aria-labelledby="connection">
-      <h3 id="connection">Connection</h3>
+      <h3 id="connection">{t('Connection')}</h3>
       <p>{wayInWords(location)}</p>
       <dl class="facts">
         {rows.map(([term, value]) => (

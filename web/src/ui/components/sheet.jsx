@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './controls/icon.jsx';
 import { Toasts } from './toasts.jsx';
+import { t } from '../words/languages/words.js';
 
 /**
  * A dialog above the page. The browser keeps the focus inside and closes it with Escape; at the end the
@@ -38,17 +39,19 @@ export function Modal({ label, class: kind, onClose, children }) {
 }
 
 /**
- * @param {{title: string, onClose: () => void, children: import('preact').ComponentChildren}} props
+ * @param {{title: string, onClose: () => void, children: import('preact').ComponentChildren,
+ *   head?: import('preact').ComponentChildren}} props head: stays above what scrolls
  */
-export function Sheet({ title, onClose, children }) {
+export function Sheet({ title, onClose, children, head = null }) {
   return (
     <Modal label={title} class="sheet" onClose={onClose}>
       <header>
         <h2 tabIndex={-1}>
           {title}
         </h2>
-        <IconButton icon="close" label="Close" onClick={onClose} />
+        <IconButton icon="close" label={t('Close')} onClick={onClose} />
       </header>
+      {head}
       {/* A part that scrolls must be reachable without a pointer. */}
       <div class="body" tabIndex={0} role="group" aria-label={title}>
         {children}

@@ -5,28 +5,35 @@ import {
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
+import { AttachedFiles } from './attached.js';
 import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
 import { Drafts } from './chats/drafts.js';
+import { Exchange } from './chats/exchange.js';
 import { Elsewhere } from './tabs/elsewhere.js';
 import { Library } from './chats/library.js';
 import { Removal } from './chats/removal.js';
 import { Notices } from './notices.js';
+import { Queue } from './queue.js';
 import { Readiness } from './readiness.js';
 import { circumstances, isFinal, isSame, varied } from './repeats.js';
 import { Replies } from './replies.js';
+import { Meter } from './room/meter.js';
+import { Room } from './room/room.js';
+import { Steering } from './steering.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
 import { wishesOf } from './wishes.js';
 import { ALONE } from './tabs/writers.js';
+import { t } from '../words/languages/words.js';
 
 /** @typedef {import('../../settings/types').Settings} Settings */
 /** @typedef {import('../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('./replies.js').Wishes} Wishes */
-/** @typedef {'chats' | 'settings' | 'seen' | 'attention'} SheetName */
+/** @typedef {'chats' | 'settings' | 'seen' | 'attention' | 'context' | 'likely' | 'heads'} SheetName */
 /** @typedef {import('../../pwa/install.js').InstallState} InstallState */
-/** @typedef {{state: InstallState, words: string, ask: () => void}} Install */
+/** @typedef {{state: InstallState, ask: () => void}} Install */
 /**
  * @template T
  * @typedef {import('@preact/signals').Signal<T>} Signal
@@ -47,9 +54,11 @@ export class App {
     /** @type {Signal<SheetName | null>} */
     this.sheet = signal(null);
     /** Whether and how the app can be installed. @type {Signal<Install>} */
-    this.install = signal({ state: 'none', words: '', ask: () => {} });
+    this.install = signal({ state: 'none', ask: () => {} });
     /** The message of the user that is being edited. @type {Signal<string | null>} */
     this.editing = signal(null);
+    /** Whether words are looked for in the shown chat. */
+    this.finding = signal(false);
     /** The reply that another one would equal. @type {Signal<string | null>} */
     this.repeating = signal(null);
     /** The toast that brings back what was undone. */
@@ -61,6 +70,9 @@ export class App {
       return { system, adapter, noise };
     };
     this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory, showing });
+    this.attached = new AttachedFiles();
+    /** When the saved chats are there. @type {Promise<void>} */
+    this.opened = Promise.resolve();
     this.draft = new Drafts(() => this.library.chat.value, memory);
     this.replies = new Replies({
       connection: this.connection,
@@ -78,25 +90,44 @@ export class App {
       toasts: this.toasts,
       tell: (error) => this._tell(error),
     });
+    this.exchange = new Exchange(this.library, (error) => this._tell(error));
     this.elsewhere = new Elsewhere(writers, this.library.chat);
     this.attention = new Attention();
     this._notices = new Notices(this.toasts, this.attention, () => this.replies.live.value?.tokens ?? 0);
     this.notice = this._notices.lasting;
     this.connection.onNotice = (notice) => this._notices.take(notice);
-    this.replies.onBegin = (chat) => this.attention.begin(chat.id, chat.attention === true);
-    this.replies.onEnd = (chat) => this._ended(chat);
+    this.replies.onBegin = (chat) => this._began(chat);
+    this.replies.onEnd = (chat, whole) => this._ended(chat, whole);
+    this.replies.onRefused = (error) => this._tell(error);
+    this.steering = new Steering(this);
+    this.replies.onAnswer = (chat, answer) => this.steering.note(chat, answer);
+    this.queue = new Queue({
+      library: this.library,
+      draft: this.draft,
+      attached: this.attached,
+      replies: this.replies,
+      ready: () => this.connection.phase.value.name === 'ready',
+      tell: (error) => this._tell(error),
+    });
+    /** What the conversation is tinted with, while it is. @type {Signal<import('./tint/tint.js').Tint | null>} */
+    this.tint = signal(null);
     this.traffic = new Traffic(() => this.connection.engine.stats());
     const readiness = new Readiness(this);
     this.hindrance = readiness.hindrance;
     this.busyHere = readiness.busyHere;
     this.fixed = readiness.fixed;
+    const { library, connection, toasts } = this;
+    this.room = new Room({ library, connection, toasts, fixed: () => this.fixed.value });
+    this.replies.room = this.room;
+    /** How full the context of the shown chat is. */
+    this.meter = new Meter({ library, connection, draft: () => this.draft.value, busy: () => this.busyHere.value });
   }
 
   /** Opens the saved chats and the connection. */
   async start() {
-    const opened = this.draft.during(() => this.library.start()).catch((error) => this._tell(error));
+    this.opened = this.draft.during(() => this.library.start()).catch((error) => this._tell(error));
     await this.connection.connect();
-    await opened;
+    await this.opened;
   }
 
   /** @param {Partial<Settings>} changes */
@@ -115,14 +146,20 @@ export class App {
     if (text) this.connection.expect(this.library.chat.value, this.settings.value.server_cache);
   }
 
-  /** Sends a message of the user. @param {string} text @returns {boolean} whether it went */
+  /** Sends a message of the user, when the reply that is being written has ended. @param {string} text @returns {boolean} whether it went */
   send(text) {
+    if (this.busyHere.value && text.trim()) {
+      this.draft.value = '';
+      this.queue.add(text);
+      return true;
+    }
     if (this.hindrance.value !== null || !text.trim()) return false;
     const draft = this.draft.value;
     // While the chat has no message yet, its draft is that of all new chats.
     this.draft.value = '';
-    const went = this._answering(() => say(this.library.chat.value, text));
-    if (!went) this.draft.value = draft;
+    const went = this._answering(() => say(this.library.chat.value, this.attached.with(text)));
+    if (went) this.attached.clear();
+    else this.draft.value = draft;
     return went;
   }
 
@@ -167,13 +204,18 @@ export class App {
     const after = undo(before);
     if (this.fixed.value || after === before) return;
     this.library.put(after);
+    this.bringBack(t('The last exchange is taken back'), before);
+  }
+
+  /** Tells of something that left the chat and can be had back. @param {string} what @param {Chat} before */
+  bringBack(what, before) {
     const back = () => {
       if (this.replies.running.value?.chat === before.id || this.elsewhere.writing.value) return;
       // What was said since stays, as a branch beside it.
       const again = (/** @type {Chat} */ chat) => ({ ...chat, leaf: before.leaf });
       this.library.change(before.id, again).catch((error) => this._tell(error));
     };
-    this._back = this.toasts.show('The last exchange is taken back', { label: 'Bring back', run: back });
+    this._back = this.toasts.show(what, { label: t('Bring back'), run: back });
   }
 
   /** @param {Parameters<typeof withSettings>[1]} about of the shown chat */
@@ -193,6 +235,7 @@ export class App {
 
   newChat() {
     this.sheet.value = null;
+    this.finding.value = false;
     this.editing.value = null;
     this.repeating.value = null;
     this.library.fresh();
@@ -201,6 +244,7 @@ export class App {
   /** @param {string} id */
   async openChat(id) {
     this.sheet.value = null;
+    this.finding.value = false;
     this.editing.value = null;
     this.repeating.value = null;
     await this.library.select(id).catch((error) => this._tell(error));
@@ -216,30 +260,17 @@ export class App {
     await this._removal.forget(id);
   }
 
-  /** Takes in the chats of files. @param {Blob[]} files */
-  async importChats(files) {
-    this.sheet.value = null;
-    await this.library.take(files).catch((error) => this._tell(error));
-  }
-
-  /**
-   * Hands a file of one chat, or of all, to `save`.
-   * @param {string | null} id null: all
-   * @param {(name: string, blob: Blob) => void} save
-   */
-  async exportChats(id, save) {
-    try {
-      const file = id === null ? await this.library.allDocuments() : await this.library.document(id);
-      if (file) save(file.name, file.blob);
-    } catch (error) {
-      this._tell(error);
-    }
-  }
-
   /** A part of the page cannot be loaded, as where the server has another version by now. */
   missing() {
     this.sheet.value = null;
-    this.toasts.show('This part could not be loaded; reload the page');
+    this.finding.value = false;
+    this.toasts.show(t('This part could not be loaded; reload the page'));
+  }
+
+  /** Shows within the conversation what was looked at, or no longer. */
+  async toggleTint() {
+    const { tintOf } = this.tint.value ? { tintOf: () => null } : await import('./tint/of_page.js');
+    this.tint.value = tintOf(this);
   }
 
   /** The page can be seen again, or the network is back. */
@@ -251,7 +282,7 @@ export class App {
   /** The page may not come back. */
   hide() {
     this.replies.snapshot();
-    this.draft.keep();
+    this.draft.keep(this.queue.waiting.value);
   }
 
   _wishes() {
@@ -282,10 +313,27 @@ export class App {
     }
   }
 
-  /** @param {string} chat whose reply has ended */
-  _ended(chat) {
+  /** @param {Chat} chat whose reply begins */
+  _began(chat) {
+    this.meter.sent();
+    this.attention.begin(chat);
+  }
+
+  /** @param {string} chat whose reply has ended @param {boolean} whole by itself */
+  _ended(chat, whole) {
+    this.queue.ended(chat, whole);
     this._notices.ended();
     this.attention.end(replyAtLeaf(this.library.get(chat)));
+    this.attention.gather(this.replies.given, this.connection.engine, this.library).catch((error) => this._tell(error));
+  }
+
+  /** Tells why something cannot be done. @param {() => void} step */
+  attempt(step) {
+    try {
+      step();
+    } catch (error) {
+      this._tell(error);
+    }
   }
 
   /** @param {unknown} error */

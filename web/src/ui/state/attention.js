@@ -1,5 +1,8 @@
 import { signal } from '@preact/signals';
+import { withBrightness } from '../../chats/brightness/kept.js';
+import { turnParts } from '../../chats/brightness/turn_places.js';
 
+/** @typedef {import('../../chats/types').Chat} Chat */
 /**
  * The reply whose attention the engine keeps; `node` null: it is being made.
  * @typedef {{chat: string, node: string | null}} Kept
@@ -15,10 +18,22 @@ export class Attention {
     this._refusedNow = false;
   }
 
-  /** A reply begins, which the engine lets the one before go for. @param {string} chat @param {boolean} asked */
-  begin(chat, asked) {
+  /** A reply begins, which the engine lets the one before go for. @param {Chat} chat */
+  begin(chat) {
     this._refusedNow = false;
-    this.kept.value = asked ? { chat, node: null } : null;
+    this.kept.value = chat.attention ? { chat: chat.id, node: null } : null;
+  }
+
+  /**
+   * Keeps with a chat how bright the reply that has ended has left it.
+   * @param {Chat | null} given what it was an answer to
+   * @param {Pick<import('../../engine/client.js').EngineClient, 'gathered'>} engine
+   * @param {Pick<import('./chats/library.js').Library, 'change'>} library
+   */
+  async gather(given, engine, library) {
+    if (!given?.attention) return;
+    const turns = await engine.gathered(given.id).catch(() => null);
+    if (turns) await library.change(given.id, (chat) => withBrightness(chat, turnParts(given), turns));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { whyNoAttention } from '../words/attention.js';
 import { whatHappened } from '../words/explain.js';
+import { t } from '../words/languages/words.js';
 
 /** @typedef {import('../../engine/messages.js').Notice} Notice */
 
@@ -26,7 +27,7 @@ export class Notices {
     const lost = this.lasting.value !== null;
     const lasting = ['reconnecting', 'waiting', 'calibrating'].includes(notice.type);
     this.lasting.value = lasting ? words : null;
-    if (notice.type === 'reconnected' && lost) this._toasts.show('Connected again; the reply goes on');
+    if (notice.type === 'reconnected' && lost) this._toasts.show(t('Connected again; the reply goes on'));
     else if (notice.type === 'resent' && words) this._toasts.show(words);
     return undefined;
   }

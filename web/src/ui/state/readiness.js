@@ -1,5 +1,6 @@
 import { computed } from '@preact/signals';
-import { cannotSend, ELSEWHERE } from '../words/explain.js';
+import { cannotSend, elsewhereWords } from '../words/explain.js';
+import { t } from '../words/languages/words.js';
 
 /** Whether something can be sent in the shown chat, and its messages changed. */
 export class Readiness {
@@ -14,9 +15,9 @@ export class Readiness {
     this.fixed = computed(() => this.busyHere.value || elsewhere.writing.value);
     /** Why nothing can be sent now; null: it can. */
     this.hindrance = computed(() => {
-      if (this.busyHere.value) return 'A reply is being written.';
-      if (replies.running.value) return 'A reply is being written in another chat.';
-      return elsewhere.writing.value ? ELSEWHERE : cannotSend(connection.phase.value);
+      if (this.busyHere.value) return t('A reply is being written.');
+      if (replies.running.value) return t('A reply is being written in another chat.');
+      return elsewhere.writing.value ? elsewhereWords() : cannotSend(connection.phase.value);
     });
   }
 }

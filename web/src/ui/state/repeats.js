@@ -1,4 +1,5 @@
 /** Whether a reply that is asked for again would come out as it did, or fail as it did. */
+import { kept } from '../../chats/tree.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('../../chats/types').ChatNode} ChatNode */
@@ -16,11 +17,15 @@ const FINAL = new Set([
   'template_failed', 'template_missing', 'template_too_costly', 'text_refused', 'text_too_costly', 'unknown_adapter',
 ]);
 
-/** All that a reply to the same messages depends on. @param {Chat} chat @param {Wishes} wishes @returns {string} */
-export function circumstances({ model, system, adapter, noise, form }, { params, maxTokens, stop }) {
+/** All that a reply to the same messages depends on. @param {Chat} chat that ends with what is answered
+ * @param {Wishes} wishes @returns {string} */
+export function circumstances(chat, { params, maxTokens, stop }) {
+  const { model, system, adapter, noise, form } = chat;
   const sampling = Object.entries(params).map(([name, value]) => [name, String(JSON.stringify(plain(value)))]);
   const asked = [model, system, adapter, noise ?? null, sampling, maxTokens, stop];
-  return JSON.stringify(form ? [...asked, form] : asked);
+  const dropped = kept(chat).map((message) => message.dropped ?? null);
+  const less = dropped.some(Boolean) ? [{ dropped, budget: chat.context?.budget ?? null }] : [];
+  return JSON.stringify([...asked, ...(form ? [form] : []), ...less]);
 }
 
 /** Circumstances in a few letters (FNV-1a, 32 bits), as a reply keeps them. @param {string} text */
@@ -36,7 +41,7 @@ export function mark(text) {
  */
 export function isSame(node, chat, wishes, recommended) {
   if (chat.noise?.on || !WHOLE.has(node.reason ?? '') || !isGreedy(wishes.params, recommended)) return false;
-  return node.stats?.made === mark(circumstances(chat, wishes));
+  return node.stats?.made === mark(circumstances({ ...chat, leaf: node.parent }, wishes));
 }
 
 /** The same wishes, drawn. @param {Wishes} wishes @param {Recommended} recommended @returns {Wishes} */

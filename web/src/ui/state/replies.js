@@ -1,12 +1,15 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
-import { earlierReply, reply, turns } from '../../chats/tree.js';
+import { brightnessOfTurns } from '../../chats/brightness/kept.js';
+import { continued, earlierReply, nodeOf, reply, turns } from '../../chats/tree.js';
+import { newId } from '../../chats/ids.js';
 import { formWish } from '../../settings/form.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
 import { Pace } from './pace.js';
 import { circumstances, mark } from './repeats.js';
 import { ALONE } from './tabs/writers.js';
+import { t } from '../words/languages/words.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
 /** @typedef {import('../../engine/messages.js').Finished} Finished */
@@ -15,7 +18,12 @@ import { ALONE } from './tabs/writers.js';
  * @typedef {{chat: string, text: string, form?: string | null, tokens: number, ttft: number | null,
  *   tokensPerSecond: number | null}} Live
  */
-/** @typedef {{chat: string, stop: () => void, stopping: boolean}} Running */
+/** `over`: the reply in whose place this one is shown. @typedef {{chat: string, stop: () => void, stopping: boolean, over: string | null}} Running */
+/**
+ * A reply that is gone on from: its `node`, and what of it is there. `inPlace`: it grows; else the new one is a branch
+ * beside it. `leaf`: the one of the chat, which it keeps where nothing comes of it.
+ * @typedef {{node: string, begun: import('../../engine/messages.js').Begun, inPlace: boolean, leaf: string | null}} From
+ */
 /**
  * Why a message has no reply, and how it was asked for one.
  * @typedef {{leaf: string, chat: string, code: string, message: string, asked: string}} Missing
@@ -29,6 +37,7 @@ import { ALONE } from './tabs/writers.js';
  * @typedef {{params: Record<string, any>, maxTokens: number, stop: string[], cache?: 'exact' | 'int8' | 'off',
  *   drafts?: 'auto' | 'off', draftMemory?: 'chat' | 'server'}} Wishes
  */
+/** What a prompt may have, and what becomes of one that has no room. @typedef {Pick<import('./room/room.js').Room, 'wish' | 'fit'>} Fitting */
 
 const SNAPSHOT_MS = 3000;
 
@@ -60,16 +69,25 @@ export class Replies {
     this.last = signal(null);
     /** A reply begins. @type {(chat: Chat) => void} */
     this.onBegin = () => {};
-    /** A reply has ended, however it did. @type {(chat: string) => void} */
+    /** A reply has ended, however it did; `whole`: by itself. @type {(chat: string, whole: boolean) => void} */
     this.onEnd = () => {};
+    /** @type {Fitting | null} */
+    this.room = null;
+    /** A reply stands in its chat, and the engine has its tokens by a name. @type {(chat: Chat, answer: string) => void} */
+    this.onAnswer = () => {};
+    /** Nothing came of a reply that was to go on. @type {(error: unknown) => void} */
+    this.onRefused = () => {};
+    /** What the latest reply is an answer to. @type {Chat | null} */
+    this.given = null;
     library.keep((id) => this.running.value?.chat === id);
   }
 
   /**
-   * Answers the user's message at the leaf of the chat.
+   * Answers the user's message at the leaf of the chat, or goes on from the reply there.
    * @param {Chat} asked @param {(wishes: Wishes) => Wishes} [otherwise] for this reply alone
+   * @param {From | null} [from] the reply at the leaf
    */
-  async answer(asked, otherwise = (wishes) => wishes) {
+  async answer(asked, otherwise = (wishes) => wishes, from = null) {
     if (this.running.value || this._connection.phase.value.name !== 'ready') return;
     const wishes = otherwise(this._wishes());
     const { manifest } = /** @type {import('../../engine/messages.js').Connected} */ (
@@ -80,28 +98,56 @@ export class Replies {
     this._endOfWriting = this._writers.begin(chat.id);
     this._library.put(chat);
     this.onBegin(chat);
-    const writing = this._begin(chat);
+    const writing = this._begin(chat, from);
     writing.asked = circumstances(chat, wishes);
     writing.form = chat.form?.kind ?? null;
     const request = {
       chat: chat.id,
-      messages: turns(chat),
+      ...this._given(chat, from),
+      ...(this.room && { context: this.room.wish(chat) }),
       ...wishes,
+      answer: writing.answer,
+      begun: from && from.begun,
       adapter: chat.adapter,
       attention: chat.attention === true,
       noise: noiseWish(chat.noise),
       // One that was made with noise must not travel without.
-      expected: chat.noise ? '' : earlierReply(chat),
+      expected: chat.noise || from ? '' : earlierReply(chat),
       form: formWish(chat.form),
       mode: /** @type {'chat' | 'plain'} */ (manifest.hasTemplate ? 'chat' : 'plain'),
     };
     try {
-      const made = this._connection.engine.reply(request, { onToken: (token) => writing.add(token.text) });
-      this.running.value = { chat: chat.id, stop: made.stop, stopping: false };
-      this._finish(writing, await made.done);
+      this._finish(writing, await this._made(request, writing).catch((error) => this._fitted(request, writing, wishes, error)));
     } catch (error) {
       this._failed(writing, error);
     }
+  }
+
+  /** What the model is told of a chat. @param {Chat} chat @param {From | null} from */
+  _given(chat, from) {
+    const given = from ? { ...chat, leaf: nodeOf(chat, from.node).parent } : chat;
+    this.given = given;
+    return { messages: turns(given), ...(chat.attention && { brightness: brightnessOfTurns(given) }) };
+  }
+
+  /** @param {import('../../engine/messages.js').ReplyRequest} request @param {Writing} writing */
+  _made(request, writing) {
+    const made = this._connection.engine.reply(request, { onToken: (token) => this._told(writing, token) });
+    const over = writing.from && writing.from.node;
+    this.running.value = { chat: request.chat, stop: made.stop, stopping: false, over };
+    return made.done;
+  }
+
+  /**
+   * Once more with less of the chat, where that is why there was no reply.
+   * @param {import('../../engine/messages.js').ReplyRequest} request @param {Writing} writing @param {Wishes} wishes
+   * @param {unknown} error
+   */
+  async _fitted(request, writing, wishes, error) {
+    const less = writing.fresh ? null : await this.room?.fit(request.chat, error);
+    if (!less || this.running.value?.stopping) throw error;
+    writing.asked = circumstances(less, wishes);
+    return this._made({ ...request, ...this._given(less, writing.from) }, writing);
   }
 
   /** Ends the reply after its next token. */
@@ -117,20 +163,29 @@ export class Replies {
     this._writing?.save();
   }
 
-  /** @param {Chat} chat */
-  _begin(chat) {
+  /** @param {Writing} writing @param {import('../../engine/messages.js').Token} token */
+  _told(writing, { text, begun }) {
+    if (!begun) return writing.add(text);
+    this._announcer.begin(text.length);
+    return writing.begin(text);
+  }
+
+  /** @param {Chat} chat @param {From | null} from */
+  _begin(chat, from) {
     this.failure.value = null;
-    this._announcer.begin();
+    this._announcer.begin(from?.inPlace ? from.begun.text.length : 0);
     const save = (/** @type {string} */ text) => {
       // A chat that was deleted meanwhile is not written anew.
       const now = this._library.get(chat.id);
-      if (now) this._library.snapshot(reply(now, text, { reason: 'interrupted' }));
+      if (now) this._library.snapshot(placed(now, from, text, { reason: 'interrupted' }));
     };
     const shown = (/** @type {Live} */ live) => {
       this.live.value = live;
       this._announcer.grow(live.text, this._now());
     };
     this._writing = new Writing(chat.id, { ...this._clock, now: this._now }, shown, save);
+    this._writing.from = from;
+    if (from?.inPlace) this._writing.begin(from.begun.text);
     return this._writing;
   }
 
@@ -138,8 +193,10 @@ export class Replies {
   _finish(writing, done) {
     this.last.value = done;
     const { reason, text, ...figures } = done;
-    const stats = { ...figures, made: mark(writing.asked), ...(writing.form && { form: writing.form }) };
-    this._end(writing, text, reason, stats, reason === 'eos' ? '' : 'Reply ended.');
+    // Asked for anew, one that went on from a token would be another.
+    const made = writing.from ? {} : { made: mark(writing.asked) };
+    const stats = { ...figures, ...made, ...(writing.form && { form: writing.form }) };
+    this._end(writing, text, reason, stats, reason === 'eos' ? '' : t('Reply ended.'));
   }
 
   /** @param {Writing} writing @param {unknown} error */
@@ -147,7 +204,8 @@ export class Replies {
     const { code, message } = describeError(error);
     const { text } = writing;
     const chat = this._library.get(writing.chat);
-    if (!text && chat?.leaf) this.failure.value = { chat: chat.id, leaf: chat.leaf, code, message, asked: writing.asked };
+    if (writing.from && !writing.fresh) this.onRefused(error);
+    else if (!text && chat?.leaf) this.failure.value = { chat: chat.id, leaf: chat.leaf, code, message, asked: writing.asked };
     this._end(writing, text, code, { message }, message);
     this._connection.replyFailed(error);
   }
@@ -163,14 +221,38 @@ export class Replies {
     writing.end();
     this._writing = null;
     const chat = this._library.get(writing.chat);
-    // An empty reply that broke off would only stand in the way of asking again.
-    if (chat && (text || !('message' in stats))) this._library.put(reply(chat, text, { reason, stats }));
+    if (chat) this._place(chat, writing, text, { reason, stats });
+    const stopped = reason === 'cancelled' || this.running.value?.stopping === true;
     this.running.value = null;
     this.live.value = null;
-    this.onEnd(writing.chat);
+    this.onEnd(writing.chat, !('message' in stats) && !stopped);
     void this._library.release(writing.chat).then(this._endOfWriting);
     this._announcer.finish(text, closing);
   }
+
+  /** @param {Chat} chat @param {Writing} writing @param {string} text @param {{reason: string, stats: Record<string, any>}} about */
+  _place(chat, { from, fresh, answer }, text, about) {
+    const failed = 'message' in about.stats;
+    if (from && !fresh && (failed || about.reason === 'cancelled')) {
+      // Nothing has come of it: the chat is as it was.
+      return this._library.put({ ...chat, leaf: from.leaf });
+    }
+    // An empty reply that broke off would only stand in the way of asking again.
+    if (!text && failed) return undefined;
+    const after = placed(chat, from, text, about);
+    this._library.put(after);
+    return this.onAnswer(after, answer);
+  }
+}
+
+/**
+ * The chat with a reply in its place.
+ * @param {Chat} chat @param {From | null} from @param {string} text @param {{reason: string, stats?: Record<string, any>}} about
+ */
+function placed(chat, from, text, about) {
+  if (from === null) return reply(chat, text, about);
+  if (from.inPlace) return continued(chat, from.node, text, about);
+  return reply({ ...chat, leaf: nodeOf(chat, from.node).parent }, text, about);
 }
 
 /** A reply's text as it grows: shown once a frame, saved every few seconds. */
@@ -188,17 +270,31 @@ class Writing {
     this.asked = '';
     /** The kind of its form. @type {string | null} */
     this.form = null;
+    /** The name by which the engine keeps its tokens. */
+    this.answer = newId();
+    /** @type {From | null} */
+    this.from = null;
+    /** Whether something has come of it. */
+    this.fresh = false;
     this._now = clock.now;
     this._save = save;
     this._saved = clock.now();
     this._pace = new Pace(clock.now());
-    this._frames = new Frames(() => show(this._live()), clock);
-    show(this._live());
+    this._shown = () => show(this._live());
+    this._frames = new Frames(this._shown, clock);
+    this._shown();
+  }
+
+  /** What is there before its first token. @param {string} text */
+  begin(text) {
+    this.text = text;
+    this._shown();
   }
 
   /** @param {string} text */
   add(text) {
     const now = this._now();
+    this.fresh = true;
     this.text += text;
     this._pace.token(now);
     this._frames.ask();
@@ -206,7 +302,7 @@ class Writing {
   }
 
   save() {
-    if (!this.text) return;
+    if (!this.text || (this.from && !this.fresh)) return;
     this._saved = this._now();
     this._save(this.text);
   }

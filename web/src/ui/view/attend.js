@@ -13,8 +13,22 @@ export function attend(app) {
   effect(() => app.traffic.watch(app.replies.running.value !== null || app.sheet.value === 'seen'));
   // What a tab that is gone has left can be put back here.
   effect(() => void (app.elsewhere.writing.value || app.library.recover()));
+  tellOfReplies(app);
   watchAwake(() => app.wake(), { onHidden: () => app.hide(), onLeaving: () => app.leave() });
   document.addEventListener('keydown', (event) => pressed(app, event));
+}
+
+/** @param {App} app */
+function tellOfReplies(app) {
+  let was = false;
+  effect(() => {
+    const running = app.replies.running.value !== null;
+    const ended = was && !running && app.replies.failure.peek() === null;
+    was = running;
+    if (!ended || !app.settings.peek().notify) return;
+    // Without its file nothing is told; the reply is there all the same.
+    void import('./device/notify.js').then(({ tellOfReply }) => tellOfReply()).catch(() => {});
+  });
 }
 
 /** @param {App} app @param {KeyboardEvent} event */
@@ -31,6 +45,7 @@ function pressed(app, event) {
   event.preventDefault();
   if (command === 'new_chat') begin(app);
   else if (command === 'settings') app.sheet.value = 'settings';
+  else if (command === 'find') app.finding.value = app.library.chat.value.leaf !== null;
   else search(app);
 }
 

@@ -16,6 +16,8 @@ export function markEdges(box) {
   watch.observe(box);
   for (const child of box.children) watch.observe(child);
   box.addEventListener('scroll', mark, { passive: true });
+  // A box of a message that is out of sight is not observed.
+  mark();
   return () => {
     watch.disconnect();
     box.removeEventListener('scroll', mark);

@@ -1,3 +1,5 @@
+import { t } from '../words/languages/words.js';
+
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** @typedef {Pick<Location, 'protocol' | 'hostname'>} Place */
@@ -14,7 +16,7 @@ export function isExposed(place) {
 
 /** @param {Place} place @returns {string} how the way to the server is protected */
 export function wayInWords(place) {
-  if (place.protocol === 'https:') return 'TLS as far as this address; what stands there reads the frames.';
-  if (isLoopback(place)) return 'Without TLS, within this machine.';
-  return 'WITHOUT TLS: whoever is on the way can read what the server can, and the token.';
+  if (place.protocol === 'https:') return t('TLS as far as this address; what stands there reads the frames.');
+  if (isLoopback(place)) return t('Without TLS, within this machine.');
+  return t('WITHOUT TLS: whoever is on the way can read what the server can, and the token.');
 }

@@ -1,4 +1,4 @@
-/** @typedef {'search' | 'new_chat' | 'stop' | 'settings'} Command */
+/** @typedef {'search' | 'find' | 'new_chat' | 'stop' | 'settings'} Command */
 
 /**
  * @param {{key: string, ctrlKey: boolean, metaKey: boolean, shiftKey: boolean, altKey: boolean,
@@ -11,6 +11,7 @@ export function commandOf(event) {
   if (!event.ctrlKey && !event.metaKey) return null;
   const key = event.key.toLowerCase();
   if (key === 'k') return event.shiftKey ? 'new_chat' : 'search';
+  if (key === 'f' && event.shiftKey) return 'find';
   return key === ',' ? 'settings' : null;
 }
 

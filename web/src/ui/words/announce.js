@@ -12,8 +12,9 @@ export class Announcer {
     this._last = -Infinity;
   }
 
-  /** Before a reply: what was said before may be said again. */
-  begin() {
+  /** Before a reply: what was said before may be said again. @param {number} [known] characters that were heard already */
+  begin(known = 0) {
+    this._spoken = known;
     this._say('');
   }
 

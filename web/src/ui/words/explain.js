@@ -1,8 +1,12 @@
 // Codes and states in words that say what happened and what to do.
+import { t } from './languages/words.js';
 
 /** @typedef {import('../machine/phase.js').Phase} Phase */
 
-export const ELSEWHERE = 'The reply is being written in another tab.';
+/** Of the shown chat, which another tab works on. */
+export function elsewhereWords() {
+  return t('The reply is being written in another tab.');
+}
 
 /**
  * Why a reply ended before its natural end.
@@ -17,17 +21,19 @@ export function whyEnded(reason, message) {
     case 'eos':
       return null;
     case 'stop':
-      return 'Ended at one of your stop texts.';
+      return t('Ended at one of your stop texts.');
     case 'length':
-      return 'Cut at the longest reply that the settings allow.';
+      return t('Cut at the longest reply that the settings allow.');
     case 'context':
-      return 'Cut: the model’s context is full. Start a new chat, or edit an earlier message.';
+      return t('Cut: the context is full. Before the next reply there is made room.');
     case 'cancelled':
-      return 'Stopped by you.';
+      return t('Stopped by you.');
+    case 'edited':
+      return t('Changed by you.');
     case 'interrupted':
-      return 'Broke off: the page was closed while this was written.';
+      return t('Broke off: the page was closed while this was written.');
     default:
-      return message ? `Broke off: ${message}` : `Broke off (${reason}).`;
+      return message ? t('Broke off: {why}', { why: message }) : t('Broke off ({reason}).', { reason });
   }
 }
 
@@ -41,28 +47,35 @@ export function cannotSend(phase) {
     case 'ready':
       return null;
     case 'connecting':
-      return 'Connecting to the server…';
+      return t('Connecting to the server…');
     case 'needs_token':
-      return 'This browser is not paired with the server yet.';
+      return t('This browser is not paired with the server yet.');
     case 'needs_download':
-      return 'The model’s ends are not on this device yet.';
+      return t('The model’s ends are not on this device yet.');
     case 'downloading':
-      return 'The model’s ends are still on their way.';
+      return t('The model’s ends are still on their way.');
     case 'preparing':
-      return 'The model is being prepared…';
+      return t('The model is being prepared…');
     case 'offline':
-      return 'The server cannot be reached. Saved chats can be read.';
+      return t('The server cannot be reached. Saved chats can be read.');
     case 'failed':
-      return 'Something is in the way; see above.';
+      return t('Something is in the way; see above.');
   }
 }
 
-/** @type {Record<string, string>} */
-const WAITING = {
-  opening: 'Waiting for a place on the server',
-  too_many_sessions: 'All places on the server are taken. Waiting for one',
-  cache_full: 'The server’s memory is full. Waiting for room',
-};
+/** @param {string} code */
+function whyWaiting(code) {
+  switch (code) {
+    case 'opening':
+      return t('Waiting for a place on the server');
+    case 'too_many_sessions':
+      return t('All places on the server are taken. Waiting for one');
+    case 'cache_full':
+      return t('The server’s memory is full. Waiting for room');
+    default:
+      return t('The server is busy. Waiting for it');
+  }
+}
 
 /**
  * @param {import('../../engine/messages.js').Notice} notice
@@ -70,18 +83,21 @@ const WAITING = {
  */
 export function whatHappened(notice) {
   if (notice.type === 'reconnecting') {
-    const wait = notice.delay >= 1 ? `; next try in ${Math.round(notice.delay)} s` : '';
-    return `Connection lost (${notice.reason}). Reconnecting, try ${notice.attempt}${wait}.`;
+    const { reason, attempt } = notice;
+    const what = t('Connection lost ({reason}). Reconnecting, try {attempt}', { reason, attempt });
+    return withWait(what, notice.delay);
   }
   if (notice.type === 'calibrating') {
     const percent = Math.floor(100 * notice.done);
-    return notice.done < 1 ? `Looking at the model’s table for its noise, once: ${percent}%` : null;
+    return notice.done < 1 ? t('Looking at the model’s table for its noise, once: {percent}%', { percent }) : null;
   }
-  if (notice.type === 'waiting') {
-    const next = notice.delay >= 1 ? `; next try in ${Math.round(notice.delay)} s` : '';
-    return `${WAITING[notice.code] ?? 'The server is busy. Waiting for it'}${next}.`;
-  }
-  return notice.type === 'resent' ? 'The server had lost this chat’s cache; it was sent again.' : null;
+  if (notice.type === 'waiting') return withWait(whyWaiting(notice.code), notice.delay);
+  return notice.type === 'resent' ? t('The server had lost this chat’s cache; it was sent again.') : null;
+}
+
+/** @param {string} what is waited for @param {number} delay seconds */
+function withWait(what, delay) {
+  return delay >= 1 ? t('{what}; next try in {n} s.', { what, n: Math.round(delay) }) : `${what}.`;
 }
 
 /**
@@ -91,12 +107,12 @@ export function whatHappened(notice) {
  */
 export function whyPairing(problem, known = false) {
   if (problem?.code === 'device_revoked') {
-    return 'The server’s owner took back this browser’s access. Pair it again to go on.';
+    return t('The server’s owner took back this browser’s access. Pair it again to go on.');
   }
   if (known) {
-    return 'The server does not accept the token that this browser has. Enter another one, or pair again.';
+    return t('The server does not accept the token that this browser has. Enter another one, or pair again.');
   }
-  return 'This server answers only devices that it knows.';
+  return t('This server answers only devices that it knows.');
 }
 
 /** @param {string} text the message of an error @returns {string} as it stands by itself */

@@ -1,20 +1,33 @@
 // Replies in a form: how they are shown, and what is said of them.
 import { isJson } from '../../settings/form.js';
 import { whyEnded } from './explain.js';
+import { t } from './languages/words.js';
 
 /** @typedef {import('../../../types/gatelink').FormChoice} FormChoice */
 
-/** @type {readonly (readonly [FormChoice['kind'] | 'free', string])[]} */
-export const KINDS = [
-  ['free', 'Free'], ['json_object', 'JSON object'], ['json_schema', 'JSON schema'], ['choice', 'Choices'], ['regex', 'Regular expression'],
-];
+/** @returns {readonly (readonly [FormChoice['kind'] | 'free', string])[]} */
+export function kinds() {
+  return [
+    ['free', t('Free')], ['json_object', t('JSON object')], ['json_schema', t('JSON schema')],
+    ['choice', t('Choices')], ['regex', t('Regular expression')],
+  ];
+}
 
-/** What is typed for a form. @type {Record<string, {label: string, hint: string}>} */
-export const TEXTS = {
-  json_schema: { label: 'JSON schema', hint: 'Properties come in its order. What cannot be enforced is refused by name.' },
-  choice: { label: 'Texts to choose from', hint: 'One a line: the reply is one of them.' },
-  regex: { label: 'Pattern', hint: 'The whole reply matches it, as in [0-9]{4}-[0-9]{2}. No look-around.' },
-};
+/** @param {string} kind of a form @returns {{label: string, hint: string} | null} what is typed for it; null: nothing */
+export function textsOf(kind) {
+  switch (kind) {
+    case 'json_schema': {
+      const hint = t('Properties come in its order. What cannot be enforced is refused by name.');
+      return { label: t('JSON schema'), hint };
+    }
+    case 'choice':
+      return { label: t('Texts to choose from'), hint: t('One a line: the reply is one of them.') };
+    case 'regex':
+      return { label: t('Pattern'), hint: t('The whole reply matches it, as in [0-9]{4}-[0-9]{2}. No look-around.') };
+    default:
+      return null;
+  }
+}
 
 /**
  * A reply as markdown: JSON is a block of code.
@@ -39,7 +52,7 @@ export function whyReplyEnded({ content, reason, stats }) {
   const whole = !isJson(form) || isWhole(content);
   if (reason === 'stop' && whole) return null;
   const why = whyEnded(reason, message);
-  return why && !whole ? `${why} What is there is no whole JSON text.` : why;
+  return why && !whole ? `${why} ${t('What is there is no whole JSON text.')}` : why;
 }
 
 /** @param {string} text */

@@ -1,3 +1,5 @@
+import { language, t, tn } from './languages/words.js';
+
 // Numbers as people read them. Sizes are decimal, as phones and browsers show them.
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -11,12 +13,34 @@ export function size(bytes) {
     unit += 1;
   }
   const digits = unit === 0 || value >= 99.5 ? 0 : 1;
-  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+  return `${decimal(value, digits)} ${UNITS[unit]}`;
 }
 
-/** @param {number} count @param {string} word of one thing @returns {string} */
-export function counted(count, word) {
-  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+/** @param {number} value @returns {string} with its thousands parted */
+export function number(value) {
+  return value.toLocaleString(language());
+}
+
+/** @param {number} value @param {number} digits behind the point @returns {string} */
+export function decimal(value, digits) {
+  const how = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false };
+  return value.toLocaleString(language(), how);
+}
+
+/** @param {number} count @param {'token' | 'part' | 'layer' | 'worker' | 'round trip'} thing @returns {string} */
+export function counted(count, thing) {
+  switch (thing) {
+    case 'token':
+      return tn(count, '{n} token', '{n} tokens');
+    case 'part':
+      return tn(count, '{n} part', '{n} parts');
+    case 'layer':
+      return tn(count, '{n} layer', '{n} layers');
+    case 'worker':
+      return tn(count, '{n} worker', '{n} workers');
+    case 'round trip':
+      return tn(count, '{n} round trip', '{n} round trips');
+  }
 }
 
 /**
@@ -29,7 +53,7 @@ export function tokensThere({ promptTokens: all, promptSent: sent, promptRestore
   if (typeof all !== 'number' || typeof sent !== 'number' || typeof restored !== 'number') return '';
   const near = typeof off === 'number' && off > 0;
   if (!((restored > 0 || near) && sent > 0 && sent < all)) return '';
-  return `${near ? '≈' : ''}${(all - sent).toLocaleString('en')} of ${counted(all, 'token')} were there`;
+  return t('{n} of {all} were there', { n: `${near ? '≈' : ''}${number(all - sent)}`, all: counted(all, 'token') });
 }
 
 /**
@@ -40,15 +64,18 @@ export function tokensThere({ promptTokens: all, promptSent: sent, promptRestore
 export function tripsTaken({ roundTrips: trips, drafted, accepted, forced }) {
   if (![trips, drafted, accepted, forced].every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return '';
   const parts = [];
-  if (Number(drafted) > 0) parts.push(`${Number(accepted).toLocaleString('en')} of ${counted(Number(drafted), 'draft')} right`);
-  if (Number(forced) > 0) parts.push(`${Number(forced).toLocaleString('en')} forced`);
+  if (Number(drafted) > 0) {
+    const right = number(Number(accepted));
+    parts.push(tn(Number(drafted), '{right} of {n} draft right', '{right} of {n} drafts right', { right }));
+  }
+  if (Number(forced) > 0) parts.push(t('{n} forced', { n: number(Number(forced)) }));
   return parts.length ? [counted(Number(trips), 'round trip'), ...parts].join(', ') : '';
 }
 
 /** @param {number} seconds @returns {string} to the first meaningful unit */
 export function duration(seconds) {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 10) return `${decimal(seconds, 1)} s`;
   if (seconds < 100) return `${Math.round(seconds)} s`;
   if (seconds < 100 * 60) return `${Math.round(seconds / 60)} min`;
   return `${Math.round(seconds / 3600)} h`;
@@ -57,15 +84,15 @@ export function duration(seconds) {
 /** @param {number} tokensPerSecond @returns {string} */
 export function rate(tokensPerSecond) {
   const digits = tokensPerSecond < 9.95 ? 1 : 0;
-  return `${tokensPerSecond.toFixed(digits)} tok/s`;
+  return `${decimal(tokensPerSecond, digits)} tok/s`;
 }
 
 /** @param {number} milliseconds @param {number} now @returns {string} when a chat was last used */
 export function ago(milliseconds, now) {
   const minutes = Math.floor((now - milliseconds) / 60000);
-  if (minutes < 1) return 'just now';
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
-  if (minutes < 7 * 24 * 60) return counted(Math.floor(minutes / 1440), 'day') + ' ago';
+  if (minutes < 1) return t('just now');
+  if (minutes < 60) return t('{n} min ago', { n: minutes });
+  if (minutes < 24 * 60) return t('{n} h ago', { n: Math.floor(minutes / 60) });
+  if (minutes < 7 * 24 * 60) return tn(Math.floor(minutes / 1440), '{n} day ago', '{n} days ago');
   return new Date(milliseconds).toISOString().slice(0, 10);
 }

@@ -1,4 +1,5 @@
 // The fields of the sampling settings: what each one means, and what may be typed into it.
+import { t } from './languages/words.js';
 
 const MAX_SEED = 2n ** 64n - 1n;
 const MAX_STOPS = 16;
@@ -13,43 +14,51 @@ const MAX_BIASED = 1024;
 /** @type {readonly NumberField[]} */
 export const NUMBER_FIELDS = [
   {
-    name: 'temperature', label: 'Temperature',
-    hint: 'Higher is more varied; 0 always takes the likeliest token.',
+    name: 'temperature',
+    get label() { return t('Temperature'); },
+    get hint() { return t('Higher is more varied; 0 always takes the likeliest token.'); },
     whole: false, low: 0, high: 100, fallback: 0, slider: { low: 0, high: 2, step: 0.05 },
   },
   {
-    name: 'top_k', label: 'Top k',
-    hint: 'Only the k likeliest tokens; 0 is off.',
+    name: 'top_k',
+    get label() { return t('Top k'); },
+    get hint() { return t('Only the k likeliest tokens; 0 is off.'); },
     whole: true, low: 0, high: 2 ** 31 - 1, fallback: 0, slider: null,
   },
   {
-    name: 'top_p', label: 'Top p',
-    hint: 'Only the likeliest tokens that add up to p; 1 is off.',
+    name: 'top_p',
+    get label() { return t('Top p'); },
+    get hint() { return t('Only the likeliest tokens that add up to p; 1 is off.'); },
     whole: false, low: 0.001, high: 1, fallback: 1, slider: { low: 0.05, high: 1, step: 0.05 },
   },
   {
-    name: 'min_p', label: 'Min p',
-    hint: 'Only tokens at least this likely, relative to the likeliest; 0 is off.',
+    name: 'min_p',
+    get label() { return t('Min p'); },
+    get hint() { return t('Only tokens at least this likely, relative to the likeliest; 0 is off.'); },
     whole: false, low: 0, high: 1, fallback: 0, slider: { low: 0, high: 1, step: 0.01 },
   },
   {
-    name: 'repetition_penalty', label: 'Repetition penalty',
-    hint: 'Above 1 makes tokens of prompt and reply rarer.',
+    name: 'repetition_penalty',
+    get label() { return t('Repetition penalty'); },
+    get hint() { return t('Above 1 makes tokens of prompt and reply rarer.'); },
     whole: false, low: 0.01, high: 100, fallback: 1, slider: { low: 0.8, high: 2, step: 0.05 },
   },
   {
-    name: 'presence_penalty', label: 'Presence penalty',
-    hint: 'Against tokens that the reply has already.',
+    name: 'presence_penalty',
+    get label() { return t('Presence penalty'); },
+    get hint() { return t('Against tokens that the reply has already.'); },
     whole: false, low: -2, high: 2, fallback: 0, slider: { low: -2, high: 2, step: 0.1 },
   },
   {
-    name: 'frequency_penalty', label: 'Frequency penalty',
-    hint: 'The more, the more often the reply has them.',
+    name: 'frequency_penalty',
+    get label() { return t('Frequency penalty'); },
+    get hint() { return t('The more, the more often the reply has them.'); },
     whole: false, low: -2, high: 2, fallback: 0, slider: { low: -2, high: 2, step: 0.1 },
   },
   {
-    name: 'max_tokens', label: 'Longest reply',
-    hint: 'In tokens.',
+    name: 'max_tokens',
+    get label() { return t('Longest reply'); },
+    get hint() { return t('In tokens.'); },
     whole: true, low: 1, high: 1_000_000, fallback: 1024, slider: null,
   },
 ];
@@ -69,10 +78,10 @@ export function readNumber(field, text) {
   const trimmed = text.trim().replace(',', '.');
   if (!trimmed) return { value: null };
   const value = Number(trimmed);
-  const kind = field.whole ? 'A whole number' : 'A number';
+  const range = { low: field.low, high: field.high };
   const fits = Number.isFinite(value) && value >= field.low && value <= field.high;
   if (!fits || (field.whole && !Number.isInteger(value))) {
-    return { problem: `${kind} from ${field.low} to ${field.high}.` };
+    return { problem: field.whole ? t('A whole number from {low} to {high}.', range) : t('A number from {low} to {high}.', range) };
   }
   return { value };
 }
@@ -82,7 +91,7 @@ export function readSeed(text) {
   const trimmed = text.trim();
   if (!trimmed) return { value: null };
   if (!/^\d{1,20}$/.test(trimmed) || BigInt(trimmed) > MAX_SEED) {
-    return { problem: 'A whole number from 0 to 18446744073709551615, or nothing.' };
+    return { problem: t('A whole number from 0 to 18446744073709551615, or nothing.') };
   }
   return { value: BigInt(trimmed).toString() };
 }
@@ -90,7 +99,7 @@ export function readSeed(text) {
 /** @param {string} text one a line; \n and \t are a line break and a tab @returns {Read<string[]>} */
 export function readStops(text) {
   const lines = text.split('\n').filter((line) => line !== '');
-  if (lines.length > MAX_STOPS) return { problem: `At most ${MAX_STOPS} texts.` };
+  if (lines.length > MAX_STOPS) return { problem: t('At most {n} texts.', { n: MAX_STOPS }) };
   const escapes = /** @type {Record<string, string>} */ ({ n: '\n', t: '\t', '\\': '\\' });
   return { value: lines.map((line) => line.replace(/\\([nt\\])/g, (_, letter) => escapes[letter])) };
 }
@@ -113,11 +122,12 @@ export function readBias(text) {
     const match = /^(\d{1,10})=(-?\d{1,3}(?:[.,]\d{1,9})?)$/.exec(entry);
     const value = match ? Number(match[2].replace(',', '.')) : NaN;
     if (!match || !(Math.abs(value) <= 100)) {
-      return { problem: `“${entry.slice(0, 40)}” is not TOKEN_ID=NUMBER with a number from -100 to 100.` };
+      const what = { entry: entry.slice(0, 40) };
+      return { problem: t('“{entry}” is not TOKEN_ID=NUMBER with a number from -100 to 100.', what) };
     }
     bias[Number(match[1])] = value;
   }
-  if (Object.keys(bias).length > MAX_BIASED) return { problem: `At most ${MAX_BIASED} tokens.` };
+  if (Object.keys(bias).length > MAX_BIASED) return { problem: t('At most {n} tokens.', { n: MAX_BIASED }) };
   return { value: bias };
 }
 

@@ -6,7 +6,7 @@ const timing = (/** @type {number} */ total) => ({ total, engine: 0, queue: 0, w
 
 /** @param {Partial<import('../../../src/generation/loop.js').TokenEvent>} about */
 const event = (about) => /** @type {const} */ ({
-  type: 'token', token: 7, text: 'x', probability: 1, rows: 0, drafted: 0, forced: false, timing: timing(0), logprobs: null, ...about,
+  type: 'token', token: 7, text: 'x', probability: 1, rows: 0, drafted: 0, forced: false, timing: timing(0), logprobs: null, hidden: null, ...about,
 });
 
 test('of the first step the rows of the prompt are told, and of the reply its trips and forced tokens', () => {
@@ -65,4 +65,19 @@ test('of a prompt that was there it is told how much is not exact', () => {
   const exact = new Tally(() => {}, { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 });
   exact.take(event({ rows: 8, timing: timing(0.1) }));
   assert.equal('promptApproximate' in exact.finished(40, 9n, null), false);
+});
+
+test('what is begun of a reply is told apart from what is new', () => {
+  const counters = { steps: 0, rowsSent: 0, rowsReused: 0, rowsRestored: 0, resends: 0 };
+  /** @type {any[]} */
+  const told = [];
+  const tally = new Tally((token) => told.push(token), counters, { ids: [4, 5, 6], text: 'abc' });
+  tally.take(event({ forced: true }));
+  Object.assign(counters, { steps: 1, rowsSent: 2 });
+  tally.take(event({ rows: 2, timing: timing(0.5) }));
+  tally.take({ type: 'finished', reason: 'length', text: '' });
+  const { text, tokens, promptTokens, promptSent, ttft } = tally.finished(43, 9n, null);
+  assert.deepEqual([text, tokens, promptTokens, promptSent, ttft], ['abcxx', 2, 43, 1, 0]);
+  assert.deepEqual(tally.ids, [4, 5, 6, 7, 7]);
+  assert.deepEqual(told.map(({ index }) => index), [3, 4]);
 });

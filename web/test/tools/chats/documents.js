@@ -1,17 +1,18 @@
 // Imports and exports chats on request of another language. JSON on stdin:
 // {"documents": [text], "contents": [[content]]}; on stdout, for each document, the messages, the title and the
 // chat exported again (or the code of the error), and for each list of contents the export of a chat that was
-// talked, edited and undone with them.
+// talked, edited and undone with them, of which the first character is dropped and the last message is pinned.
 import { readFileSync } from 'node:fs';
+import { drop, pin, places } from '../../../src/chats/context/changes.js';
 import { exportChat, importChat } from '../../../src/chats/documents.js';
 import { AppError } from '../../../src/common/errors.js';
-import { editMessage, messages, newChat, path, reply, say, undo } from '../../../src/chats/tree.js';
+import { editMessage, kept, newChat, path, reply, say, undo } from '../../../src/chats/tree.js';
 
 /** @param {string} text */
 function imported(text) {
   try {
     const chat = importChat(text);
-    return { messages: messages(chat), title: chat.title, model: chat.model, exported: exportChat(chat) };
+    return { messages: kept(chat), title: chat.title, model: chat.model, exported: exportChat(chat) };
   } catch (error) {
     if (error instanceof AppError) return { code: error.code };
     throw error;
@@ -26,7 +27,9 @@ function grown([system, ...contents]) {
     chat = reply(editMessage(chat, path(chat)[0].id, `${content} (edited)`), `${content} (again)`);
     chat = undo(reply(say(chat, 'undone'), 'gone'));
   }
-  return { messages: messages(chat), exported: exportChat(chat) };
+  const all = places(chat);
+  chat = pin(drop(chat, [[all[0], [[0, 1]]]]), all[all.length - 1], true);
+  return { messages: kept(chat), exported: exportChat(chat) };
 }
 
 const { documents, contents } = JSON.parse(readFileSync(0, 'utf8'));

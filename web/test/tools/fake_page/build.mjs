@@ -25,7 +25,7 @@ await build({
   absWorkingDir: web,
   bundle: true,
   minify: true,
-  entryPoints: { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css' },
+  entryPoints: { app: 'src/ui/app.css', rendered: 'src/ui/rendered.css', tint: 'src/ui/tint.css' },
   outdir: join(out, 'app/test'),
 });
 const page = await readFile(join(web, 'static/index.html'), 'utf8');

@@ -1,6 +1,9 @@
 // An engine without a model, for tests of the page: it has the methods of EngineClient and answers by itself.
 import { AppError } from '../../../src/common/errors.js';
 import { FakeReplyAttention } from './attention.js';
+import { FakeContext } from './context.js';
+import { FakeAnswers } from './answers.js';
+import { fakeBrightness, fakeHeads, fakeTokens } from './tint.js';
 
 const REPLY = `Split inference cuts a model in two places. Your **device** holds the ends:
 
@@ -55,7 +58,7 @@ const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(
 
 /**
  * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, full,
- * no_attention, too_long, too_old, wordy.
+ * no_attention, no_tokens, too_long, too_old, wordy.
  */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
@@ -67,6 +70,9 @@ export class FakeEngine {
     this._paused = false;
     /** @type {FakeReplyAttention | null} */
     this._attention = null;
+    this._answers = new FakeAnswers();
+    /** @type {(Uint16Array | null)[] | null} */
+    this._gathered = null;
   }
 
   /** @param {any} where */
@@ -120,18 +126,22 @@ export class FakeEngine {
     let stopped = false;
     const times = this.kind === 'long' ? 12 : 1;
     const pieces = Array(times).fill(REPLY).join('\n\n').match(/\s*\S+/g) ?? [];
-    const done = this._speak(pieces, onToken, () => stopped, request);
+    const { before, rest } = this._answers.begin(request, pieces);
+    const done = this._speak(rest, onToken, () => stopped, request, before);
     return { done, stop: () => (stopped = true) };
   }
 
-  /** @param {string[]} pieces @param {any} onToken @param {() => boolean} isStopped @param {any} request */
-  async _speak(pieces, onToken, isStopped, request) {
+  /** @param {string[]} pieces @param {any} onToken @param {() => boolean} isStopped @param {any} request @param {string} before */
+  async _speak(pieces, onToken, isStopped, request, before) {
     const start = performance.now();
+    FakeContext.require(request);
     const tells = request.attention && this.kind !== 'no_attention';
     this._attention = tells ? new FakeReplyAttention(request.messages) : null;
+    this._gathered = tells ? fakeBrightness(request.messages) : null;
     if (request.attention && !this._attention) this.onNotice({ type: 'no_attention', code: 'unsupported' });
-    let text = '';
+    let text = before;
     let index = 0;
+    if (before) onToken({ text: before, begun: true });
     if (this.kind === 'full') await this._wait(isStopped);
     await pause(120);
     if (this.kind === 'too_long') throw new AppError('context_overflow', 'the chat exceeds the context of 2048');
@@ -142,6 +152,7 @@ export class FakeEngine {
       if (this.kind === 'lost' && index === 30) await this._lose();
       text += piece;
       this._attention?.push(piece);
+      this._answers.push(request.answer, piece);
       this._stats.bytesUp += 212;
       this._stats.bytesDown += 188;
       this._stats.exchanges += 1;
@@ -184,6 +195,64 @@ export class FakeEngine {
     return this._attention?.row(token) ?? null;
   }
 
+  /** @param {string} answer @param {number} from */
+  async tokens(answer, from) {
+    await pause(20);
+    return this._answers.tokens(answer, from);
+  }
+
+  /** @param {string} answer @param {number} at */
+  async alternatives(answer, at) {
+    await pause(20);
+    return this._answers.alternatives(answer, at);
+  }
+
+  /** @param {string} _chat @param {number} position */
+  async looked(_chat, position) {
+    const attention = this._attention;
+    const kept = attention && position >= attention.promptTokens && position < attention.spans.length;
+    return kept ? attention.row(position - attention.promptTokens) : null;
+  }
+
+  /** @param {string} _chat @param {number} before */
+  async farBack(_chat, before) {
+    const attention = this._attention;
+    if (!attention) return null;
+    const tokens = attention.spans.length - attention.promptTokens;
+    const shares = Float32Array.from({ length: tokens }, (_, token) =>
+      attention.row(token).slice(1, before).reduce((sum, weight) => sum + weight, 0));
+    return { first: attention.promptTokens, shares };
+  }
+
+  /** @param {string} _chat */
+  async lookedRows(_chat) {
+    const attention = this._attention;
+    if (!attention) return [];
+    return [{ position: attention.promptTokens, positions: null, weights: [...attention.row(0)] }];
+  }
+
+  /** @param {string} _chat */
+  async gathered(_chat) {
+    return this._gathered;
+  }
+
+  /** @param {any} shown */
+  async chatTokens({ messages }) {
+    if (this.kind === 'no_tokens') throw new AppError('text_too_costly', 'this text took too long to become tokens');
+    return fakeTokens(messages);
+  }
+
+  /** @param {number} position */
+  async headsCost(position) {
+    return { up: 384 * position, down: 48 * position };
+  }
+
+  /** @param {any} wish */
+  async heads(wish) {
+    await pause(50);
+    return fakeHeads(wish);
+  }
+
   wake() {}
 
   /** @param {string} _chat @param {any} settings */
@@ -203,6 +272,16 @@ export class FakeEngine {
   async forgetChat(_chat, said) {
     await pause(20);
     return { positions: 1158 * Math.sign(said.length), left: 0, earlier: true };
+  }
+
+  /** @param {string} _chat @param {any[] | null} messages @param {string} text */
+  async count(_chat, messages, text) {
+    return FakeContext.count(messages, text);
+  }
+
+  /** @param {string} _chat @param {any[]} messages @param {any} how */
+  async propose(_chat, messages, how) {
+    return FakeContext.propose(messages, how);
   }
 
   async closeChat() {}

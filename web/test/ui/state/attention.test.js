@@ -1,18 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { brightnessOfTurns, unitsOf } from '../../../src/chats/brightness/kept.js';
+import { newChat, reply as answer, say } from '../../../src/chats/tree.js';
 import { Attention } from '../../../src/ui/state/attention.js';
 import { AttendedReply } from '../../../src/ui/state/attended_reply.js';
 import { costOfAttention, nameOf, percent, whyNoAttention } from '../../../src/ui/words/attention.js';
 import { FakeReplyAttention } from '../../tools/fake_page/attention.js';
 import { settled } from '../scripted.js';
 
+/** @param {string} id @param {boolean} attention */
+const chatOf = (id, attention) => ({ ...newChat({ id, system: 'Be' }), attention });
+
+test('what a reply looked at is kept with its chat as brightness', async () => {
+  const attention = new Attention();
+  const asked = say(answer(say(chatOf('c', true), 'One'), 'Two'), 'Three');
+  /** @type {any} */
+  let changed = null;
+  const library = { change: async (/** @type {string} */ id, /** @type {any} */ step) => (changed = [id, step(asked)]) };
+  const turns = [null, Uint16Array.of(1, 1, 2), Uint16Array.of(32768, 32768, 32768), null];
+  await attention.gather(asked, { gathered: async () => turns }, /** @type {any} */ (library));
+  const [id, after] = changed;
+  assert.equal(id, 'c');
+  assert.deepEqual([...unitsOf('One', after.nodes.m1.brightness)], [1, 1, 2]);
+  assert.deepEqual([after.systemBrightness, after.nodes.m2.brightness, after.nodes.m3.brightness], [undefined, undefined, undefined]);
+  assert.deepEqual(brightnessOfTurns(after).map((units) => units[0]), [32768, 1, 32768, 32768]);
+});
+
 test('a reply is there to be looked at while it is made, and then by its node', () => {
   const attention = new Attention();
-  attention.begin('c', true);
+  attention.begin(chatOf('c', true));
   assert.deepEqual(attention.kept.value, { chat: 'c', node: null });
   attention.end('m2');
   assert.deepEqual(attention.kept.value, { chat: 'c', node: 'm2' });
-  attention.begin('c', false);
+  attention.begin(chatOf('c', false));
   assert.equal(attention.kept.value, null);
   attention.end('m4');
   assert.equal(attention.kept.value, null);
@@ -20,15 +40,15 @@ test('a reply is there to be looked at while it is made, and then by its node', 
 
 test('a refusal is news once, and over with the next reply that brings attention', () => {
   const attention = new Attention();
-  attention.begin('c', true);
+  attention.begin(chatOf('c', true));
   assert.equal(attention.refuse('unsupported', 0), true);
   attention.end('m2');
   assert.deepEqual([attention.kept.value, attention.refused.value], [null, 'unsupported']);
-  attention.begin('c', true);
+  attention.begin(chatOf('c', true));
   assert.equal(attention.refuse('unsupported', 5), false);
   attention.end('m4');
   assert.deepEqual(attention.kept.value, { chat: 'c', node: 'm4' });
-  attention.begin('c', true);
+  attention.begin(chatOf('c', true));
   attention.end('m6');
   assert.equal(attention.refused.value, null);
 });

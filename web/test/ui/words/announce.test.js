@@ -45,3 +45,13 @@ test('the end says the rest and how it ended, and the next reply begins anew', (
   announcer.grow('Another one. ', 10);
   assert.deepEqual(said, ['One.', 'Two Stopped by you.', 'Another one.']);
 });
+
+test('what is there of a reply that goes on is not read again', () => {
+  /** @type {string[]} */
+  const said = [];
+  const announcer = new Announcer((text) => said.push(text));
+  announcer.begin(11);
+  announcer.grow('One. Two. 3 Three. ', 0);
+  announcer.finish('One. Two. 3 Three. Four');
+  assert.deepEqual(said.filter(Boolean), ['Three.', 'Four']);
+});

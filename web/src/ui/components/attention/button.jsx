@@ -1,3 +1,4 @@
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
 
@@ -6,5 +7,5 @@ export function LookedButton({ node }) {
   const app = useApp();
   const kept = app.attention.kept.value;
   if (kept === null || kept.chat !== app.library.chat.value.id || kept.node !== node) return null;
-  return <IconButton icon="attention" label="What it looked at" onClick={() => (app.sheet.value = 'attention')} />;
+  return <IconButton icon="attention" label={t('What it looked at')} onClick={() => (app.sheet.value = 'attention')} />;
 }

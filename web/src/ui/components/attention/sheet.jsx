@@ -1,10 +1,11 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { AttendedReply } from '../../state/attended_reply.js';
-import { nameOf, percent } from '../../words/attention.js';
+import { lookedAt, nameOf, percent, restInWords } from '../../words/attention.js';
 import { counted } from '../../words/format.js';
 import { BEGINNINGS, most } from '../../view/shares.js';
 import { TokenText } from '../../view/token_text.js';
+import { t, tn } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
 import { Sheet } from '../sheet.jsx';
@@ -33,9 +34,9 @@ export default function AttentionSheet() {
     if (reply.gone.value && !growing.value) app.attention.kept.value = null;
   };
   return (
-    <Sheet title="What it looked at" onClose={close}>
+    <Sheet title={t('What it looked at')} onClose={close}>
       {reply.gone.value ? (
-        <p>It is not there any more: it is kept for the latest reply, until the page is loaded again.</p>
+        <p>{t('It is not there any more: it is kept for the latest reply, until the page is loaded again.')}</p>
       ) : (
         reply.range.value && <Parts reply={reply} growing={growing.value} />
       )}
@@ -52,7 +53,7 @@ function Parts({ reply, growing }) {
   };
   const { first, end, dropped } = rangeOf(reply);
   if (end <= first) {
-    return <p>{growing ? 'Waiting for the first token…' : 'This reply came without attention.'}</p>;
+    return <p>{growing ? t('Waiting for the first token…') : t('This reply came without attention.')}</p>;
   }
   return (
     <div class="attended">
@@ -62,9 +63,11 @@ function Parts({ reply, growing }) {
       <Legend />
       <Most reply={reply} />
       <p class="hint">
-        The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of
-        all layers. Not saved, and gone with the next reply.
-        {dropped && ` Of the first ${counted(first, 'token')} it is not kept any more: 16 MB are.`}
+        {t(
+          'The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of all layers, of which the 80 largest are sent. Not saved, and gone with the next reply.',
+        )}
+        {dropped &&
+          ` ${t('Of the first {tokens} it is not kept any more: 16 MB are.', { tokens: counted(first, 'token') })}`}
       </p>
       <p class="unseen" aria-live="polite">
         {spoken}
@@ -79,14 +82,14 @@ function Parts({ reply, growing }) {
 function Kind({ reply, choose }) {
   const one = reply.choice.value !== null;
   return (
-    <div class="choice" role="radiogroup" aria-label="Whose attention">
+    <div class="choice" role="radiogroup" aria-label={t('Whose attention')}>
       <label>
         <input type="radio" name="attended" checked={!one} onChange={() => void choose(null)} />
-        <span>Whole reply</span>
+        <span>{t('Whole reply')}</span>
       </label>
       <label>
         <input type="radio" name="attended" checked={one} onChange={() => void choose(reply.newest())} />
-        <span>One token</span>
+        <span>{t('One token')}</span>
       </label>
     </div>
   );
@@ -96,19 +99,19 @@ function Kind({ reply, choose }) {
 function Slider({ reply, choose }) {
   const { first, end } = rangeOf(reply);
   const choice = reply.choice.value;
-  if (choice === null) return <p class="hint">Choose a token of the reply to see what it looked at.</p>;
+  if (choice === null) return <p class="hint">{t('Choose a token of the reply to see what it looked at.')}</p>;
   return (
     <div class="row one-line">
       <IconButton
         icon="back"
-        label="Token before"
+        label={t('Token before')}
         disabled={choice <= first}
         onClick={() => void choose(choice - 1)}
       />
       <input
         type="range"
-        aria-label="Token of the reply"
-        aria-valuetext={`${tokenName(reply, choice)}, ${choice + 1} of ${end}`}
+        aria-label={t('Token of the reply')}
+        aria-valuetext={`${tokenName(reply, choice)}, ${t('{at} of {all}', { at: choice + 1, all: end })}`}
         min={first}
         max={end - 1}
         value={choice}
@@ -116,7 +119,7 @@ function Slider({ reply, choose }) {
       />
       <IconButton
         icon="next"
-        label="Next token"
+        label={t('Next token')}
         disabled={choice >= end - 1}
         onClick={() => void choose(choice + 1)}
       />
@@ -157,13 +160,13 @@ function Tokens({ reply, choose }) {
   };
   return (
     <>
-      {hidden > 0 && <p class="hint">{counted(hidden, 'earlier token')} not shown.</p>}
+      {hidden > 0 && <p class="hint">{tn(hidden, '{n} earlier token not shown.', '{n} earlier tokens not shown.')}</p>}
       <div
         class="tokens"
         ref={place}
         dir="auto"
         role="group"
-        aria-label="Prompt and reply. The arrow keys choose a token of the reply."
+        aria-label={t('Prompt and reply. The arrow keys choose a token of the reply.')}
         tabIndex={0}
         onClick={pointed}
         onKeyDown={pressed}
@@ -176,13 +179,13 @@ function Legend() {
   const words = [`<${BEGINNINGS[0] * 100}`, ...BEGINNINGS.map((begins) => `${begins * 100}`)];
   return (
     <p class="legend">
-      <span class="unseen">Colours, from the weakest to the strongest, begin at </span>
+      <span class="unseen">{t('Colours, from the weakest to the strongest, begin at')}  </span>
       {words.map((word, level) => (
         <span key={level} class="swatch" data-level={level}>
           {word}
         </span>
       ))}
-      <span class="hint">% of the largest</span>
+      <span class="hint">{t('% of the largest')}</span>
     </p>
   );
 }
@@ -209,7 +212,7 @@ function Most({ reply }) {
         </tbody>
       </table>
       <p class="hint">
-        {percent(row.first)} on the first position, {percent(row.template)} on the chat template.
+        {restInWords(row)}
       </p>
     </div>
   );
@@ -228,7 +231,7 @@ function tokenName(reply, token) {
 
 /** @param {AttendedReply} reply @param {number | null} token */
 function headOf(reply, token) {
-  return token === null ? 'On average, the reply looked at' : `To choose ${tokenName(reply, token)}, it looked at`;
+  return token === null ? t('On average, the reply looked at') : lookedAt(tokenName(reply, token));
 }
 
 /** @param {AttendedReply} reply @returns {string} for a screen reader */

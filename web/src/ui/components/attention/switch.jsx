@@ -1,4 +1,5 @@
 import { costOfAttention, whyNoAttention } from '../../words/attention.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 
 /** Whether replies of the shown chat bring what their tokens look at. */
@@ -17,11 +18,13 @@ export function AttentionSwitch() {
           aria-describedby="attention-hint"
           onChange={(event) => app.changeChat({ attention: event.currentTarget.checked })}
         />
-        Show what each token looked at
+        {t('Show what each token looked at')}
       </label>
       <p class="hint" id="attention-hint">
-        The server sends the attention of each token along: {costOfAttention(layers)}. Kept here for the latest
-        reply, never saved.
+        {t(
+          'The server sends the attention of each token along: {cost}. Replies have no drafts meanwhile. What each looked at is kept here for the latest reply, never saved; how bright the chat is to them is saved with it.',
+          { cost: costOfAttention(layers) },
+        )}
       </p>
       {chat.attention && refused && <p class="problem">{whyNoAttention(refused)}</p>}
     </div>

@@ -1,4 +1,5 @@
 import { siblings } from '../../../chats/tree.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
 
@@ -9,10 +10,10 @@ export function Branches({ node }) {
   if (ids.length < 2) return null;
   const busy = app.fixed.value;
   return (
-    <span class="branches" role="group" aria-label={`Version ${index + 1} of ${ids.length}`}>
+    <span class="branches" role="group" aria-label={t('Version {at} of {all}', { at: index + 1, all: ids.length })}>
       <IconButton
         icon="back"
-        label="Version before"
+        label={t('Version before')}
         disabled={busy || index === 0}
         onClick={() => app.branch(node.id, -1)}
       />
@@ -21,7 +22,7 @@ export function Branches({ node }) {
       </span>
       <IconButton
         icon="next"
-        label="Next version"
+        label={t('Next version')}
         disabled={busy || index === ids.length - 1}
         onClick={() => app.branch(node.id, 1)}
       />

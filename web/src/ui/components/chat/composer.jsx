@@ -2,8 +2,11 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { directionOf } from '../../view/direction.js';
 import { fit } from '../../view/fit.js';
 import { enterSends, hasKeyboard, sends } from '../../view/shortcuts.js';
+import { AttachButton, AttachedFiles } from './attached.jsx';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
+import { Queued } from './queued.jsx';
 import { StatusLine } from './status_line.jsx';
 
 /** Where a message is written; it grows with it. */
@@ -29,26 +32,32 @@ export function Composer() {
   };
   return (
     <div class="foot-in">
+      <Queued />
+      <AttachedFiles />
       <div class="composer">
+        <AttachButton />
         <textarea
           ref={field}
           id="composer"
           rows={1}
-          aria-label="Message"
+          aria-label={t('Message')}
           dir={directionOf(draft)}
           aria-describedby="status"
-          placeholder="Message"
+          placeholder={t('Message')}
           enterkeyhint={enterSends(app.settings.value.enter) ? 'send' : 'enter'}
           autocomplete="off"
           value={draft}
           onInput={(event) => app.type(event.currentTarget.value)}
           onKeyDown={pressed}
         />
+        {app.busyHere.value && draft.trim() && (
+          <IconButton icon="send" label={t('Send when the reply ends')} onClick={send} />
+        )}
         {app.busyHere.value ? (
           <IconButton
             class="primary"
             icon="stop"
-            label="Stop the reply"
+            label={t('Stop the reply')}
             disabled={app.replies.running.value?.stopping}
             onClick={() => app.replies.stop()}
           />
@@ -56,7 +65,7 @@ export function Composer() {
           <IconButton
             class="primary"
             icon="send"
-            label="Send"
+            label={t('Send')}
             disabled={hindrance !== null || !draft.trim()}
             onClick={send}
           />

@@ -2,6 +2,7 @@ import { h } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useRendered } from '../../view/rendered.js';
 import { Scroller } from './scroller.jsx';
+import { t } from '../../words/languages/words.js';
 
 /** @typedef {import('../../../markdown/rendering/types').MathTree} MathTree */
 
@@ -23,7 +24,7 @@ export function Formula({ formula: { tex, display, open } }) {
   if (!display && !tree) return shown;
   if (display || wide) {
     return (
-      <Scroller as="span" class="formula-box" label="Formula">
+      <Scroller as="span" class="formula-box" label={t('Formula')}>
         {shown}
       </Scroller>
     );

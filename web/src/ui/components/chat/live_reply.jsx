@@ -1,5 +1,6 @@
 import { shownReply } from '../../words/form.js';
 import { useBlocks } from '../../view/blocks.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { LookedButton } from '../attention/button.jsx';
 import { Markdown } from './markdown.jsx';
@@ -11,12 +12,12 @@ export function LiveReply() {
   const text = live?.text ?? '';
   const blocks = useBlocks(shownReply(text, live?.form), true);
   return (
-    <article class="message from-model" aria-label="Reply" aria-busy="true">
+    <article class="message from-model" aria-label={t('Reply')} aria-busy="true">
       {text ? (
         <Markdown blocks={blocks} />
       ) : (
         <p class="thinking">
-          <span class="unseen">Waiting for the first token</span>
+          <span class="unseen">{t('Waiting for the first token')}</span>
           <i />
           <i />
           <i />

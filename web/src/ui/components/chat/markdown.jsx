@@ -2,6 +2,7 @@ import { Component } from 'preact';
 import { CodeBlock } from './code_block.jsx';
 import { Formula } from './formula.jsx';
 import { Scroller } from './scroller.jsx';
+import { t } from '../../words/languages/words.js';
 
 /** @typedef {import('../../../markdown/types').Block} Block */
 /** @typedef {import('../../../markdown/types').Inline} Inline */
@@ -98,7 +99,7 @@ function TaskMark({ checked }) {
   return (
     <span class="task-mark">
       <span aria-hidden="true">{checked ? '☑' : '☐'}</span>
-      <span class="unseen">{checked ? 'Done:' : 'To do:'}</span>
+      <span class="unseen">{checked ? t('Done:') : t('To do:')}</span>
     </span>
   );
 }
@@ -107,7 +108,7 @@ function TaskMark({ checked }) {
 function tableOf({ align, header, rows }) {
   const side = (/** @type {number} */ column) => SIDES[align[column] ?? 'left'];
   return (
-    <Scroller as="div" class="table-box" label="Table">
+    <Scroller as="div" class="table-box" label={t('Table')}>
       <table dir="auto">
         <thead>
           <tr>

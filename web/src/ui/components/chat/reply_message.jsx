@@ -1,44 +1,52 @@
 import { duration, rate, tokensThere, tripsTaken } from '../../words/format.js';
-import { ELSEWHERE } from '../../words/explain.js';
-import { shownReply, whyReplyEnded } from '../../words/form.js';
-import { useBlocks } from '../../view/blocks.js';
+import { elsewhereWords } from '../../words/explain.js';
+import { whyReplyEnded } from '../../words/form.js';
 import { Branches } from './branches.jsx';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { CopyButton } from '../controls/copy_button.jsx';
 import { IconButton } from '../controls/icon.jsx';
 import { LookedButton } from '../attention/button.jsx';
-import { Markdown } from './markdown.jsx';
+import { ReplyText } from '../room/message_text.jsx';
+import { PinButton } from '../room/pin_button.jsx';
+import { Outward } from './outward.jsx';
 import { Repeating } from './repeating.jsx';
+import { Continue, LikelyButton, More, ReplyEditor } from '../steering/buttons.jsx';
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
 
 /** @param {{node: ChatNode, last: boolean}} props */
 export function ReplyMessage({ node, last }) {
   const app = useApp();
-  const blocks = useBlocks(shownReply(node.content, node.stats?.form), false);
   const elsewhere = last && app.elsewhere.writing.value;
   const figures = last ? figuresOf(node.stats) : '';
+  if (app.editing.value === node.id) return <ReplyEditor node={node} />;
   return (
-    <article class="message from-model" aria-label="Reply">
-      <Markdown blocks={blocks} />
-      {elsewhere ? <p class="ended">{ELSEWHERE}</p> : <Ended node={node} />}
+    <article class="message from-model" aria-label={t('Reply')} data-node={node.id}>
+      <ReplyText node={node} />
+      {elsewhere ? <p class="ended">{elsewhereWords()}</p> : <Ended node={node} />}
+      {last && <Continue node={node} />}
       <div class="actions">
-        <CopyButton text={node.content} label="Copy reply" />
+        <CopyButton text={node.content} label={t('Copy reply')} />
         <IconButton
           icon="again"
-          label="Another reply"
+          label={t('Another reply')}
           disabled={app.hindrance.value !== null}
           onClick={() => app.regenerate(node.id)}
         />
         {last && (
           <IconButton
             icon="undo"
-            label="Take back the last exchange"
+            label={t('Take back the last exchange')}
             disabled={app.fixed.value}
             onClick={() => app.undo()}
           />
         )}
+        <PinButton node={node} />
         <LookedButton node={node.id} />
+        <LikelyButton node={node.id} />
+        <More node={node} />
+        <Outward node={node.id} text={node.content} />
         <Branches node={node} />
         {figures && <span class="figures">{figures}</span>}
       </div>
@@ -51,7 +59,7 @@ export function ReplyMessage({ node, last }) {
 function Ended({ node }) {
   const message = node.stats?.message;
   const why = whyReplyEnded(node);
-  if (!why) return node.content ? null : <p class="ended">An empty reply.</p>;
+  if (!why) return node.content ? null : <p class="ended">{t('An empty reply.')}</p>;
   return <p class={message ? 'ended failed' : 'ended'}>{why}</p>;
 }
 
@@ -66,6 +74,6 @@ function figuresOf(stats) {
   if (there) parts.push(there);
   const trips = tripsTaken(stats);
   if (trips) parts.push(trips);
-  if (typeof adapter === 'string') parts.push(`adapter ${adapter}`);
+  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapter }));
   return parts.join(' · ');
 }

@@ -1,8 +1,10 @@
-import { duration, rate, size } from '../../words/format.js';
+import { duration, rate } from '../../words/format.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
+import { Meter } from '../room/meter.jsx';
 
-/** Below the composer: why nothing can be sent, else how fast the reply comes and what has travelled. */
+/** Below the composer: why nothing can be sent, else how fast the reply comes; how full the context is. */
 export function StatusLine() {
   const app = useApp();
   const { server, name } = app.connection.phase.value;
@@ -10,13 +12,13 @@ export function StatusLine() {
   const choosable = name === 'ready' && (chosen !== null || (server?.adapters.length ?? 0) > 0);
   return (
     <div class="status">
-      <IconButton icon="eye" label="What the server sees" onClick={() => (app.sheet.value = 'seen')} />
+      <IconButton icon="eye" label={t('What the server sees')} onClick={() => (app.sheet.value = 'seen')} />
       <p id="status">
         <StatusWords />
       </p>
       {noise?.on && (
         <button type="button" class="chip" onClick={() => (app.sheet.value = 'settings')}>
-          Noise on
+          {t('Noise on')}
         </button>
       )}
       {choosable && (
@@ -25,9 +27,10 @@ export function StatusLine() {
           class={chosen ? 'chip' : 'chip only-roomy'}
           onClick={() => (app.sheet.value = 'settings')}
         >
-          Adapter: {chosen ?? 'none'}
+          {t('Adapter: {name}', { name: chosen ?? t('none') })}
         </button>
       )}
+      <Meter />
     </div>
   );
 }
@@ -38,16 +41,14 @@ function StatusWords() {
   const hindrance = app.hindrance.value;
   if (hindrance && !here) return <>{hindrance}</>;
   const parts = here ? liveFigures(app.replies) : [];
-  const stats = app.traffic.stats.value;
-  if (stats?.exchanges) parts.push(`↑ ${size(stats.bytesUp)} ↓ ${size(stats.bytesDown)}`);
-  return <>{parts.join(' · ') || 'Assume that the server can recover what you write.'}</>;
+  return <>{parts.join(' · ') || t('Assume that the server can recover what you write.')}</>;
 }
 
 /** @param {import('../../state/replies.js').Replies} replies @returns {string[]} */
 function liveFigures({ running, live }) {
-  if (running.value?.stopping) return ['Stopping…'];
+  if (running.value?.stopping) return [t('Stopping…')];
   const { ttft, tokensPerSecond } = live.value ?? { ttft: null, tokensPerSecond: null };
-  if (ttft === null) return ['Reading the prompt…'];
+  if (ttft === null) return [t('Reading the prompt…')];
   const first = `TTFT ${duration(ttft)}`;
   return tokensPerSecond ? [rate(tokensPerSecond), first] : [first];
 }

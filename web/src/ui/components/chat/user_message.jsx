@@ -3,9 +3,14 @@ import { directionOf } from '../../view/direction.js';
 import { fit } from '../../view/fit.js';
 import { enterSends, sends } from '../../view/shortcuts.js';
 import { Branches } from './branches.jsx';
+import { Bubble } from './bubble.jsx';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { CopyButton } from '../controls/copy_button.jsx';
 import { IconButton } from '../controls/icon.jsx';
+import { UserText } from '../room/message_text.jsx';
+import { PinButton } from '../room/pin_button.jsx';
+import { More } from '../steering/buttons.jsx';
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
 
@@ -14,23 +19,25 @@ export function UserMessage({ node }) {
   const app = useApp();
   const editing = app.editing.value === node.id;
   return (
-    <article class="message from-user" aria-label="You">
+    <article class="message from-user" aria-label={t('You')} data-node={node.id}>
       {editing ? (
         <Editor node={node} />
       ) : (
         <>
-          <div class="bubble" dir="auto">
-            {node.content}
-          </div>
+          <Bubble text={node.content}>
+            <UserText node={node} />
+          </Bubble>
           <div class="actions">
             <Branches node={node} />
-            <CopyButton text={node.content} label="Copy message" />
+            <PinButton node={node} />
+            <CopyButton text={node.content} label={t('Copy message')} />
             <IconButton
               icon="edit"
-              label="Edit message"
+              label={t('Edit message')}
               disabled={app.fixed.value}
               onClick={() => (app.editing.value = node.id)}
             />
+            <More node={node} />
           </div>
         </>
       )}
@@ -65,16 +72,16 @@ function Editor({ node }) {
       <textarea
         ref={field}
         class="text-field"
-        aria-label="Edit message"
+        aria-label={t('Edit message')}
         dir={directionOf(text)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={pressed}
       />
       <div class="row">
-        <p class="hint">{app.hindrance.value ?? 'Begins a branch; this version stays.'}</p>
+        <p class="hint">{app.hindrance.value ?? t('Begins a branch; this version stays.')}</p>
         <button type="button" class="button quiet" onClick={close}>
-          Cancel
+          {t('Cancel')}
         </button>
         <button
           type="button"
@@ -82,7 +89,7 @@ function Editor({ node }) {
           disabled={app.hindrance.value !== null || !text.trim()}
           onClick={send}
         >
-          Send
+          {t('Send')}
         </button>
       </div>
     </form>

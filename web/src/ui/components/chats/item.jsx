@@ -1,6 +1,8 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
+import { foldersOf } from '../../view/chats/groups.js';
 import { ago } from '../../words/format.js';
+import { t } from '../../words/languages/words.js';
 import { saveFile } from '../../view/download.js';
 import { useApp } from '../context.jsx';
 import { IconButton } from '../controls/icon.jsx';
@@ -10,12 +12,18 @@ import { IconButton } from '../controls/icon.jsx';
 /** One saved chat; what can be done with it opens below it. @param {{chat: Item}} props */
 export function ChatItem({ chat }) {
   const app = useApp();
-  const open = useSignal(/** @type {'closed' | 'actions' | 'rename' | 'forget'} */ ('closed'));
+  const open = useSignal(/** @type {'closed' | 'actions' | 'rename' | 'folder' | 'forget'} */ ('closed'));
   const current = app.library.chat.value.id === chat.id;
-  const title = chat.title || 'Untitled';
+  const title = chat.title || t('Untitled');
   const rename = (/** @type {string} */ name) => {
     open.value = 'closed';
     if (name.trim()) void app.library.rename(chat.id, name);
+  };
+  const move = (/** @type {{pinned?: boolean, folder?: string}} */ place) => {
+    open.value = 'closed';
+    // The chat's place in the list goes, and its buttons with it.
+    focusHeading();
+    void app.library.move(chat.id, place);
   };
   const remove = () => {
     // The button goes with the chat; the focus stays in the list's part of the page.
@@ -38,7 +46,7 @@ export function ChatItem({ chat }) {
         </button>
         <IconButton
           icon="more"
-          label={`More for ${title}`}
+          label={t('More for {title}', { title })}
           expanded={open.value !== 'closed'}
           onClick={() => (open.value = open.value === 'closed' ? 'actions' : 'closed')}
         />
@@ -46,16 +54,22 @@ export function ChatItem({ chat }) {
       {open.value === 'actions' && (
         <div class="more">
           <button type="button" class="button" onClick={() => (open.value = 'rename')}>
-            Rename
+            {t('Rename')}
           </button>
-          <button type="button" class="button" onClick={() => void app.exportChats(chat.id, saveFile)}>
-            Export
+          <button type="button" class="button" onClick={() => move({ pinned: !chat.pinned })}>
+            {chat.pinned ? t('Unpin') : t('Pin')}
+          </button>
+          <button type="button" class="button" onClick={() => (open.value = 'folder')}>
+            {t('Folder')}
+          </button>
+          <button type="button" class="button" onClick={() => void app.exchange.save(chat.id, saveFile)}>
+            {t('Export')}
           </button>
           <button type="button" class="button" onClick={() => (open.value = 'forget')}>
-            Forget on the server
+            {t('Forget on the server')}
           </button>
           <button type="button" class="button danger" onClick={remove}>
-            Delete
+            {t('Delete')}
           </button>
         </div>
       )}
@@ -69,7 +83,23 @@ export function ChatItem({ chat }) {
         />
       )}
       {open.value === 'rename' && (
-        <Rename title={chat.title} onDone={rename} onCancel={() => (open.value = 'closed')} />
+        <Named
+          label={t('Name of the chat')}
+          verb={t('Rename')}
+          text={chat.title}
+          onDone={rename}
+          onCancel={() => (open.value = 'closed')}
+        />
+      )}
+      {open.value === 'folder' && (
+        <Named
+          label={t('Folder; empty: none')}
+          verb={t('Move')}
+          text={chat.folder ?? ''}
+          known={foldersOf(app.library.list.value)}
+          onDone={(folder) => move({ folder })}
+          onCancel={() => (open.value = 'closed')}
+        />
       )}
     </li>
   );
@@ -82,15 +112,16 @@ function Forget({ onDone, onCancel }) {
   return (
     <div class="forget">
       <p>
-        The server keeps what it has computed of a chat for a while, so that going on is quick. It is asked to delete
-        that for this chat. The chat stays here, and its next message sends all of it again.
+        {t(
+          'The server keeps what it has computed of a chat for a while, so that going on is quick. It is asked to delete that for this chat. The chat stays here, and its next message sends all of it again.',
+        )}
       </p>
       <div class="row">
         <button ref={button} type="button" class="button primary" onClick={onDone}>
-          Forget on the server
+          {t('Forget on the server')}
         </button>
         <button type="button" class="button quiet" onClick={onCancel}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </div>
@@ -102,8 +133,13 @@ function focusHeading() {
   if (heading instanceof HTMLElement) heading.focus();
 }
 
-/** @param {{title: string, onDone: (title: string) => void, onCancel: () => void}} props */
-function Rename({ title, onDone, onCancel }) {
+/**
+ * A name of or for a chat.
+ * @param {{label: string, verb: string, text: string, known?: string[], onDone: (text: string) => void,
+ *   onCancel: () => void}} props known: names that may be meant
+ */
+function Named({ label, verb, text, known = [], onDone, onCancel }) {
+  const list = useId();
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   useLayoutEffect(() => field.current?.select(), []);
   const submit = (/** @type {Event} */ event) => {
@@ -121,16 +157,24 @@ function Rename({ title, onDone, onCancel }) {
       <input
         ref={field}
         class="text-field"
-        aria-label="Name of the chat"
+        aria-label={label}
         maxLength={200}
-        defaultValue={title}
+        list={known.length ? list : undefined}
+        defaultValue={text}
       />
+      {known.length > 0 && (
+        <datalist id={list}>
+          {known.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      )}
       <div class="row">
         <button type="submit" class="button primary">
-          Rename
+          {verb}
         </button>
         <button type="button" class="button quiet" onClick={onCancel}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </form>

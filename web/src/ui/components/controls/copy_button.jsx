@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { copyText } from '../../view/clipboard.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { Icon } from './icon.jsx';
 
@@ -16,18 +17,18 @@ export function CopyButton({ text, label, words = false }) {
   }, [done]);
   const copy = async () => {
     if (await copyText(text)) setDone(true);
-    else app.toasts.show('This browser does not let the page copy; select the text instead');
+    else app.toasts.show(t('This browser does not let the page copy; select the text instead'));
   };
   return (
     <button
       type="button"
       class={words ? undefined : 'icon-button'}
-      aria-label={done ? 'Copied' : label}
+      aria-label={done ? t('Copied') : label}
       title={label}
       onClick={() => void copy()}
     >
       <Icon name={done ? 'done' : 'copy'} />
-      {words && <span aria-hidden="true">{done ? 'Copied' : 'Copy'}</span>}
+      {words && <span aria-hidden="true">{done ? t('Copied') : t('Copy')}</span>}
     </button>
   );
 }

@@ -21,8 +21,15 @@ const PATHS = {
     'M4 7h9M17 7h3M4 17h3M11 17h9' +
     'M15 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM9 19.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',
   attention: 'M4 7h5M13 7h7M4 12h10M18 12h2M4 17h3M11 17h5',
+  likely: 'M5 20v-5M10 20v-9M15 20V6M20 20v-3',
+  tint: 'M12 3.5S6 10 6 14.5a6 6 0 0 0 12 0C18 10 12 3.5 12 3.5zM9.5 15a2.5 2.5 0 0 0 2.5 2.5',
   more: 'M5.5 12h.01M12 12h.01M18.5 12h.01',
+  folder: 'M3.5 7.5V18h17V8.5h-8.5l-2-2.5h-5z',
+  speak: 'M4 10v4h3l5 4V6l-5 4zM15.5 9a4 4 0 0 1 0 6M18 6.5a7.5 7.5 0 0 1 0 11',
+  share: 'M12 14V4M8 7.5L12 4l4 3.5M6 11v8.5h12V11',
+  attach: 'M8 12.5l6-6a3 3 0 0 1 4.2 4.2l-7.7 7.7a4.5 4.5 0 0 1-6.4-6.4L11 5.2',
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM15.5 15.5L20 20',
+  pin: 'M9 4h6l-1 6 3 4H7l3-4zM12 14v6',
   mark: 'M7 5H4v14h3M17 5h3v14h-3M8.5 12h.01M12 12h.01M15.5 12h.01',
 };
 
@@ -40,9 +47,9 @@ export function Icon({ name, class: extra = '' }) {
 /**
  * A round button that shows an icon and says its label.
  * @param {{icon: IconName, label: string, onClick: (event: MouseEvent) => void, class?: string,
- *   disabled?: boolean, expanded?: boolean}} props
+ *   disabled?: boolean, expanded?: boolean, pressed?: boolean}} props
  */
-export function IconButton({ icon, label, onClick, class: extra = '', disabled = false, expanded }) {
+export function IconButton({ icon, label, onClick, class: extra = '', disabled = false, expanded, pressed }) {
   return (
     <button
       type="button"
@@ -50,6 +57,7 @@ export function IconButton({ icon, label, onClick, class: extra = '', disabled =
       aria-label={label}
       title={label}
       aria-expanded={expanded}
+      aria-pressed={pressed}
       disabled={disabled}
       onClick={onClick}
     >

@@ -1,5 +1,6 @@
 import { useDraft } from './draft.js';
 import { IconButton } from './icon.jsx';
+import { t } from '../../words/languages/words.js';
 
 /**
  * One number: typed, drawn where a slider helps, and reset to what the model recommends.
@@ -20,7 +21,7 @@ export function NumberSetting({ field, value, recommended, read, onChange }) {
       <div class="with-reset">
         <label for={id}>{field.label}</label>
         {(value !== null || problem) && (
-          <IconButton icon="undo" label={`Reset ${field.label} to ${recommended}`} onClick={reset} />
+          <IconButton icon="undo" label={t('Reset {name} to {value}', { name: field.label, value: recommended })} onClick={reset} />
         )}
         <input
           id={id}
@@ -38,7 +39,7 @@ export function NumberSetting({ field, value, recommended, read, onChange }) {
       {field.slider && (
         <input
           type="range"
-          aria-label={`${field.label}, slider`}
+          aria-label={t('{name}, slider', { name: field.label })}
           min={field.slider.low}
           max={field.slider.high}
           step={field.slider.step}

@@ -1,4 +1,5 @@
 import { FIRST_NOISE } from '../../../settings/noise.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { Lazy } from '../lazy.jsx';
 
@@ -13,7 +14,7 @@ export function NoiseSection() {
   const turn = (/** @type {boolean} */ next) => app.changeNoise({ ...(noise ?? FIRST_NOISE), on: next });
   return (
     <section class="section" aria-labelledby="noise">
-      <h3 id="noise">Noise</h3>
+      <h3 id="noise">{t('Noise')}</h3>
       <div class="field">
         <label class="switch">
           <input
@@ -23,17 +24,18 @@ export function NoiseSection() {
             aria-describedby="noise-hint"
             onChange={(event) => turn(event.currentTarget.checked)}
           />
-          Add noise to what this chat sends
+          {t('Add noise to what this chat sends')}
         </label>
         <p class="hint" id="noise-hint">
-          It gives the epsilon that is shown, and nothing more. There is no comfortable setting: noise that
-          protects the prompt of a small model also ruins its replies.
+          {t(
+          'It gives the epsilon that is shown, and nothing more. There is no comfortable setting: noise that protects the prompt of a small model also ruins its replies.',
+        )}
         </p>
         {on && begun && (
-          <p class="hint">What this chat sent before noise was switched on, the server knows.</p>
+          <p class="hint">{t('What this chat sent before noise was switched on, the server knows.')}</p>
         )}
         {noise && !on && begun && (
-          <p class="problem">Off: the next message sends this whole chat to the server without noise.</p>
+          <p class="problem">{t('Off: the next message sends this whole chat to the server without noise.')}</p>
         )}
       </div>
       {on && <Lazy load={settings} onMissing={() => app.missing()} />}

@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import { inTheWay, readPositive } from '../../words/noise.js';
 import { CheckedField } from '../controls/checked_field.jsx';
 import { Choice } from '../controls/choice.jsx';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { NoiseStatus } from './status.jsx';
 
@@ -10,21 +11,22 @@ import { NoiseStatus } from './status.jsx';
 const UNITS = /** @type {const} */ ([['epsilon', 'Epsilon'], ['sigma', 'Sigma']]);
 const FIRST_SIGMA = 1;
 const FIRST_EPSILON = 8;
-const BUDGET_HINT =
-  'This chat sends nothing that would bring the epsilon of everything sent with noise from this browser ' +
-  'beyond it; chats with another budget or none are not held back. Empty: no bound.';
-const CLIP_HINT =
-  'Longer rows are scaled down to it. Empty: the norm that 99% of the table’s rows do not exceed.';
+const budgetHint = () =>
+  t(
+    'This chat sends nothing that would bring the epsilon of everything sent with noise from this browser beyond it; chats with another budget or none are not held back. Empty: no bound.',
+  );
+const clipHint = () =>
+  t('Longer rows are scaled down to it. Empty: the norm that 99% of the table’s rows do not exceed.');
 
 const AMOUNTS = {
-  epsilon: {
-    label: 'Epsilon of one token',
-    hint: 'When one token is replaced, each time that it is sent. Smaller is more noise.',
-  },
-  sigma: {
+  epsilon: () => ({
+    label: t('Epsilon of one token'),
+    hint: t('When one token is replaced, each time that it is sent. Smaller is more noise.'),
+  }),
+  sigma: () => ({
     label: 'Sigma',
-    hint: 'Of the noise in every value; larger is more noise.',
-  },
+    hint: t('Of the noise in every value; larger is more noise.'),
+  }),
 };
 
 /** How much noise, and where it ends. */
@@ -48,7 +50,7 @@ export function NoiseSettings() {
       ))}
       <Choice
         name="noise-unit"
-        label="How much"
+        label={t('How much')}
         options={UNITS}
         value={unit}
         onChange={turn}
@@ -57,26 +59,26 @@ export function NoiseSettings() {
       <CheckedField
         key={unit}
         id="noise-amount"
-        {...AMOUNTS[unit]}
+        {...AMOUNTS[unit]()}
         text={String(noise[unit])}
         read={(text) => readPositive(text)}
         onChange={(value) => put({ [unit]: value })}
       />
       <CheckedField
         id="noise-budget"
-        label="Budget"
-        hint={BUDGET_HINT}
+        label={t('Budget')}
+        hint={budgetHint()}
         text={textOf(noise.budget)}
         read={(text) => readPositive(text, { empty: true })}
         onChange={(value) => put({ budget: value })}
       />
       <details class="more-settings" open={noise.clip !== null || noise.delta !== 1e-5}>
-        <summary>More noise settings</summary>
+        <summary>{t('More noise settings')}</summary>
         <div class="section">
           <CheckedField
             id="noise-clip"
-            label="Clip norm C"
-            hint={CLIP_HINT}
+            label={t('Clip norm C')}
+            hint={clipHint()}
             text={textOf(noise.clip)}
             read={(text) => readPositive(text, { empty: true })}
             onChange={(value) => put({ clip: value })}
@@ -84,14 +86,14 @@ export function NoiseSettings() {
           <CheckedField
             id="noise-delta"
             label="Delta"
-            hint="Of every epsilon here. Epsilons at different deltas must not be compared."
+            hint={t('Of every epsilon here. Epsilons at different deltas must not be compared.')}
             text={String(noise.delta)}
             read={(text) => readPositive(text, { below: 1 })}
             onChange={(value) => put({ delta: value ?? noise.delta })}
           />
         </div>
       </details>
-      <p class="hint">Other noise is another release: what is sent again after a change here counts anew.</p>
+      <p class="hint">{t('Other noise is another release: what is sent again after a change here counts anew.')}</p>
       <NoiseStatus />
     </>
   );

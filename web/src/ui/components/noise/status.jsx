@@ -3,7 +3,9 @@ import { describeError } from '../../../common/errors.js';
 import { noiseWish } from '../../../settings/noise.js';
 import { sentence } from '../../words/explain.js';
 import { budgetWords, epsilonWords, lossRows, mechanismWords } from '../../words/noise.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
+import { Said } from '../controls/said.jsx';
 
 /** @typedef {import('../../../noise/mode.js').NoiseStatus} Status */
 /** @typedef {import('../../../noise/mode.js').Loss} Spent */
@@ -15,34 +17,36 @@ const PAUSE_MS = 400;
 export function NoiseStatus() {
   const { status, problem } = useStatus();
   if (problem) return <p class="problem" role="alert">{problem}</p>;
-  if (!status) return <p class="hint">The model’s table is being looked at…</p>;
+  if (!status) return <p class="hint">{t('The model’s table is being looked at…')}</p>;
   return (
     <div class="words">
       <dl class="facts losses">
-        <dt>One token replaced, each time that it is sent</dt>
-        <dd>epsilon {epsilonWords(status.token)}</dd>
+        <dt>{t('One token replaced, each time that it is sent')}</dt>
+        <dd>{t('epsilon {n}', { n: epsilonWords(status.token) })}</dd>
       </dl>
       <SpentBy
-        title="This chat under its present key, for texts of these lengths"
-        nothing="Nothing was sent with noise under this key yet."
+        title={t('This chat under its present key, for texts of these lengths')}
+        nothing={t('Nothing was sent with noise under this key yet.')}
         loss={status.chat}
       />
       <SpentBy
-        title="All that is recorded in this browser, for texts of these lengths"
-        nothing="Nothing yet."
+        title={t('All that is recorded in this browser, for texts of these lengths')}
+        nothing={t('Nothing yet.')}
         loss={status.all}
       />
       {status.budget && (
         <p>
-          <strong>Budget</strong>, for everything replaced: {budgetWords(status.budget)}.
+          <Said text={t('*Budget*, for everything replaced: {spent}.', { spent: budgetWords(status.budget) })} />
         </p>
       )}
       <p class="hint">
-        Delta of each epsilon: {status.delta}. {mechanismWords(status)}
+        {t('Delta of each epsilon: {delta}.', { delta: status.delta })} {mechanismWords(status)}
       </p>
       {status.ownPenalty !== 1 && (
         <p class="hint">
-          The model’s own repetition penalty ({status.ownPenalty}) is off: it looks at the clean prompt.
+          {t('The model’s own repetition penalty ({penalty}) is off: it looks at the clean prompt.', {
+            penalty: status.ownPenalty,
+          })}
         </p>
       )}
     </div>
@@ -63,7 +67,7 @@ function SpentBy({ title, nothing, loss }) {
           {lossRows(loss).map(([what, epsilon]) => (
             <>
               <dt key={what}>{what}</dt>
-              <dd>epsilon {epsilon}</dd>
+              <dd>{t('epsilon {n}', { n: epsilon })}</dd>
             </>
           ))}
         </dl>
@@ -82,7 +86,7 @@ function useStatus() {
   const wish = JSON.stringify(noiseWish(noise));
   const [shown, setShown] = useState(/** @type {{status: Status | null, problem: string}} */ (NOTHING));
   useEffect(() => {
-    if (!ready) return setShown({ ...NOTHING, problem: 'Shown once the model is here.' });
+    if (!ready) return setShown({ ...NOTHING, problem: t('Shown once the model is here.') });
     let current = true;
     const show = (/** @type {Partial<typeof shown>} */ next) => current && setShown({ ...NOTHING, ...next });
     const timer = setTimeout(() => {

@@ -1,13 +1,5 @@
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
-
-const NONE = { key: null, name: 'None', description: 'The model as it is.' };
-const AUTO = {
-  key: 'auto',
-  name: 'Auto',
-  description: 'By the words of each message, chosen on this device.',
-};
-
-const NOT_HERE = 'Not on this server: there is no reply until another one is chosen.';
 
 /** Which low-rank adapter the server applies to replies of this chat. */
 export function AdapterChoice() {
@@ -15,10 +7,13 @@ export function AdapterChoice() {
   const adapters = app.connection.phase.value.server?.adapters ?? [];
   const chosen = app.library.chat.value.adapter;
   if (!adapters.length && chosen === null) return null;
+  const none = { key: null, name: t('None'), description: t('The model as it is.') };
+  const auto = { key: 'auto', name: t('Auto'), description: t('By the words of each message, chosen on this device.') };
+  const notHere = t('Not on this server: there is no reply until another one is chosen.');
   const named = adapters.map(({ name, description }) => ({ key: name, name, description }));
   // A chat keeps its adapter where the server has lost it, and its user must be able to give it up.
-  const missing = ![NONE, AUTO, ...named].some(({ key }) => key === chosen);
-  const lost = missing ? [{ key: chosen, name: chosen, description: NOT_HERE }] : [];
+  const missing = ![none, auto, ...named].some(({ key }) => key === chosen);
+  const lost = missing ? [{ key: chosen, name: chosen, description: notHere }] : [];
   const choose = (/** @type {string | null} */ adapter) => {
     app.changeChat({ adapter });
     // As with the system prompt: what is chosen before a chat begins is meant for the next ones too.
@@ -26,8 +21,8 @@ export function AdapterChoice() {
   };
   return (
     <fieldset class="radios">
-      <legend class="label">Adapter</legend>
-      {[NONE, AUTO, ...named, ...lost].map(({ key, name, description }) => (
+      <legend class="label">{t('Adapter')}</legend>
+      {[none, auto, ...named, ...lost].map(({ key, name, description }) => (
         <label key={String(key)}>
           <input
             type="radio"
@@ -42,7 +37,7 @@ export function AdapterChoice() {
           </span>
         </label>
       ))}
-      <p class="hint">The server applies it in the clear and sees which one.</p>
+      <p class="hint">{t('The server applies it in the clear and sees which one.')}</p>
     </fieldset>
   );
 }

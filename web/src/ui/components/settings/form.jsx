@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FormCheck } from '../../state/form_check.js';
 import { sentence } from '../../words/explain.js';
-import { KINDS, TEXTS } from '../../words/form.js';
+import { kinds, textsOf } from '../../words/form.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 
 /** @typedef {import('../../../../types/gatelink').FormChoice} FormChoice */
@@ -14,11 +15,11 @@ const PAUSE_MS = 250;
 export function FormOfReplies() {
   const app = useApp();
   const { kind, text, problem, used, choose, type } = useForm(app);
-  const about = TEXTS[kind];
+  const about = textsOf(kind);
   return (
     <>
       <div class="field">
-        <label for="form">Form of replies</label>
+        <label for="form">{t('Form of replies')}</label>
         <select
           id="form"
           class="text-field"
@@ -26,7 +27,7 @@ export function FormOfReplies() {
           disabled={app.fixed.value}
           onChange={(event) => choose(/** @type {Kind} */ (event.currentTarget.value))}
         >
-          {KINDS.map(([key, words]) => (
+          {kinds().map(([key, words]) => (
             <option key={key} value={key}>
               {words}
             </option>
@@ -51,7 +52,7 @@ export function FormOfReplies() {
             onInput={(event) => type(event.currentTarget.value)}
           />
           <p class={problem ? 'problem' : 'hint'} id="form-hint" aria-live="polite">
-            {problem || (used ? `In use. ${about.hint}` : about.hint)}
+            {problem || (used ? `${t('In use.')} ${about.hint}` : about.hint)}
           </p>
         </div>
       )}
@@ -67,7 +68,7 @@ function useForm(app) {
   const [problem, setProblem] = useState('');
   const check = useRef(/** @type {FormCheck | null} */ (null));
   const chat = app.library.chat.value.id;
-  const needsText = kind in TEXTS;
+  const needsText = textsOf(kind) !== null;
   useEffect(() => () => check.current?.close(), []);
   useEffect(() => {
     const form = kind === 'free' ? null : { kind, text: needsText ? text : '' };
@@ -78,7 +79,10 @@ function useForm(app) {
     const timer = setTimeout(async () => {
       const found = await (check.current ??= new FormCheck()).problem(form);
       if (!here || app.library.chat.value.id !== chat) return;
-      setProblem(found ? `${sentence(found)} Until it can be used, ${kept ? 'the form before it holds' : 'replies are free'}.` : '');
+      const meanwhile = kept
+        ? t('Until it can be used, the form before it holds.')
+        : t('Until it can be used, replies are free.');
+      setProblem(found ? `${sentence(found)} ${meanwhile}` : '');
       if (!found) app.changeChat({ form });
     }, PAUSE_MS);
     return () => {

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { forgetToken, loadToken } from '../../../pairing/pair.js';
 import { describeError } from '../../../common/errors.js';
 import { size } from '../../words/format.js';
+import { t } from '../../words/languages/words.js';
 import { sentence } from '../../words/explain.js';
 import { useApp } from '../context.jsx';
 
@@ -20,14 +21,14 @@ export function ModelSection() {
   };
   return (
     <section class="section" aria-labelledby="kept">
-      <h3 id="kept">Kept on this device</h3>
+      <h3 id="kept">{t('Kept on this device')}</h3>
       {models?.map((model) => (
         <div class="kept" key={model.digest}>
           <p>
             {model.name}
             <span class="hint block">
               {size(model.bytes)}
-              {model.complete ? '' : ', not whole yet'}
+              {model.complete ? '' : `, ${t('not whole yet')}`}
             </span>
           </p>
           <button
@@ -36,11 +37,11 @@ export function ModelSection() {
             disabled={busy}
             onClick={() => void remove(model.digest)}
           >
-            Delete
+            {t('Delete')}
           </button>
         </div>
       ))}
-      {models?.length === 0 && <p class="hint">No model.</p>}
+      {models?.length === 0 && <p class="hint">{t('No model.')}</p>}
       {loadToken() !== null && <Token />}
     </section>
   );
@@ -56,11 +57,13 @@ function Token() {
   return (
     <div class="kept">
       <p>
-        This browser’s token
-        <span class="hint block">The server’s owner can revoke it too: split-server devices revoke.</span>
+        {t('This browser’s token')}
+        <span class="hint block">
+          {t('The server’s owner can revoke it too: split-server devices revoke.')}
+        </span>
       </p>
       <button type="button" class="button danger" onClick={forget}>
-        Forget
+        {t('Forget')}
       </button>
     </div>
   );

@@ -3,6 +3,7 @@ import { DEFAULTS } from '../../../settings/settings.js';
 import {
   NUMBER_FIELDS, readBias, readNumber, readSeed, readStops, recommended, writeBias, writeStops,
 } from '../../words/sampling.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { Choice } from '../controls/choice.jsx';
 import { CheckedField } from '../controls/checked_field.jsx';
@@ -17,7 +18,6 @@ const NAMES = /** @type {(keyof Settings)[]} */ (
 
 const FIRST = ['temperature', 'top_p', 'max_tokens'];
 const LATER = NAMES.filter((name) => !FIRST.includes(name));
-const KEEPING = /** @type {const} */ ([['exact', 'On'], ['int8', 'Small'], ['off', 'Off']]);
 
 /** How the next token is chosen. What is not set follows the model's recommendation. */
 export function SamplingSection() {
@@ -29,16 +29,16 @@ export function SamplingSection() {
   return (
     <section class="section" aria-labelledby="sampling">
       <div class="section-head">
-        <h3 id="sampling">Sampling</h3>
+        <h3 id="sampling">{t('Sampling')}</h3>
         <button type="button" class="button quiet" disabled={!touched(settings, NAMES)} onClick={reset}>
-          Reset all
+          {t('Reset all')}
         </button>
       </div>
       {FIRST.map((name) => (
         <Setting key={name} name={name} />
       ))}
       <details class="more-settings" open={open}>
-        <summary>More settings</summary>
+        <summary>{t('More settings')}</summary>
         <div class="section">
           {NUMBER_FIELDS.filter(({ name }) => !FIRST.includes(name)).map(({ name }) => (
             <Setting key={name} name={name} />
@@ -77,8 +77,8 @@ function Texts() {
     <>
       <CheckedField
         id="seed"
-        label="Seed"
-        hint="The same seed and settings give the same reply. Empty: a new one each time."
+        label={t('Seed')}
+        hint={t('The same seed and settings give the same reply. Empty: a new one each time.')}
         text={seed ?? ''}
         read={readSeed}
         onChange={(value) => app.change({ seed: value })}
@@ -86,8 +86,8 @@ function Texts() {
       />
       <CheckedField
         id="stop"
-        label="Stop texts"
-        hint="One a line; a reply ends before it. \n is a line break."
+        label={t('Stop texts')}
+        hint={t('One a line; a reply ends before it. \\n is a line break.')}
         text={writeStops(stop)}
         read={readStops}
         onChange={(value) => app.change({ stop: value })}
@@ -95,8 +95,8 @@ function Texts() {
       />
       <CheckedField
         id="bias"
-        label="Logit bias"
-        hint="TOKEN_ID=NUMBER, one a line: 42=-5 makes token 42 rarer."
+        label={t('Logit bias')}
+        hint={t('TOKEN_ID=NUMBER, one a line: 42=-5 makes token 42 rarer.')}
         text={writeBias(bias ?? {})}
         read={readBias}
         onChange={(value) => app.change({ logit_bias: Object.keys(value).length ? value : null })}
@@ -112,15 +112,15 @@ function Keeping() {
     <>
       <Choice
         name="server_cache"
-        label="Keep on the server"
-        options={KEEPING}
+        label={t('Keep on the server')}
+        options={[['exact', t('On')], ['int8', t('Small')], ['off', t('Off')]]}
         value={app.settings.value.server_cache}
         onChange={(value) => app.change({ server_cache: value })}
       />
       <p class="hint">
-        Keys and values of a chat stay in the server’s memory for up to an hour after it ended, so that it is not sent
-        again, for this token alone (without one: for this browser). They are the text to whoever has the weights.
-        Small lets it keep them in less memory; replies may then differ a little, and ≈ under them says so.
+        {t(
+          'Keys and values of a chat stay in the server’s memory for up to an hour after it ended, so that it is not sent again, for this token alone (without one: for this browser). They are the text to whoever has the weights. Small lets it keep them in less memory; replies may then differ a little, and ≈ under them says so.',
+        )}
       </p>
     </>
   );

@@ -1,74 +1,66 @@
-import { Choice } from '../controls/choice.jsx';
+import { useSignal } from '@preact/signals';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
-import { ModelSection } from './model_section.jsx';
+import { TabList, TabPanel } from '../controls/tabs.jsx';
 import { NoiseSection } from '../noise/section.jsx';
-import { SamplingSection } from './sampling_section.jsx';
 import { Sheet } from '../sheet.jsx';
+import { ChatsSection } from './chats_section.jsx';
+import { ModelSection } from './model_section.jsx';
+import { PageSection } from './page_section.jsx';
+import { SamplingSection } from './sampling_section.jsx';
 import { ThisChat } from './this_chat.jsx';
 
-const THEMES = /** @type {const} */ ([['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']]);
-const TRANSPORTS = /** @type {const} */ ([['auto', 'Auto'], ['websocket', 'WebSocket'], ['http', 'HTTP']]);
-const ENTER = /** @type {const} */ ([['auto', 'Auto'], ['sends', 'Sends'], ['breaks', 'New line']]);
+/** @typedef {'chat' | 'sampling' | 'page' | 'storage'} Tab */
+
+const NAME = 'settings';
 
 export default function SettingsSheet() {
   const app = useApp();
+  const tab = useSignal(/** @type {Tab} */ ('chat'));
+  const tabs = /** @type {const} */ ([
+    ['chat', t('Chat')],
+    ['sampling', t('Sampling')],
+    ['page', t('Page')],
+    ['storage', t('Storage')],
+  ]);
+  const list = (
+    <TabList
+      name={NAME}
+      label={t('Settings of')}
+      tabs={tabs}
+      value={tab.value}
+      onChange={(value) => (tab.value = value)}
+    />
+  );
   return (
-    <Sheet title="Settings" onClose={() => (app.sheet.value = null)}>
-      <ThisChat />
-      <NoiseSection />
-      <SamplingSection />
-      <Page />
-      <ModelSection />
+    <Sheet title={t('Settings')} onClose={() => (app.sheet.value = null)} head={list}>
+      <TabPanel name={NAME} value={tab.value}>
+        <Panel tab={tab.value} />
+      </TabPanel>
     </Sheet>
   );
 }
 
-function Page() {
-  const app = useApp();
-  const { theme, transport, enter } = app.settings.value;
-  return (
-    <section class="section" aria-labelledby="page">
-      <h3 id="page">This page</h3>
-      <Choice
-        name="theme"
-        label="Theme"
-        options={THEMES}
-        value={theme}
-        onChange={(value) => app.change({ theme: value })}
-      />
-      <Choice
-        name="transport"
-        label="Connection"
-        options={TRANSPORTS}
-        value={transport}
-        onChange={(value) => {
-          app.change({ transport: value });
-          if (!app.replies.running.value) void app.connection.connect();
-        }}
-      />
-      <Choice
-        name="enter"
-        label="Enter"
-        options={ENTER}
-        value={enter}
-        onChange={(value) => app.change({ enter: value })}
-      />
-      <p class="hint">Auto: a new line from a touch keyboard, else it sends. Ctrl+Enter always sends.</p>
-      <Install />
-    </section>
-  );
-}
-
-function Install() {
-  const app = useApp();
-  const { state, words, ask } = app.install.value;
-  if (state === 'by_hand') return <p class="hint">To install: {words}</p>;
-  if (state !== 'ready') return null;
-  return (
-    <div class="row">
-      <button type="button" class="button" onClick={ask}>
-        Install as an app
-      </button>
-    </div>
-  );
+/** @param {{tab: Tab}} props */
+function Panel({ tab }) {
+  switch (tab) {
+    case 'chat':
+      return (
+        <>
+          <ThisChat />
+          <NoiseSection />
+        </>
+      );
+    case 'sampling':
+      return <SamplingSection />;
+    case 'page':
+      return <PageSection />;
+    case 'storage':
+      return (
+        <>
+          <ModelSection />
+          <ChatsSection />
+        </>
+      );
+  }
 }

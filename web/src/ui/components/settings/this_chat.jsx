@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { presets } from '../../../presets/presets.js';
+import { t } from '../../words/languages/words.js';
 import { AdapterChoice } from './adapter_choice.jsx';
 import { AttentionSwitch } from '../attention/switch.jsx';
 import { FormOfReplies } from './form.jsx';
+import { Presets } from './presets.jsx';
 import { useApp } from '../context.jsx';
 
 /** The system prompt, the adapter and the attention of the shown chat. */
@@ -23,10 +24,10 @@ export function ThisChat() {
   useEffect(() => left, []);
   return (
     <section class="section" aria-labelledby="this-chat">
-      <h3 id="this-chat">This chat</h3>
-      {app.fixed.value && <p class="hint">What is grey can be changed once the reply is written.</p>}
+      <h3 id="this-chat">{t('This chat')}</h3>
+      {app.fixed.value && <p class="hint">{t('What is grey can be changed once the reply is written.')}</p>}
       <div class="field">
-        <label for="system">System prompt</label>
+        <label for="system">{t('System prompt')}</label>
         <textarea
           id="system"
           class="text-field"
@@ -39,39 +40,12 @@ export function ThisChat() {
         />
         <Presets text={chat.system} disabled={app.fixed.value} onChoice={changed} />
         <p class="hint" id="system-hint">
-          Goes before the first message, and to the server with it. Empty: none.
+          {t('Goes before the first message, and to the server with it. Empty: none.')}
         </p>
       </div>
       <FormOfReplies key={chat.id} />
       <AdapterChoice />
       <AttentionSwitch />
     </section>
-  );
-}
-
-/** @param {{text: string, disabled: boolean, onChoice: (text: string) => void}} props */
-function Presets({ text, disabled, onChoice }) {
-  const all = presets();
-  const current = text === '' ? '' : (all.find((preset) => preset.text === text)?.name ?? 'own');
-  const chosen = (/** @type {string} */ name) => {
-    const preset = all.find((each) => each.name === name);
-    if (preset || name === '') onChoice(preset?.text ?? '');
-  };
-  return (
-    <select
-      class="text-field"
-      aria-label="Preset of the system prompt"
-      value={current}
-      disabled={disabled}
-      onChange={(event) => chosen(event.currentTarget.value)}
-    >
-      <option value="">No system prompt</option>
-      {current === 'own' && <option value="own">Your own</option>}
-      {all.map(({ name }) => (
-        <option key={name} value={name}>
-          Preset: {name}
-        </option>
-      ))}
-    </select>
   );
 }

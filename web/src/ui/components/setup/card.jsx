@@ -1,4 +1,5 @@
 import { sentence } from '../../words/explain.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { DownloadCard } from './download_card.jsx';
 import { PairingCard } from './pairing_card.jsx';
@@ -16,12 +17,12 @@ export function SetupCard() {
     case 'offline':
       return (
         <section class="card" aria-labelledby="setup">
-          <h2 id="setup">The server cannot be reached</h2>
+          <h2 id="setup">{t('The server cannot be reached')}</h2>
           <p>{sentence(phase.problem?.message ?? '')}</p>
-          <p class="hint">The page tries again by itself; saved chats can be read meanwhile.</p>
+          <p class="hint">{t('The page tries again by itself; saved chats can be read meanwhile.')}</p>
           <div class="row">
             <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
-              Try now
+              {t('Try now')}
             </button>
           </div>
         </section>
@@ -42,18 +43,18 @@ function Failed({ problem }) {
   const damaged = digest && /weights|damaged|checksum|plane|tokenizer/.test(problem?.code ?? '');
   return (
     <section class="card" aria-labelledby="setup">
-      <h2 id="setup">That did not work</h2>
+      <h2 id="setup">{t('That did not work')}</h2>
       <p>{sentence(problem?.message ?? '')}</p>
-      <p class="hint">Code: {problem?.code}</p>
+      <p class="hint">{t('Code: {code}', { code: problem?.code ?? '' })}</p>
       <div class="row">
         {!hopeless && (
           <button type="button" class="button primary" onClick={() => void app.connection.connect()}>
-            Try again
+            {t('Try again')}
           </button>
         )}
         {damaged && (
           <button type="button" class="button danger" onClick={() => void app.connection.remove(digest)}>
-            Delete the model here
+            {t('Delete the model here')}
           </button>
         )}
       </div>

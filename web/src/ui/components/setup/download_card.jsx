@@ -1,11 +1,12 @@
 import { duration, size } from '../../words/format.js';
 import { sentence } from '../../words/explain.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 
 const STORAGE = {
-  opfs: 'In this browser’s private files for this page.',
-  indexeddb: 'In this browser’s database for this page.',
-  memory: 'In memory only: this browser keeps nothing here, so a reload downloads it again.',
+  opfs: () => t('In this browser’s private files for this page.'),
+  indexeddb: () => t('In this browser’s database for this page.'),
+  memory: () => t('In memory only: this browser keeps nothing here, so a reload downloads it again.'),
 };
 
 /** The model's ends come to this device: what, how large, how far. */
@@ -18,28 +19,32 @@ export function DownloadCard() {
   const tight = freeBytes !== null && freeBytes < missing * (manifest.size / comes);
   return (
     <section class="card" aria-labelledby="setup">
-      <h2 id="setup">{name === 'downloading' ? 'Downloading' : 'Download'} the ends of {manifest.name}</h2>
+      <h2 id="setup">
+        {name === 'downloading'
+          ? t('Downloading the ends of {name}', { name: manifest.name })
+          : t('Download the ends of {name}', { name: manifest.name })}
+      </h2>
       <p>
-        Tokenizer, embedding table and LM head come to this device once. Everything between them stays on the
-        server.
+        {t('Tokenizer, embedding table and LM head come to this device once. Everything between them stays on the server.')}
       </p>
       <dl class="facts">
-        <dt>Size</dt>
+        <dt>{t('Size')}</dt>
         <dd>
-          {size(manifest.size)}
-          {comes < manifest.size && `, sent as ${size(comes)}`}
+          {comes < manifest.size
+            ? t('{size}, sent as {sent}', { size: size(manifest.size), sent: size(comes) })
+            : size(manifest.size)}
         </dd>
-        <dt>Licence</dt>
-        <dd>{manifest.licence ?? 'not said'}</dd>
+        <dt>{t('Licence')}</dt>
+        <dd>{manifest.licence ?? t('not said')}</dd>
         {freeBytes !== null && (
           <>
-            <dt>Free here</dt>
+            <dt>{t('Free here')}</dt>
             <dd>{size(freeBytes)}</dd>
           </>
         )}
         {doneBytes > 0 && name !== 'downloading' && (
           <>
-            <dt>Here already</dt>
+            <dt>{t('Here already')}</dt>
             <dd>{size(doneBytes)}</dd>
           </>
         )}
@@ -49,14 +54,14 @@ export function DownloadCard() {
           {sentence(problem.message)}
         </p>
       )}
-      {tight && <p class="problem">That is more than this browser says it can keep.</p>}
+      {tight && <p class="problem">{t('That is more than this browser says it can keep.')}</p>}
       {name === 'downloading' ? (
         <Progress />
       ) : (
         <Actions done={doneBytes} digest={manifest.digest} missing={missing} />
       )}
       <p class="hint">
-        {STORAGE[storage]} Each piece is checked; a download that stops goes on where it was.
+        {STORAGE[storage]()} {t('Each piece is checked; a download that stops goes on where it was.')}
       </p>
     </section>
   );
@@ -70,16 +75,16 @@ function Progress() {
   const { done, total } = progress;
   return (
     <>
-      <progress class="bar" aria-label="Downloaded" value={done} max={total || 1} />
+      <progress class="bar" aria-label={t('Downloaded')} value={done} max={total || 1} />
       <div class="progress-line">
         <span>
-          {size(done)} of {size(total)}
+          {t('{at} of {all}', { at: size(done), all: size(total) })}
         </span>
         <span>{howFast(progress)}</span>
       </div>
       <div class="row">
         <button type="button" class="button" onClick={() => void app.connection.pause()}>
-          Pause
+          {t('Pause')}
         </button>
       </div>
     </>
@@ -88,10 +93,10 @@ function Progress() {
 
 /** @param {import('../../state/connection.js').Progress} progress */
 function howFast({ done, total, perSecond, retrying }) {
-  if (retrying) return 'Connection lost, trying again…';
-  if (perSecond === null) return 'Waiting for the server…';
+  if (retrying) return t('Connection lost, trying again…');
+  if (perSecond === null) return t('Waiting for the server…');
   const left = Math.max(1, Math.ceil((total - done) / perSecond));
-  return `${size(perSecond)}/s, ${left < 100 ? `${left} s` : duration(left)} left`;
+  return t('{size}/s, {time} left', { size: size(perSecond), time: left < 100 ? `${left} s` : duration(left) });
 }
 
 /** @param {{done: number, digest: string, missing: number}} props */
@@ -100,11 +105,11 @@ function Actions({ done, digest, missing }) {
   return (
     <div class="row">
       <button type="button" class="button primary" onClick={() => void app.connection.download()}>
-        {done > 0 ? `Go on (${size(missing)} left)` : `Download ${size(missing)}`}
+        {done > 0 ? t('Go on ({size} left)', { size: size(missing) }) : t('Download {size}', { size: size(missing) })}
       </button>
       {done > 0 && (
         <button type="button" class="button danger" onClick={() => void app.connection.remove(digest)}>
-          Delete
+          {t('Delete')}
         </button>
       )}
     </div>

@@ -4,7 +4,9 @@ import { guessName } from '../../../pairing/device_name.js';
 import { isToken, redeem, storeToken } from '../../../pairing/pair.js';
 import { readCredential } from '../../view/credential.js';
 import { sentence, whyPairing } from '../../words/explain.js';
+import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
+import { Said } from '../controls/said.jsx';
 
 /**
  * Asks for a pairing code or a token.
@@ -30,11 +32,11 @@ export function PairingCard({ problem }) {
   };
   return (
     <section class="card" aria-labelledby="setup">
-      <h2 id="setup">Pair this browser</h2>
+      <h2 id="setup">{t('Pair this browser')}</h2>
       <p role="status">{whyPairing(problem, app.connection.refused)}</p>
       <form onSubmit={(event) => void submit(event)}>
         <div class="field">
-          <label for="credential">Pairing code or token</label>
+          <label for="credential">{t('Pairing code or token')}</label>
           <input
             id="credential"
             class="text-field"
@@ -53,12 +55,15 @@ export function PairingCard({ problem }) {
           </p>
         </div>
         <button type="submit" class="button primary" disabled={busy || !text.trim()}>
-          {busy ? 'Pairing…' : 'Pair'}
+          {busy ? t('Pairing…') : t('Pair')}
         </button>
       </form>
       <p class="hint" id="credential-help">
-        On the machine of the server, <code>split-server pair</code> shows a code that counts once, for a few
-        minutes, and a QR code that does all this by itself.
+        <Said
+          text={t(
+            'On the machine of the server, `split-server pair` shows a code that counts once, for a few minutes, and a QR code that does all this by itself.',
+          )}
+        />
       </p>
     </section>
   );

@@ -1,4 +1,5 @@
 import { describeError } from '../../../common/errors.js';
+import { briefly } from '../../../chats/tree.js';
 import { Saver } from './saver.js';
 import { Unsaved } from './unsaved.js';
 
@@ -31,7 +32,7 @@ export class Disk {
   async list() {
     const saved = (await this.store?.list()) ?? [];
     const lost = this._unsaved.all().filter(({ id }) => this.failed.value.has(id));
-    return [...lost.filter(({ id }) => !saved.some((chat) => chat.id === id)).map(summaryOf), ...saved];
+    return [...lost.filter(({ id }) => !saved.some((chat) => chat.id === id)).map(briefly), ...saved];
   }
 
   /** @param {string} id */
@@ -139,9 +140,4 @@ export class Disk {
     void import('./later.js').catch(() => {});
     return this._onWritten();
   }
-}
-
-/** @param {Chat} chat @returns {ChatSummary} */
-function summaryOf({ id, title, updated, nodes }) {
-  return { id, title, updated, count: Object.keys(nodes).length };
 }

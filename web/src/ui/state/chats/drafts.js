@@ -53,15 +53,32 @@ export class Drafts {
     this.keep();
   }
 
-  /** Writes down what changed; other tabs' drafts stay as they are. */
-  keep() {
+  /**
+   * Puts a text before the draft of a chat.
+   * @param {string} chat @param {string} text
+   */
+  putBack(chat, text) {
+    this._put(chat, joined(text, this._texts.value.get(chat) ?? ''));
+  }
+
+  /**
+   * Writes down what changed; other tabs' drafts stay as they are.
+   * @param {{chat: string, text: string} | null} [waiting] a message that is sent later, unless the page goes: it
+   *   stands before the draft of its chat then
+   */
+  keep(waiting = null) {
+    if (waiting) this._changed.add(waiting.chat);
     if (!this._changed.size || !this._memory) return;
     const others = read(this._memory).filter(([chat]) => !this._changed.has(chat));
-    const changed = [...this._texts.value].filter(([chat]) => this._changed.has(chat));
+    const texts = new Map(this._texts.value);
+    if (waiting) texts.set(waiting.chat, joined(waiting.text, texts.get(waiting.chat) ?? ''));
+    const changed = [...texts].filter(([chat]) => this._changed.has(chat));
     const own = changed.filter(([, text]) => text.length <= LONGEST);
     try {
       this._memory.setItem(KEY, JSON.stringify([...others, ...own].slice(-MOST)));
       this._changed.clear();
+      // Written anew once it is sent.
+      if (waiting) this._changed.add(waiting.chat);
     } catch {
       // A storage that is full, or withheld, keeps no drafts; they last as long as the page.
     }
@@ -75,6 +92,11 @@ export class Drafts {
     this._texts.value = texts;
     this._changed.add(key);
   }
+}
+
+/** @param {string} first @param {string} then */
+export function joined(first, then) {
+  return then ? `${first}\n\n${then}` : first;
 }
 
 /** @param {Chat} chat */

@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
-import { copyOf, newChat, rename } from '../../../chats/tree.js';
+import { copyOf, newChat, placed, rename } from '../../../chats/tree.js';
 import { PartMissing } from '../../../common/errors.js';
 import { sentence } from '../../words/explain.js';
 import { Disk } from './disk.js';
 import { Search } from './search.js';
+import { t, tn } from '../../words/languages/words.js';
 
 /** @typedef {import('../../../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../../chats/types').Chat} Chat */
@@ -136,6 +137,11 @@ export class Library {
     return this.change(id, (chat) => rename(chat, title));
   }
 
+  /** @param {string} id @param {{pinned?: boolean, folder?: string}} place */
+  move(id, place) {
+    return this.change(id, (chat) => placed(chat, place));
+  }
+
   /**
    * Changes a chat that need not be the shown one.
    * @param {string} id @param {(chat: Chat) => Chat} step
@@ -159,7 +165,7 @@ export class Library {
     if (shown) this.fresh();
     await this.refresh();
     const run = () => (shown ? this._restore(chat) : this.put(chat));
-    this._toasts.show(`Deleted “${chat.title || 'New chat'}”`, { label: 'Undo', run });
+    this._toasts.show(t('Deleted “{title}”', { title: chat.title || t('New chat') }), { label: t('Undo'), run });
     return chat;
   }
 
@@ -199,7 +205,7 @@ export class Library {
     await Promise.all([this.refresh(), this._showing()]);
     const [newest] = [...chats].sort((a, b) => b.updated - a.updated);
     if (newest) this._show(newest);
-    this._toasts.show(chats.length === 1 ? 'Imported 1 chat' : `Imported ${chats.length} chats`);
+    this._toasts.show(tn(chats.length, 'Imported {n} chat', 'Imported {n} chats'));
   }
 
   /**
@@ -255,7 +261,7 @@ export class Library {
   /** @param {string} message @param {Chat} chat */
   _conflict(message, chat) {
     const run = () => this._restore(copyOf(this.get(chat.id) ?? chat));
-    this._toasts.show(sentence(message), { label: 'Keep as a copy', run });
+    this._toasts.show(sentence(message), { label: t('Keep as a copy'), run });
   }
 
   /** @param {Chat} chat */

@@ -1,11 +1,14 @@
 // Chats deleted on this device, and what a server keeps of them.
 import { said } from '../../../chats/said.js';
 import { forgottenWords } from '../../words/forgotten.js';
+import { t } from '../../words/languages/words.js';
 
 /** @typedef {import('../../../chats/types').Chat} Chat */
 
-const STILL_KEPT = 'The chat is deleted here; the server could not be asked to delete what it keeps of it, which goes by itself';
-const KEY_KEPT = 'The chat is deleted, but the key of its noise is still in this browser: undo and delete it again';
+const stillKept = () =>
+  t('The chat is deleted here; the server could not be asked to delete what it keeps of it, which goes by itself');
+const keyKept = () =>
+  t('The chat is deleted, but the key of its noise is still in this browser: undo and delete it again');
 
 export class Removal {
   /**
@@ -31,8 +34,8 @@ export class Removal {
     if (this._replies.running.value?.chat === id) this._replies.stop();
     const chat = await this._library.remove(id).catch((error) => this._tell(error));
     if (chat) this._draft.forget(id);
-    if (chat) await this._forgotten(chat).catch(() => this._toasts.show(STILL_KEPT));
-    if (chat?.noise) this._connection.forgetNoise(id).catch(() => this._toasts.show(KEY_KEPT));
+    if (chat) await this._forgotten(chat).catch(() => this._toasts.show(stillKept()));
+    if (chat?.noise) this._connection.forgetNoise(id).catch(() => this._toasts.show(keyKept()));
     else this._connection.closeChat(id);
   }
 

@@ -7,7 +7,7 @@ import { DEFAULTS } from '../../../../src/settings/settings.js';
 import { App } from '../../../../src/ui/state/app.js';
 import { AskedWriters } from '../../../../src/ui/state/tabs/asked_writers.js';
 import { LockedWriters } from '../../../../src/ui/state/tabs/writers.js';
-import { ELSEWHERE } from '../../../../src/ui/words/explain.js';
+import { elsewhereWords } from '../../../../src/ui/words/explain.js';
 import { FakeLocks, Tabs } from './tabs.js';
 import { ScriptedEngine, settled, untilReady } from '../../scripted.js';
 
@@ -65,7 +65,7 @@ for (const kind of ['locks', 'asking']) {
 
   test(`${kind}: a tab that shows a chat whose reply another one writes says so and offers none`, async () => {
     const { first, second } = await written();
-    assert.equal(second.app.hindrance.value, ELSEWHERE);
+    assert.equal(second.app.hindrance.value, elsewhereWords());
     assert.equal(second.app.regenerate(null), false);
     assert.equal(first.app.hindrance.value, 'A reply is being written.');
     second.app.newChat();
@@ -82,7 +82,7 @@ for (const kind of ['locks', 'asking']) {
     assert.equal(first.app.elsewhere.writing.value, false);
     assert.equal(second.app.send('And now?'), true);
     await settled();
-    assert.equal(first.app.hindrance.value, ELSEWHERE);
+    assert.equal(first.app.hindrance.value, elsewhereWords());
   });
 
   test(`${kind}: a reply whose tab is gone can be asked for here`, async () => {
@@ -124,7 +124,7 @@ for (const kind of ['locks', 'asking']) {
     second.engine.last('reply').resolve({ ...DONE, text: 'Second.' });
     await settled();
     await settled();
-    assert.equal(second.app.hindrance.value, ELSEWHERE);
+    assert.equal(second.app.hindrance.value, elsewhereWords());
     first.engine.last('reply').resolve({ ...DONE, text: 'First.' });
     await settled();
     await settled();
@@ -138,7 +138,7 @@ for (const kind of ['locks', 'asking']) {
     await settled();
     first.app.send('More');
     await settled();
-    assert.equal(second.app.hindrance.value, ELSEWHERE);
+    assert.equal(second.app.hindrance.value, elsewhereWords());
     second.app.undo();
     assert.equal(path(second.app.library.chat.value).at(-1)?.content, 'More');
   });

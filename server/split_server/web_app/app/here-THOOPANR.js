@@ -1,1 +1,0 @@
-import{a}from"./chunk-6JH4ORHE.js";import"./chunk-WJATYANR.js";import"./chunk-Z27ZJXSV.js";export{a as Here};
