@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ _SOURCES = {".py", ".js", ".jsx", ".ts", ".mjs"}
 _APART = {"__init__.py", "__main__.py"}
 _BUILT = {"web_app", "node_modules", "__pycache__"}
 _MOST_FILES, _MOST_OF_A_PREFIX = 20, 4
+_DEAR = {"anthropic", "langchain_core", "langchain_openai", "schemathesis", "scipy"}
 
 
 def _rooms() -> dict[Path, list[str]]:
@@ -36,3 +39,24 @@ def test_a_room_holds_few_files_and_no_family_of_a_prefix(room: Path) -> None:
     assert len(names) <= _MOST_FILES
     families = Counter(name.split("_")[0] for name in names if "_" in name)
     assert all(count <= _MOST_OF_A_PREFIX for count in families.values()), families
+
+
+def test_what_takes_seconds_to_import_is_imported_by_the_tests_that_run_it() -> None:
+    """Every process that runs tests collects all of them."""
+    early = [
+        f"{path.relative_to(_ROOT)}: {name}"
+        for path in sorted((_ROOT / "tests").rglob("*.py"))
+        if path.parent.name != "programs"
+        for name in _imported_at_once(path)
+        if name.split(".")[0] in _DEAR
+    ]
+    assert early == []
+
+
+def _imported_at_once(path: Path) -> Iterator[str]:
+    """The modules that a file imports when it is imported itself."""
+    for node in ast.parse(path.read_bytes()).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""

@@ -90,7 +90,7 @@ def test_without_colours_the_most_attended_tokens_are_listed(client: SplitClient
     on = talk(client, "/attention", QUESTION, "/attention", NEXT)
     assert on.shown == off.shown
     said, *lines, elsewhere, said_off = on.noted.splitlines()
-    assert said == "attention is on: it is shown after each reply"
+    assert said.startswith("attention is on: it is shown after each reply, and gathered")
     assert said_off == "attention is off"
     assert lines.pop(0) == "“.” attends to"
     found = [LISTED.fullmatch(line) for line in lines]

@@ -92,8 +92,8 @@ def test_after_three_replies_that_are_too_far_off_nothing_is_moved_any_more(
     with SplitClient(server.url, cache=tmp_path, **options) as client:
         for seed in range(5):
             chat = client.conversation()
-            sequence, verifier = chat._sequence, chat._verifier
-            assert verifier is not None
+            sequence, checks = chat._sequence, chat._checks
+            assert checks is not None
             before, after = (relay.relayed(2, value, LENGTH, seed) for value in (OLD, NEW))
             after[6:6] = [relay.filler(3), relay.filler(4)]
             for ids in (before, after):
@@ -102,9 +102,9 @@ def test_after_three_replies_that_are_too_far_off_nothing_is_moved_any_more(
             wrong = seed < 3
             assert reply.token_ids == [relay.answer(OLD if wrong else NEW)]
             assert bool(reply.stats.prompt_moved) == wrong
-            chat._verify(reply, (*after, *reply.token_ids), len(after))
+            checks.after(chat.verify, reply.stats, (*after, *reply.token_ids), len(after))
             assert chat.cached_tokens == (0 if wrong else len(after))
-        assert (client.verified.failed, client.verified.stopped) == (3, True)
+        assert (client.verified.failed, client.verified.stopped("moved")) == (3, True)
 
 
 def test_an_exact_session_beside_them_is_right(server: RunningServer, tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from scripts.bench.beside.burners import Burners
 from scripts.bench.peers.huge_pages import _ranges
 from scripts.bench.processor import cpu_seconds
 from scripts.bench.step.bars import bars
-from scripts.bench.step.busy import Burners
 from scripts.bench.step.other import checkout_of, other_worker
 from scripts.bench.step.pages import pages_of
 from scripts.bench.step.programs import INT8, OURS, STOCK, llama_name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from split_he import device
 from split_he.errors import BlindsExhausted, MalformedCiphertext
@@ -60,6 +59,8 @@ def test_a_blind_is_gone_even_when_evaluation_fails(monkeypatch: pytest.MonkeyPa
 
 
 def test_unused_coefficients_are_uniform_and_used_ones_carry_noise_alone() -> None:
+    from scipy import stats
+
     side = session(matrix(300, 20))
     hidden, noise = [], []
     for _ in range(20):
@@ -74,6 +75,8 @@ def test_unused_coefficients_are_uniform_and_used_ones_carry_noise_alone() -> No
 
 
 def test_both_halves_of_a_blind_look_uniform() -> None:
+    from scipy import stats
+
     side = session(matrix(64, 4))
     blinds = np.stack([side.host_key.take() for _ in range(20)])
     for half in range(2):
@@ -82,6 +85,8 @@ def test_both_halves_of_a_blind_look_uniform() -> None:
 
 
 def test_what_the_device_opens_in_unused_coefficients_tells_nothing_about_the_adapter() -> None:
+    from scipy import stats
+
     side, h = session(matrix(256, 8)), state(256)
     query = device.encrypt(h, side.keys, side.plan)
     bare = _opened(side, side.adapter.multiply(parse(query, side.plan)))

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from split_he.bits import pack
 from split_he.params import N, Q
@@ -35,6 +34,8 @@ def test_numbers_that_are_not_residues_are_passed_over() -> None:
 
 
 def test_expanded_residues_are_uniform() -> None:
+    from scipy import stats
+
     values = expand(b"test", b"uniform", 40).reshape(-1) / Q
     assert stats.kstest(values, "uniform").pvalue > 1e-4
     low = np.bincount((expand(b"test", b"low bits", 40).reshape(-1) % np.uint64(64)).astype(int))
@@ -42,6 +43,8 @@ def test_expanded_residues_are_uniform() -> None:
 
 
 def test_errors_are_centred_binomial_with_42_bits() -> None:
+    from scipy import stats
+
     drawn = errors(_seeded(1), 100).reshape(-1)
     assert np.abs(drawn).max() <= 21
     counts = np.bincount(drawn + 21, minlength=43)[9:34]
@@ -51,6 +54,8 @@ def test_errors_are_centred_binomial_with_42_bits() -> None:
 
 
 def test_ternary_numbers_are_equally_likely_and_rejection_refills() -> None:
+    from scipy import stats
+
     drawn = ternary(_seeded(2), 60).reshape(-1) + 1
     assert stats.chisquare(np.bincount(drawn, minlength=3)).pvalue > 1e-4
     rejecting = iter([b"\xff" * 5000, b"\x00" * 5000])

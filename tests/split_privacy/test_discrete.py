@@ -8,7 +8,6 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 from split_privacy.discrete import (
     BASE,
@@ -42,6 +41,8 @@ def probabilities(s: int, count: int) -> NDArray[np.float64]:
 
 def fit(draws: NDArray[np.int64]) -> float:
     """The chi-square p-value of draws of parameter 3, value by value."""
+    from scipy import stats
+
     observed = np.bincount(draws[np.abs(draws) <= 9] + 9, minlength=19)
     expected = probabilities(3, 9) * draws.size
     rest = (draws.size - observed.sum(), draws.size - expected.sum())
@@ -60,6 +61,8 @@ def test_sigma_of_a_million_draws_is_the_stated_one(million: NDArray[np.int64]) 
 
 
 def test_a_million_draws_fit_a_gaussian_down_to_their_tails(million: NDArray[np.int64]) -> None:
+    from scipy import stats
+
     assert stats.kstest(million / WIDTH, "norm").pvalue > 1e-3
     edges = np.array([-math.inf, *np.arange(-4.0, 4.25, 0.25), math.inf])
     observed = np.histogram(million / WIDTH, edges)[0]
@@ -79,6 +82,8 @@ def test_small_draws_have_the_exact_probabilities_of_whole_numbers() -> None:
 
 
 def test_where_a_word_does_not_decide_further_bits_do() -> None:
+    from scipy import stats
+
     words = uniform_words(20_000, 3).reshape(-1)
     extra = np.random.default_rng(4)
     asked = 0

@@ -45,9 +45,19 @@ class ChatPage:
         expect(send).to_be_enabled(timeout=_MILLISECONDS)
         field.fill("")
 
-    def set_number(self, label: str, value: str) -> None:
-        """Change a field of the settings."""
+    def settings(self, tab: str) -> None:
+        """Open one part of the settings."""
         self.press("Settings")
+        self.tab(tab)
+
+    def tab(self, name: str) -> None:
+        """Go to another part of the open sheet."""
+        button = self.page.get_by_role("tab", name=name, exact=True)
+        button.tap() if self.touch else button.click()
+
+    def set_number(self, label: str, value: str) -> None:
+        """Change a sampling field of the settings."""
+        self.settings("Sampling")
         self.page.get_by_label(label, exact=True).fill(value)
         self.page.keyboard.press("Escape")
 

@@ -63,7 +63,7 @@ def _import(page: Page) -> None:
         "mimeType": "application/json",
         "buffer": json.dumps(_CHAT).encode(),
     }
-    page.locator("input[type=file]").first.set_input_files(file)
+    page.locator("input[type=file][accept]").first.set_input_files(file)
     expect(page.get_by_text("Behind the hotel.").first).to_be_visible(timeout=_MILLISECONDS)
 
 

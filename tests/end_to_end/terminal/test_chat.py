@@ -32,7 +32,7 @@ def test_two_slashes_send_a_message_that_begins_with_one(
 def test_a_device_whose_token_is_taken_back_in_a_chat_is_told_to_pair_again(
     chat: tuple[SplitClient, ChatSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_: str) -> None:
+    def refuse(*_: object) -> None:
         raise ServerRefused("unauthorized", "a valid token is needed")
 
     monkeypatch.setattr(chat[1], "send", refuse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,15 @@ def test_the_web_app_imports_what_the_terminal_saves(tmp_path: Path) -> None:
         SavedConversation("m", (turns[0], turns[0], turns[1], turns[1])),
         SavedConversation("m", (turns[1],)),
         SavedConversation("m", ()),
+        SavedConversation(
+            "m",
+            (
+                Message("system", "be brief", dropped=((0, 3),), pinned=True),
+                replace(turns[0], dropped=((0, 5),)),
+                replace(turns[1], dropped=((0, 6), (7, len(HARD[1]))), pinned=True),
+                replace(turns[2], pinned=True),
+            ),
+        ),
     ]
     texts = []
     for index, chat in enumerate(chats):
@@ -82,6 +92,8 @@ _GOOD = {"format": "gatelink.conversation", "version": 1, "model": "", "messages
         _GOOD | {"messages": [{"role": "tool", "content": "x"}]},
         _GOOD | {"messages": [{"role": "user", "content": 5}]},
         _GOOD | {"messages": [{"role": "user", "content": "x"}, {"role": "system", "content": ""}]},
+        _GOOD | {"messages": [{"role": "user", "content": "x", "dropped": [[0, 2]]}]},
+        _GOOD | {"messages": [{"role": "user", "content": "xyz", "dropped": [[0, 2], [1, 3]]}]},
     ],
 )
 def test_what_one_of_them_refuses_the_other_refuses_with_the_same_code(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,3 +160,39 @@ def test_a_budget_that_is_used_up_is_said_in_words(chat: ChatPage, seen: Seen) -
     page.get_by_label("Budget", exact=True).fill("50000")
     closed(chat)
     expect(again).to_be_visible()
+
+
+def test_a_cut_is_asked_for_with_what_it_charges_and_charged_as_what_is_sent(
+    chat: ChatPage, seen: Seen
+) -> None:
+    page = chat.page
+    noised(chat, "0.02")
+    for number, text in enumerate((FIRST, SECOND)):
+        chat.write(text)
+        chat.whole_reply(number)
+    meter = page.get_by_role("button", name="Context:")
+    total = re.compile(r"(\d+) of 4,096")
+    expect(meter).to_have_accessible_name(total)
+    full = total.search(meter.inner_text())
+    assert full is not None
+    meter.click()
+    page.get_by_role("radio", name="Leave out the oldest").check()
+    expect(page.get_by_text("With noise it is always asked")).to_be_visible()
+    page.get_by_label("Budget in tokens").fill(full[1])
+    closed(chat)
+    before = seen.rows
+    chat.write("Thank you!")
+    banner = page.get_by_role("alert")
+    expect(banner).to_contain_text("Leaving the oldest")
+    said = re.search(r"up to (\d+) rows are charged anew", banner.inner_text())
+    assert said is not None
+    assert seen.rows == before
+    chat.press("Leave out and reply")
+    chat.whole_reply(2)
+    sent = (seen.rows - before) // len(seen.steps[-1][2])
+    assert sent >= int(said[1])
+    chat.press("What the server sees")
+    panel = page.get_by_role("dialog", name="What the server sees")
+    rows = seen.rows // len(seen.steps[-1][2])
+    expect(panel.get_by_text(f"All {rows:,} rows replaced").first).to_be_visible()
+    expect(panel.get_by_text("One token replaced, sent up to 2 times").first).to_be_visible()

@@ -133,7 +133,7 @@ def test_a_server_without_attention_is_said_and_the_chat_goes_on(
         chat.press("Settings")
         switch = page.get_by_label("Show what each token looked at")
         expect(switch).to_be_checked()
-        expect(page.locator(".problem")).to_contain_text("replies come without it")
+        expect(page.locator(".problem", has_text="replies come without it")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_no_task_takes_longer_than_a_frame_while_a_reply_is_looked_at(
     """The view grows to a thousand spans, which change their colours with each token chosen."""
 
     def traced(trace: Path) -> None:
-        with opened(chromium, f"{url}?engine=long", **PHONE) as chat:
+        with opened(chromium, f"{url}?engine=long", fresh=True, **PHONE) as chat:
             page = chat.page
             expect(page.locator("#status")).to_contain_text("recover")
             switched_on(chat)

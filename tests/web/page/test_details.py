@@ -35,7 +35,7 @@ def _imported(chat: ChatPage, *said: str, **about: Any) -> None:
         chat.press("Saved chats")
     buffer = json.dumps(document).encode()
     file: FilePayload = {"name": "chat.json", "mimeType": "application/json", "buffer": buffer}
-    chat.page.locator("input[type=file]").set_input_files([file])
+    chat.page.locator("input[type=file][accept]").set_input_files([file])
     expect(chat.page.get_by_text("Imported 1 chat")).to_be_visible()
 
 
@@ -60,7 +60,7 @@ def test_a_table_on_a_phone_scrolls_in_place_of_a_word_a_line(phone: ChatPage) -
 
 
 def test_emptying_a_field_does_not_close_the_settings_around_it(desktop: ChatPage) -> None:
-    desktop.press("Settings")
+    desktop.settings("Sampling")
     desktop.page.get_by_text("More settings").click()
     seed = desktop.page.get_by_label("Seed", exact=True)
     seed.fill("1")

@@ -71,7 +71,7 @@ def _visit(chromium: Browser, web_root: Path, checkpoint: Path, picture: str) ->
     context = chromium.new_context(**SIZE)
     chat = ChatPage(context.new_page(), touch=True)
     context.on("request", lambda request: files.append(request.url.rpartition("/weights/")[2]))
-    with running_server(checkpoint, web_root=str(web_root)) as server:
+    with running_server(checkpoint, web_root=str(web_root), dtype="float32") as server:
         chat.page.goto(server.url)
         offered = chat.page.get_by_role("button", name="Download")
         offered.wait_for()

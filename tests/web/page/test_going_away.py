@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.exhaustive import EXHAUSTIVE
 from tests.web.browsing import PHONE, Browser
 from tests.web.fake_page import answered, at, opened
 
@@ -41,8 +43,11 @@ def _back_again(page: Page, url: str) -> None:
     page.go_back()
 
 
-@pytest.mark.parametrize("go", [_reload, _elsewhere_and_back, _back_again])
-@pytest.mark.parametrize("words", [1, 40, 200])
+WAYS, LENGTHS = (_reload, _elsewhere_and_back, _back_again), (1, 40, 200)
+
+
+# Each way and each length once, unless all of them run.
+@pytest.mark.parametrize(("go", "words"), [*(product if EXHAUSTIVE else zip)(WAYS, LENGTHS)])
 def test_a_reply_is_there_after_its_page_went_as_far_as_it_was_shown(
     chromium: Browser, url: str, go: Callable[[Page, str], None], words: int
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.exhaustive import EXHAUSTIVE
 from tests.web.browsing import DESKTOP, PHONE, launched
@@ -39,15 +39,21 @@ def _closed(page: Page) -> None:
 def _everywhere(chat: ChatPage, url: str, check: Callable[[str], None]) -> None:
     """Bring the page into each of its states."""
     page = chat.page
+    expect(page.get_by_role("list", name="Beginnings")).to_be_visible()
     check("empty")
     answered(chat, "What is split inference?")
     check("chat")
+    _around(chat, check)
     chat.press("Edit message")
     check("editing")
     chat.press("Cancel")
     chat.press("Settings")
-    page.get_by_text("More settings").click()
     check("settings")
+    for tab in ("Page", "Storage", "Sampling"):
+        chat.tab(tab)
+        check(f"settings, {tab}")
+    page.get_by_text("More settings").click()
+    check("all settings of sampling")
     page.get_by_label("Temperature", exact=True).fill("warm")
     check("settings with a problem")
     _closed(page)
@@ -56,13 +62,22 @@ def _everywhere(chat: ChatPage, url: str, check: Callable[[str], None]) -> None:
     check("what the server sees")
     _closed(page)
     _noised(chat, check)
+    _full(chat, check)
     _looked_at(chat, check)
+    _steered(chat, check)
     if page.get_by_role("button", name="Saved chats").is_visible():
         chat.press("Saved chats")
     page.get_by_role("button", name="More for").first.click()
     check("chats")
     chat.press("Rename")
     check("renaming")
+    chat.press("Cancel")
+    page.get_by_role("button", name="More for").first.click()
+    chat.press("Folder")
+    page.get_by_label("Folder; empty: none").fill("Garden")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("list", name="Garden")).to_be_visible()
+    check("a folder")
     for engine in ("needs_token", "needs_download", "offline", "failed"):
         at(page, url, engine)
         check(engine)
@@ -72,6 +87,20 @@ def _everywhere(chat: ChatPage, url: str, check: Callable[[str], None]) -> None:
     page.get_by_role("button", name="Download").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     check("downloading")
+
+
+def _around(chat: ChatPage, check: Callable[[str], None]) -> None:
+    page = chat.page
+    chat.press("Find in this chat")
+    page.get_by_role("searchbox", name="Find in this chat").fill("device")
+    expect(page.get_by_role("search")).to_contain_text("1 of 1")
+    check("words that are found")
+    chat.press("End the search")
+    file: FilePayload = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"one"}
+    page.locator("main input[type=file]").set_input_files([file])
+    expect(page.get_by_role("button", name="Leave out notes.txt")).to_be_visible()
+    check("a file that goes along")
+    chat.press("Leave out notes.txt")
 
 
 def _noised(chat: ChatPage, check: Callable[[str], None]) -> None:
@@ -99,18 +128,72 @@ def _noised(chat: ChatPage, check: Callable[[str], None]) -> None:
     _closed(page)
 
 
+def _full(chat: ChatPage, check: Callable[[str], None]) -> None:
+    page = chat.page
+    meter = page.get_by_role("button", name="Context:")
+    meter.click()
+    page.get_by_text("Parts").first.click()
+    check("the context")
+    page.get_by_role("button", name="Leave out Reply").click()
+    page.get_by_role("button", name="Pin You").click()
+    page.get_by_label("Budget in tokens").fill("100")
+    check("the context, some of it left out")
+    page.get_by_label("Budget in tokens").fill("some")
+    check("the context with a problem")
+    _closed(page)
+    check("a chat of which some is left out")
+    chat.press("Bring back", page.get_by_role("article", name="Reply"))
+    chat.write("And then?")
+    expect(page.get_by_text("No reply: the context is full.")).to_be_visible()
+    expect(page.get_by_text("Counting…")).to_have_count(0)
+    check("a full context")
+    meter.click()
+    page.get_by_label("Budget in tokens").fill("")
+    _closed(page)
+    chat.press("Reply in the room there is")
+    expect(page.get_by_role("button", name="Copy reply")).to_have_count(2)
+
+
 def _looked_at(chat: ChatPage, check: Callable[[str], None]) -> None:
     page = chat.page
     chat.press("Settings")
     page.get_by_label("Show what each token looked at").check()
     check("settings with attention")
     _closed(page)
-    answered(chat, "Once more, please", replies=2)
+    answered(chat, "Once more, please", replies=3)
     chat.press("What it looked at")
     check("what the reply looked at")
     page.get_by_role("radio", name="One token").check(force=True)
     check("what a token looked at")
     _closed(page)
+
+
+def _steered(chat: ChatPage, check: Callable[[str], None]) -> None:
+    page = chat.page
+    # Buttons of earlier messages come when they are asked for.
+    reply = page.get_by_role("article", name="Reply").last
+    chat.press("How likely it was", reply)
+    expect(page.get_by_text("Most surprising")).to_be_visible()
+    check("how likely a reply was")
+    page.locator(".tokens .assistant").nth(3).click()
+    expect(page.get_by_role("heading", name="Go on with another one")).to_be_visible()
+    check("what else could have come")
+    _closed(page)
+    chat.press("Do more with this reply", reply)
+    expect(page.get_by_role("button", name="Take out this reply")).to_be_visible()
+    check("more for a reply")
+    chat.press("Change the reply", reply)
+    expect(page.get_by_role("textbox", name="Change the reply")).to_be_focused()
+    check("changing a reply")
+    chat.press("Cancel")
+    chat.write("At length, please")
+    page.get_by_role("textbox", name="Message").fill("And then?")
+    chat.press("Send when the reply ends")
+    expect(page.get_by_text("Sent when the reply ends:")).to_be_visible()
+    chat.stop()
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
+    check("a reply that was stopped")
+    page.get_by_role("textbox", name="Message").fill("")
 
 
 @pytest.mark.slow
@@ -313,17 +396,19 @@ def test_settings_are_kept_and_go_back_to_what_the_model_recommends(phone: ChatP
     page = phone.page
     expect(page.locator("#status")).to_contain_text("recover")
     phone.press("Settings")
+    page.get_by_label("System prompt", exact=True).fill("Be brief.")
+    phone.tab("Sampling")
     field = page.get_by_label("Temperature", exact=True)
     expect(field).to_have_value("0.7")
     field.fill("1.3")
-    page.get_by_label("System prompt", exact=True).fill("Be brief.")
     page.get_by_text("More settings").click()
     page.get_by_label("Stop texts").fill("\\n\n###")
     _closed(page)
     page.reload()
     phone.press("Settings")
-    expect(field).to_have_value("1.3")
     expect(page.get_by_label("System prompt", exact=True)).to_have_value("Be brief.")
+    phone.tab("Sampling")
+    expect(field).to_have_value("1.3")
     expect(page.get_by_label("Stop texts")).to_have_value("\\n\n###")
     phone.press("Reset Temperature to 0.7")
     expect(field).to_have_value("0.7")
@@ -380,12 +465,14 @@ def test_with_less_motion_wanted_nothing_moves(chromium: Browser, url: str) -> N
 def test_the_theme_of_the_settings_outranks_the_device(chromium: Browser, url: str) -> None:
     with opened(chromium, url, **DESKTOP, color_scheme="light") as chat:
         page = chat.page
-        chat.press("Settings")
+        chat.settings("Page")
         page.get_by_role("radio", name="Dark").check(force=True)
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 26)"
         assert page.locator("meta[name=theme-color]").first.get_attribute("content") == "#16181a"
         page.get_by_role("radio", name="Auto").first.check(force=True)
         page.emulate_media(color_scheme="dark")
+        # The page is told with the next frame.
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 26)"
 
 

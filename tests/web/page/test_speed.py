@@ -59,7 +59,7 @@ def test_no_task_of_a_reply_takes_longer_than_a_frame(
     chromium: Browser, url: str, tmp_path: Path
 ) -> None:
     def traced(trace: Path) -> None:
-        with opened(chromium, f"{url}?engine=long", **PHONE) as chat:
+        with opened(chromium, f"{url}?engine=long", fresh=True, **PHONE) as chat:
             page = chat.page
             expect(page.locator("#status")).to_contain_text("recover")
             chat.write("At length, please")

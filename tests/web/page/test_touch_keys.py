@@ -41,7 +41,7 @@ def test_enter_of_a_touch_keyboard_begins_a_new_line(touch: ChatPage) -> None:
 
 def test_enter_sends_from_a_touch_keyboard_where_it_is_chosen(touch: ChatPage) -> None:
     page = touch.page
-    touch.press("Settings")
+    touch.settings("Page")
     page.locator("label").filter(has_text=re.compile("^Sends$")).tap()
     page.keyboard.press("Escape")
     field = page.get_by_role("textbox", name="Message")

@@ -49,11 +49,17 @@ def test_settings_at_twice_the_text_are_within_reach(large: ChatPage) -> None:
     _nothing_beside(page)
     large.press("Settings")
     page.get_by_label("Add noise to what this chat sends").check()
+    _nothing_beside(page)
+    large.tab("Sampling")
     page.get_by_text("More settings").tap()
     page.get_by_label("Temperature", exact=True).fill("1.3")
+    _nothing_beside(page)
+    large.tab("Page")
     for words in ("HTTP", "Dark"):
         page.locator("label").filter(has_text=words).tap()
         expect(page.get_by_role("radio", name=words)).to_be_checked()
+    _nothing_beside(page)
+    large.tab("Storage")
     expect(page.get_by_role("button", name="Delete")).to_be_visible()
     _nothing_beside(page)
 

@@ -27,6 +27,7 @@ def server(web_root: Path) -> Iterator[RunningServer]:
 def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
     """The page with its model, and settings with which every reply to a message is the same."""
     with settings_on_a_phone(chromium, server.url) as page:
+        page.tab("Sampling")
         page.page.get_by_label("Temperature", exact=True).fill("0.7")
         page.page.get_by_text("More settings", exact=True).tap()
         page.page.get_by_label("Seed", exact=True).fill("5")
@@ -60,7 +61,7 @@ def test_another_reply_is_the_same_in_fewer_round_trips_and_says_so(chat: ChatPa
 def test_drafts_are_a_setting_with_what_they_go_by(chat: ChatPage) -> None:
     chat.write(QUESTION)
     first = chat.whole_reply(0)
-    chat.press("Settings")
+    chat.settings("Sampling")
     drafts = chat.page.get_by_role("radiogroup", name="Drafts", exact=True)
     memory = chat.page.get_by_role("radiogroup", name="Drafts go by")
     # What is under "More settings" is open where something of it was changed.

@@ -40,7 +40,9 @@ def server(web_root: Path) -> Iterator[RunningServer]:
 def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
     """The page of a browser with its model, whose settings are open."""
     with settings_on_a_phone(chromium, server.url) as page:
+        page.tab("Sampling")
         page.page.get_by_label("Longest reply", exact=True).fill(LONGEST)
+        page.tab("Chat")
         yield page
 
 

@@ -30,6 +30,7 @@ def chat(chromium: Browser, server: RunningServer) -> Iterator[ChatPage]:
     """The page of a browser without a token, with its model and a system prompt."""
     with settings_on_a_phone(chromium, server.url) as page:
         page.page.get_by_role("textbox", name="System prompt").fill(SYSTEM)
+        page.tab("Sampling")
         page.page.get_by_label("Longest reply", exact=True).fill("12")
         page.page.keyboard.press("Escape")
         yield page
@@ -75,7 +76,7 @@ def test_a_new_chat_with_the_same_system_prompt_finds_it_unless_nothing_is_kept(
     chat.whole_reply(0)
     held, all_tokens = there(chat)
     assert held > all_tokens / 2
-    chat.press("Settings")
+    chat.settings("Sampling")
     chat.page.get_by_text("More settings", exact=True).tap()
     keep = chat.page.get_by_role("radiogroup", name="Keep on the server")
     expect(keep.get_by_label("On", exact=True)).to_be_checked()
