@@ -10,13 +10,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from scripts.bench import options as common
+from scripts.bench.beside.burners import Burners
 from scripts.bench.report import heading, median, table
 from scripts.bench.shapes import served_checkpoint
 from scripts.bench.workers import Worker
@@ -47,7 +46,7 @@ def main() -> None:
         _prefer(workers, on=options.realtime)
         _rounds(workers, options, times, busy=False)
         _prefer(workers, on=False)
-        with _burners(options.burners):
+        with Burners(options.burners) as burners, burners.burning():
             _rounds(workers, options, times, busy=True)
     print(heading(f"Beside other programs, {options.layers} layers of {options.shape}", "bfloat16"))
     print(
@@ -110,19 +109,6 @@ def _rounds(
                 request = {"op": "step", "context": options.context, "sessions": 1}
                 found = workers[name].ask(**request, steps=options.steps + _NOT_COUNTED)["ms"]
                 times.setdefault((name, count, busy), []).extend(found[_NOT_COUNTED:])
-
-
-@contextlib.contextmanager
-def _burners(count: int) -> Iterator[None]:
-    """Processes that take a core each while they get one."""
-    command = [sys.executable, "-c", "while True: pass"]
-    burning = [subprocess.Popen(command) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in burning:
-            process.kill()
-            process.wait()
 
 
 @contextlib.contextmanager

@@ -61,6 +61,30 @@ class KVBoostWorker(Operations):
         self._engine.warm(self._numbers.decode(ids))
         return {}
 
+    def compared(self, kept: list[int], ids: list[int], chunk: int, tokens: int) -> dict[str, Any]:
+        """Greedy ``tokens`` after ``ids`` where the chunks of ``kept`` are known, and without any.
+        It takes no chunk behind one that it does not know, so that the first one of ``ids`` is kept
+        as well. ``kl``: in nats, of what is predicted first from what is predicted plainly;
+        ``cached``: tokens of ``ids`` that were known.
+        """
+        self.keep(kept, chunk)
+        self._engine.warm(self._numbers.decode(ids[:chunk]))
+        right, found = list[int](), list[int]()
+        plain, reused = (
+            self._engine.generate(
+                self._numbers.decode(ids),
+                max_new_tokens=tokens,
+                mode=GenerationMode(mode),
+                do_sample=False,
+                on_token=heard.append,
+            )
+            for mode, heard in (("baseline", right), ("chunk_kv_reuse", found))
+        )
+        logits = (torch.tensor(each.first_token_logits).double() for each in (plain, reused))
+        one, other = (each.log_softmax(0) for each in logits)
+        kl = float((one.exp() * (one - other)).sum())
+        return {"right": right, "ids": found, "kl": kl, "cached": reused.cached_tokens}
+
     def first(self, ids: list[int], tokens: int, mode: str) -> dict[str, Any]:
         """Greedy ``tokens`` after ``ids``; ``mode``: baseline, prefix_cache or chunk_kv_reuse.
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import torch
 
-from split_server.engine.linears.integers import LARGEST, SHIFT, IntegerProduct
+from split_server.engine.linears.integers.choice import integer_product
+from split_server.engine.linears.integers.product import LARGEST
 from split_server.engine.linears.prepacked import linear_places
 
 _SMALLEST = torch.finfo(torch.float32).tiny
@@ -23,15 +24,13 @@ class OneByteLinear(torch.nn.Module):
         weight = linear.weight.detach()
         scales = weight.abs().amax(dim=1).float().div_(LARGEST).clamp_(min=_SMALLEST)
         whole = (weight / scales[:, None]).round_().to(torch.int8)
-        self._product = IntegerProduct(whole, scales)
+        self._product = integer_product(whole, scales)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """[..., in] to [..., out]."""
         values = x.float()
         scale = values.abs().amax(dim=-1, keepdim=True).div_(LARGEST).clamp_(min=_SMALLEST)
-        # Conversion cuts off the fraction, so the added half rounds to the nearest.
-        shifted = (values * scale.reciprocal()).add_(SHIFT + 0.5).to(torch.uint8)
-        product = self._product(shifted).mul_(scale)
+        product = self._product((values * scale.reciprocal()).round_()).mul_(scale)
         if self._bias is not None:
             product.add_(self._bias)
         return product.to(x.dtype)
