@@ -95,6 +95,8 @@ class _Kept:
         self.context.set_offline(False)
         self.page.goto(f"{self._origin}/{_NOTHING}")
         self.page.evaluate("sessionStorage.clear()")
+        # A service worker stays, without its files, as long as it serves a page.
+        self.page.goto("about:blank")
         what = {"origin": self._origin, "storageTypes": "all"}
         self._tools.send("Storage.clearDataForOrigin", what)
         self.page.emulate_media(
@@ -127,7 +129,7 @@ def opened(
         held.page.goto(url)
         held.page.wait_for_selector("#composer")
         yield held.chat
-        assert held.chat.errors == []
+        assert held.chat.errors == [], held.chat.errors
         if not (fresh or held.spoilt):
             held.clear()
             kept[key] = held
