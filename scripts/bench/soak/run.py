@@ -72,7 +72,8 @@ def _soaked(
         rude = pool.submit(_rude, crowd, servers.url, options)
         living = [pool.submit(_live, worker, options) for worker in crowd.clients]
         if options.kills:
-            kills(servers, full, begun, 60 * options.minutes, options.kills)
+            seconds = 60 * options.minutes
+            kills(servers, full, begun, seconds, options.kills, options.engine)
         tallies = [SoakTally.of(one.result()) for one in living]
         peers = rude.result()
     servers.look_back()

@@ -16,8 +16,9 @@ from scripts.bench.workers import Worker
 # All kills lie in the first part, so that the last life is long enough to see its memory grow.
 _KILLED_WITHIN = 0.6
 _DOWN_SECONDS = 2.0
-# Of a pass, of the reserve and of a few chats: not of everybody's.
-_LITTLE_MEMORY = 92 << 20
+# Bytes of a pass, of the reserve and of a few chats: not of everybody's. llama.cpp takes its
+# buffers and the cells of all sessions at the start.
+_LITTLE_MEMORY = {"torch": 92 << 20, "llama": 256 << 20}
 _SMALL_FILE = 100_000
 
 
@@ -66,11 +67,13 @@ class FullDisk:
                 self.tally.unnamed.append(f"newcomer: {answer['error']}")
 
 
-def kills(servers: Servers, full: FullDisk, begun: float, seconds: float, count: int) -> None:
+def kills(
+    servers: Servers, full: FullDisk, begun: float, seconds: float, count: int, engine: str
+) -> None:
     """Kill ``count`` times; the second life has little memory, the third one a full disk."""
-    usual = servers.now.memory()["held"]["private"]
+    little = servers.now.memory()["held"]["private"] + _LITTLE_MEMORY[engine]
     starts: list[Callable[[], None]] = [
-        lambda: servers.start("little memory", ["--memory-limit", str(usual + _LITTLE_MEMORY)]),
+        lambda: servers.start("little memory", ["--memory-limit", str(little)]),
         lambda: full.start(servers),
     ]
     for number in range(count):
