@@ -113,6 +113,7 @@ def _tokenizer(folder: Path) -> dict[str, Any]:
     added = {token["id"]: token["content"] for token in document["added_tokens"]}
     pieces = {number: piece for piece, number in ids.items()} | added
     ordered = [pieces[number] for number in range(len(pieces))]
+    ends = [number for number, piece in added.items() if piece == "<|im_end|>"]
     merges = document["model"]["merges"]
     return {
         "tokenizer.ggml.model": "gpt2",
@@ -121,7 +122,7 @@ def _tokenizer(folder: Path) -> dict[str, Any]:
         "tokenizer.ggml.token_type": [3 if n in added else 1 for n in range(len(ordered))],
         "tokenizer.ggml.merges": [m if isinstance(m, str) else " ".join(m) for m in merges],
         "tokenizer.ggml.bos_token_id": 0,
-        "tokenizer.ggml.eos_token_id": ids.get("<|im_end|>", 2),
+        "tokenizer.ggml.eos_token_id": ends[0] if ends else 2,
         "tokenizer.ggml.padding_token_id": 0,
         "tokenizer.chat_template": (folder / "chat_template.jinja").read_text(),
     }
