@@ -19,6 +19,7 @@ from scripts.bench.report import private_bytes
 from scripts.bench.step.runner import RunnerWorker
 from scripts.bench.workers import serve
 from split_server.engine.linears.prepacked import PackedLinear
+from split_server.engine.model.plan.choice import arrange_layers
 
 # <linux/prctl.h>, see prctl(2).
 _PR_SET_THP_DISABLE = 41
@@ -33,6 +34,9 @@ class BusyWorker(RunnerWorker):
         module = self._backbone.module
         module.layers = module.layers[:layers]
         self._config.num_hidden_layers = len(module.layers)
+        # A plan is one of the layers that were there when it was made.
+        vars(module).pop("forward", None)
+        arrange_layers(module, self._backbone.dtype, "packed")
         self._linears = [each for each in module.modules() if isinstance(each, PackedLinear)]
 
     def threads(self, count: int) -> dict[str, Any]:

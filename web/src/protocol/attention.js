@@ -38,7 +38,7 @@ export const LAYERS_CAPABILITY = 'attention_layers';
 // A softmax in float32 may end that much above 1.
 const LARGEST_WEIGHT = 1 + 1e-5;
 /** With 6 bytes each, names and alignment included, below 600 bytes a token. */
-export const LARGEST_OF_A_ROW = 80;
+export const LARGEST_OF_A_ROW = 76;
 
 /** @type {AttentionRequest} */
 const REDUCED_ROW = { heads: 'all', topK: LARGEST_OF_A_ROW, dtype: 'f16', layers: [], reduce: 'mean' };

@@ -15,7 +15,7 @@ Mode: TypeAlias = Literal["mean", "maximum", "weighted", "last"]
 MODES: Final[tuple[Mode, ...]] = ("mean", "maximum", "weighted", "last")
 DEFAULT: Final[Mode] = "last"
 # Weights of a token: a step and its result are less than 600 bytes longer for them.
-MOST_WEIGHTS: Final = 80
+MOST_WEIGHTS: Final = 76
 # Layers that "weighted" looks at, evenly spaced up to the last.
 _WEIGHTED: Final = 4
 # "last" looks at the last so-manieth of the layers.

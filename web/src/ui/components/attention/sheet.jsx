@@ -64,7 +64,7 @@ function Parts({ reply, growing }) {
       <Most reply={reply} />
       <p class="hint">
         {t(
-          'The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of all layers, of which the 80 largest are sent. Not saved, and gone with the next reply.',
+          'The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of all layers, of which the 76 largest are sent. Not saved, and gone with the next reply.',
         )}
         {dropped &&
           ` ${t('Of the first {tokens} it is not kept any more: 16 MB are.', { tokens: counted(first, 'token') })}`}

@@ -24,8 +24,8 @@ export default {
     'Sie ist nicht mehr da: Sie wird für die letzte Antwort behalten, bis die Seite neu geladen wird.',
   'Waiting for the first token…': 'Warten auf das erste Token …',
   'This reply came without attention.': 'Diese Antwort kam ohne Attention.',
-  'The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of all layers, of which the 80 largest are sent. Not saved, and gone with the next reply.':
-    'Die Softmax-Gewichte des Schritts, der ein Token wählte, über alle Tokens davor: das Mittel aller Köpfe aller Schichten, von dem die 80 größten gesendet werden. Nicht gespeichert, und mit der nächsten Antwort fort.',
+  'The softmax weights of the step that chose a token, over all tokens before it: the mean of all heads of all layers, of which the 76 largest are sent. Not saved, and gone with the next reply.':
+    'Die Softmax-Gewichte des Schritts, der ein Token wählte, über alle Tokens davor: das Mittel aller Köpfe aller Schichten, von dem die 76 größten gesendet werden. Nicht gespeichert, und mit der nächsten Antwort fort.',
   'Of the first {tokens} it is not kept any more: 16 MB are.':
     'Für die ersten {tokens} ist sie nicht mehr da: 16 MB werden behalten.',
   'Whose attention': 'Wessen Attention',
