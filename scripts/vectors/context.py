@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from split_client.chat.brightness.dimmest import dimmest
 from split_client.chat.brightness.runs import kept
+from split_client.chat.context.amending import still_dropped
 from split_client.chat.context.pruning import candidates, pruned, target_of
 from split_client.chat.context.travelling import travelling
 from split_client.chat.context.units import units_of
@@ -56,6 +57,10 @@ def build() -> dict[str, Any]:
             for name, chat in BRIGHT.items()
             for target in (0, 100, 200)
         ],
+        "amended": [
+            {**case, "still": [[*each] for each in still_dropped(ranges, before, after)]}
+            for case, ranges, before, after in _amended()
+        ],
         "targets": [{"budget": budget, "target": target_of(budget)} for budget in (64, 4096, 4097)],
     }
 
@@ -97,6 +102,12 @@ def _dimmest(name: str, chat: Sequence[Message], target: int) -> dict[str, Any]:
     }
 
 
+def _amended() -> Iterator[tuple[dict[str, Any], list[tuple[int, int]], str, str]]:
+    for name, (before, after, *dropped) in AMENDED.items():
+        case = {"name": name, "before": before, "after": after, "dropped": [*map(list, dropped)]}
+        yield case, dropped, before, after
+
+
 def characters(chat: Sequence[Message]) -> int:
     """Of all that travels."""
     return sum(len(message.content) for message in travelling(chat))
@@ -119,6 +130,16 @@ def _said(role: str, content: str, *dropped: list[int], **more: Any) -> dict[str
     }
 
 
+AMENDED: dict[str, Any] = {
+    "it goes on": ("One. Two.", "One. Two. Three.", (0, 5)),
+    "its end is another": ("One. Two.", "One. Ten.", (0, 5), (6, 9)),
+    "its beginning is another": ("One. Two.", "Won. Two.", (0, 5)),
+    "it is cut": ("One. Two. Three.", "One. Two", (0, 5), (10, 16)),
+    "all of it was left out": ("One.", "One. Two.", (0, 4)),
+    "beyond the basic plane": ("😀 Hi. 👍 Bye.", "😀 Hi. 👎 Bye.", (0, 1), (2, 6), (6, 7)),
+    "halves of characters are the same": ("👍 Bye.", "👎 Bye.", (0, 1)),
+    "nothing is left": ("One.", "", (0, 4)),
+}
 _CALLS = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
 _SYSTEM = _said("system", "Be brief.")
 CHATS = {

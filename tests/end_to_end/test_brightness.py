@@ -156,6 +156,8 @@ def test_it_is_written_as_json_and_as_arrays(bright: ChatSession, tmp_path: Path
     for name, words in (("b.npz", "exists"), ("b.txt", "ends in .json"), ("no/b.npz", "written")):
         with pytest.raises(BrightnessInvalid, match=words):
             bright.brightness.save(tmp_path / name)
+    with pytest.raises(BrightnessInvalid, match="no such user"):
+        bright.brightness.save("~nobody-is-called-so/b.json")
 
 
 def test_the_dimmest_parts_go_first(bright: ChatSession) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 
 from split_client.chat.as_written import AsWritten
 from split_client.chat.bound import TextBound
-from split_client.chat.brightness.runs import amended
 from split_client.chat.context.travelling import travelling
 from split_client.chat.message import Message, without_result
 from split_client.chat.spelling import Encoder, Renderer, Spelling
+from split_client.chat.steering.amending import amended_message
 from split_client.chat.steering.errors import MessageNotRemoved, NothingToContinue
 from split_client.chat.steering.prompt import Prompt
 from split_client.chat.steering.removing import without
@@ -172,11 +172,12 @@ class Conversation:
         """
         if prompt.revision != self._revision:
             return False
-        bright = ""
+        said = Message("assistant", content)
         if self._messages[-1].role == "assistant":
             before = self._messages.pop()
-            bright = amended(before.brightness, before.content, content)
-        self._changed().append(Message("assistant", content, tuple(calls), brightness=bright))
+            pinned = before.pinned and content.startswith(before.content)
+            said = replace(amended_message(before, content), pinned=pinned)
+        self._changed().append(replace(said, tool_calls=tuple(calls)))
         reply = list(ids)
         raw = self._tokenizer.decode(reply, skip_special_tokens=False)
         text = prompt.text + raw
@@ -208,10 +209,8 @@ class Conversation:
             raise NothingToContinue("the chat does not end with a reply that could be changed")
         if not content.strip():
             raise PromptEmpty
-        last = self._messages[-1]
-        if content != last.content:
-            kept = amended(last.brightness, last.content, content)
-            self._changed()[-1] = replace(last, content=content, brightness=kept)
+        if content != self._messages[-1].content:
+            self._changed()[-1] = amended_message(self._messages[-1], content)
 
     def remove(self, index: int) -> Message:
         """Take out one message, a reply with the results of its calls, and return it.

@@ -12,7 +12,7 @@ from split_client.chat.steering.begun import Begun
 from split_client.chat.steering.tokens import MOST_BYTES, TokenLog
 from split_client.errors import Cancelled, PromptEmpty, PromptTooLong
 from split_client.generation.constraint import Constraint
-from split_client.generation.editing.edits import Question, last_rows
+from split_client.generation.editing.moving import Question, last_rows
 from split_client.generation.errors import InvalidSamplingParameter
 from split_client.generation.loop import Event, Finished, Limits, decode
 from split_client.generation.sampling.params import SamplingParams

@@ -17,7 +17,8 @@ from split_client.errors import PromptEmpty, PromptTooLong, ServerRefused, Sessi
 from split_client.generation.backend import Backend, CacheLost
 from split_client.generation.documents.documents import Documents
 from split_client.generation.editing.difference import may_have_runs
-from split_client.generation.editing.edits import Edits, Moved
+from split_client.generation.editing.edits import Edits
+from split_client.generation.editing.moving import Moved
 from split_client.generation.extended import Extended, SequenceCounters, joined
 from split_client.generation.held import Held
 from split_client.generation.prefix import common_prefix

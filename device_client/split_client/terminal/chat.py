@@ -114,7 +114,7 @@ class ChatLoop:
             client, chat, screen, self._attention, self._adapter, folders or Folders()
         )
         self.completion = self._commands.completion
-        self.meter = self._commands.context.meter
+        self.meter = self._commands.meter.told
         self.autosave = False
         self.tools: ChatTools | None = None
         self._leaving = False
@@ -167,7 +167,7 @@ class ChatLoop:
     def _count(self) -> None:
         # What is wrong with the chat is told when it is answered.
         with suppress(ClientError):
-            self._commands.context.refresh()
+            self._commands.meter.refresh()
 
     def _turn(self, message: str) -> bool:
         """Whether the chat goes on."""

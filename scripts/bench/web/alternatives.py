@@ -16,36 +16,27 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any, NamedTuple
-
-import httpx
+from typing import NamedTuple
 
 from scripts.bench.report import heading, median, spread, table
+from scripts.bench.web.timed_page import asked, expect_reply, timed_page, timed_reply, unending
 from scripts.listening import listening
-from tests.web.browsing import PHONE, launched
 from tests.web.chat_page import ChatPage
 
 PROMPT = "Tell me a long story."
 BAR = 1.05
-_TOUCH: dict[str, Any] = {**PHONE, "viewport": {"width": 390, "height": 844}}
-# When the page's thread is handed each token and each answer, and what is asked of the engine.
+# What is asked of the engine, when, and how long it takes to answer; whether it keeps what tokens
+# were chosen from.
 _WATCH = """
-globalThis.tokens = [];
 globalThis.asked = 0;
 globalThis.took = [];
 globalThis.keeps = true;
-globalThis.made = () => new Promise((resolve) => (globalThis.tell = resolve));
 globalThis.Worker = class extends Worker {
   constructor(...given) {
     super(...given);
     this.asked = new Map();
     this.addEventListener('message', ({ data }) => {
-      if (data.event?.timing && data.event.token >= 0) tokens.push(performance.now());
-      if (data.result?.tokensPerSecond !== undefined) tell(data.result);
       if (this.asked.has(data.id)) took.push(performance.now() - this.asked.get(data.id));
       this.asked.delete(data.id);
     });
@@ -74,34 +65,15 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         model = [] if options.model is None else ["--model", options.model]
         url, _ = stack.enter_context(listening("serve", *model))
-        chat = stack.enter_context(_page(url, options.tokens))
+        settings = {"temperature": 0, "max_tokens": options.tokens, "drafts": "off"}
+        settings |= {"server_cache": "off", "logit_bias": unending(url)}
+        chat = stack.enter_context(timed_page(url, settings, _WATCH))
         for keeps in (True, False):
             _reply(chat, keeps)
         pairs = [_pair(chat, number % 2 == 0) for number in range(options.rounds)]
         _reply(chat, keeps=True)
         branch = _branch(chat, options.tokens // 2)
     return _report(options, pairs, branch)
-
-
-@contextlib.contextmanager
-def _page(url: str, tokens: int) -> Iterator[ChatPage]:
-    manifest = httpx.get(f"{url}/weights/manifest.json", trust_env=False).json()
-    settings = {
-        "temperature": 0,
-        "max_tokens": tokens,
-        "drafts": "off",
-        "server_cache": "off",
-        "logit_bias": dict.fromkeys(manifest["eos_token_ids"], -100.0),
-    }
-    keep = f"localStorage.setItem('gatelink.settings', {json.dumps(json.dumps(settings))});"
-    with launched() as browser:
-        context = browser.new_context(**_TOUCH)
-        chat = ChatPage(context.new_page(), touch=True)
-        chat.page.add_init_script(keep + _WATCH)
-        chat.page.goto(url)
-        chat.download()
-        yield chat
-        context.close()
 
 
 def _pair(chat: ChatPage, keeping_first: bool) -> tuple[Cost, Cost]:
@@ -111,18 +83,11 @@ def _pair(chat: ChatPage, keeping_first: bool) -> tuple[Cost, Cost]:
 
 
 def _reply(chat: ChatPage, keeps: bool) -> Cost:
-    page = chat.page
     chat.press("New chat")
-    page.get_by_role("textbox", name="Message").fill(PROMPT)
-    page.evaluate(
-        "(kept) => { tokens.length = 0; keeps = kept; globalThis.reply = made(); }", keeps
-    )
+    chat.page.evaluate("(kept) => { keeps = kept; }", keeps)
     busy = _processor(chat)
-    chat.press("Send")
-    page.evaluate("reply")
-    chat.whole_reply(0)
+    arrived = asked(chat, PROMPT).arrived
     busy = _processor(chat) - busy
-    arrived: list[float] = page.evaluate("tokens")
     return Cost((arrived[-1] - arrived[0]) / (len(arrived) - 1), busy / len(arrived))
 
 
@@ -144,15 +109,14 @@ def _branch(chat: ChatPage, middle: int) -> dict[str, float]:
     page.locator(f".tokens [data-at='{middle}']").tap()
     other = page.locator(".alternatives button").nth(1)
     other.wait_for()
-    page.evaluate("() => { tokens.length = 0; globalThis.reply = made(); }")
+    expect_reply(chat)
     other.tap()
-    done: dict[str, float] = page.evaluate("reply")
-    arrived: list[float] = page.evaluate("tokens")
+    reply = timed_reply(chat)
     return {
         "alternatives": page.evaluate("took.at(-1)"),
-        "first": arrived[0] - page.evaluate("asked"),
-        "later": median([later - at for at, later in pairwise(arrived)]),
-        "sent": done["promptSent"],
+        "first": reply.arrived[0] - page.evaluate("asked"),
+        "later": median(reply.between),
+        "sent": reply.result["promptSent"],
     }
 
 

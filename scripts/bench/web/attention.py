@@ -14,36 +14,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any, NamedTuple
-
-import httpx
+from typing import NamedTuple
 
 from scripts.bench.report import heading, median, spread, table
+from scripts.bench.web.timed_page import asked, timed_page, unending
 from scripts.listening import listening
-from tests.web.browsing import PHONE, launched
 from tests.web.chat_page import ChatPage
 
-_TOUCH: dict[str, Any] = {**PHONE, "viewport": {"width": 390, "height": 844}}
 _SENTENCE = "The device holds the ends of the model, and the server its middle. "
 _TOKENS_OF_A_SENTENCE = 16
-# When the page's thread is handed each token, and the reply at its end.
-_WATCH = """
-globalThis.tokens = [];
-globalThis.made = () => new Promise((resolve) => (globalThis.tell = resolve));
-globalThis.Worker = class extends Worker {
-  constructor(...given) {
-    super(...given);
-    this.addEventListener('message', ({ data }) => {
-      if (data.event?.timing && data.event.token >= 0) tokens.push(performance.now());
-      if (data.result?.tokensPerSecond !== undefined) tell(data.result);
-    });
-  }
-};
-"""
 
 
 class Run(NamedTuple):
@@ -60,31 +40,13 @@ def main() -> int:
     root = [] if options.web_root is None else ["--web-root", options.web_root]
     with contextlib.ExitStack() as stack:
         url, _ = stack.enter_context(listening("serve", *model, *root))
-        chat = stack.enter_context(_page(url, options))
+        settings = {"temperature": 0, "max_tokens": options.tokens, "drafts": "off"}
+        page = timed_page(url, {**settings, "logit_bias": unending(url)})
+        chat = stack.enter_context(page)
         prompt = _SENTENCE * max(1, options.context // _TOKENS_OF_A_SENTENCE) + "Go on."
         _pair(chat, prompt)
         pairs = [_pair(chat, prompt) for _ in range(options.pairs)]
     return _report(options, pairs)
-
-
-@contextlib.contextmanager
-def _page(url: str, options: argparse.Namespace) -> Iterator[ChatPage]:
-    manifest = httpx.get(f"{url}/weights/manifest.json", trust_env=False).json()
-    settings = {
-        "temperature": 0,
-        "max_tokens": options.tokens,
-        "drafts": "off",
-        "logit_bias": dict.fromkeys(manifest["eos_token_ids"], -100.0),
-    }
-    keep = f"localStorage.setItem('gatelink.settings', {json.dumps(json.dumps(settings))});"
-    with launched() as browser:
-        context = browser.new_context(**_TOUCH)
-        chat = ChatPage(context.new_page(), touch=True)
-        chat.page.add_init_script(keep + _WATCH)
-        chat.page.goto(url)
-        chat.download()
-        yield chat
-        context.close()
 
 
 def _pair(chat: ChatPage, prompt: str) -> tuple[Run, Run]:
@@ -102,16 +64,10 @@ def _reply(chat: ChatPage, prompt: str, attention: bool) -> Run:
         chat.press("Settings")
         page.get_by_label("Show what each token looked at").check()
         page.keyboard.press("Escape")
-    page.get_by_role("textbox", name="Message").fill(prompt)
-    page.evaluate("() => { tokens.length = 0; globalThis.reply = made(); }")
-    chat.press("Send")
-    told: dict[str, Any] = page.evaluate("reply")
-    chat.whole_reply(0)
-    arrived: list[float] = page.evaluate("tokens")
+    reply = asked(chat, prompt)
     if attention and page.get_by_role("button", name="What it looked at").count() != 1:
         raise SystemExit("the reply came without attention")
-    between = [later - at for at, later in pairwise(arrived)]
-    return Run(median(between), told["text"], told["promptTokens"])
+    return Run(median(reply.between), reply.result["text"], reply.result["promptTokens"])
 
 
 def _report(options: argparse.Namespace, pairs: list[tuple[Run, Run]]) -> int:

@@ -17,43 +17,19 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 import tempfile
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import httpx
-from playwright.sync_api import Page
+from typing import NamedTuple
 
 from scripts.bench.report import heading, median, spread, table
+from scripts.bench.web.timed_page import asked, timed_page, unending
 from scripts.bench.workers import Worker
 from scripts.listening import listening
-from tests.web.browsing import PHONE, launched
 from tests.web.chat_page import ChatPage
 
 PROMPT = "Tell me a long story."
-_TOUCH: dict[str, Any] = {**PHONE, "viewport": {"width": 390, "height": 844}}
 _PARTS = ("engine", "queue", "wire", "device")
-# When the page's thread is handed each token, what the engine's worker says of it, and the reply at
-# its end: asking the page meanwhile would take a part of the processor.
-_WATCH = """
-globalThis.tokens = [];
-globalThis.made = () => new Promise((resolve) => (globalThis.tell = resolve));
-globalThis.Worker = class extends Worker {
-  constructor(...given) {
-    super(...given);
-    this.addEventListener('message', ({ data }) => {
-      if (data.event?.timing && data.event.token >= 0) {
-        tokens.push([performance.now(), data.event.timing]);
-      }
-      if (data.result?.tokensPerSecond !== undefined) tell(data.result.text);
-    });
-  }
-};
-"""
 
 
 class Run(NamedTuple):
@@ -72,39 +48,14 @@ def main() -> int:
         model = [] if options.model is None else ["--model", options.model]
         root = [] if options.web_root is None else ["--web-root", options.web_root]
         url, _ = stack.enter_context(listening("serve", *model, *root))
-        bias = dict.fromkeys(_ends_of_text(url), -100.0)
+        bias = unending(url)
         terminal = Worker("scripts.bench.client_worker", url, str(folder / "cache"))
         stack.callback(terminal.close)
-        chat = stack.enter_context(_page(url, options, bias))
+        settings = {"temperature": 0, "max_tokens": options.tokens, "transport": options.carrier}
+        chat = stack.enter_context(timed_page(url, {**settings, "logit_bias": bias}))
         _pair(terminal, chat, options.tokens, bias)
         pairs = [_pair(terminal, chat, options.tokens, bias) for _ in range(options.pairs)]
     return _report(options, pairs)
-
-
-@contextlib.contextmanager
-def _page(url: str, options: argparse.Namespace, bias: dict[int, float]) -> Iterator[ChatPage]:
-    settings = {
-        "temperature": 0,
-        "max_tokens": options.tokens,
-        "transport": options.carrier,
-        "logit_bias": bias,
-    }
-    keep = f"localStorage.setItem('gatelink.settings', {json.dumps(json.dumps(settings))});"
-    with launched() as browser:
-        context = browser.new_context(**_TOUCH)
-        chat = ChatPage(context.new_page(), touch=True)
-        chat.page.add_init_script(keep + _WATCH)
-        chat.page.goto(url)
-        chat.download()
-        yield chat
-        context.close()
-
-
-def _ends_of_text(url: str) -> list[int]:
-    ids: list[int] = httpx.get(f"{url}/weights/manifest.json", trust_env=False).json()[
-        "eos_token_ids"
-    ]
-    return ids
 
 
 def _pair(terminal: Worker, chat: ChatPage, tokens: int, bias: dict[int, float]) -> tuple[Run, Run]:
@@ -119,24 +70,13 @@ def _pair(terminal: Worker, chat: ChatPage, tokens: int, bias: dict[int, float])
 
 
 def _reply(chat: ChatPage) -> Run:
-    page = chat.page
     chat.press("New chat")
-    page.get_by_role("textbox", name="Message").fill(PROMPT)
-    page.evaluate("() => { tokens.length = 0; globalThis.reply = made(); }")
-    chat.press("Send")
-    text: str = page.evaluate("reply")
-    chat.whole_reply(0)
-    return _run(page, text)
-
-
-def _run(page: Page, text: str) -> Run:
-    tokens: list[tuple[float, dict[str, float]]] = page.evaluate("tokens")
-    arrived = [at for at, _ in tokens]
-    between = [later - at for at, later in pairwise(arrived)]
-    timings = [timing for _, timing in tokens[1:]]
+    reply = asked(chat, PROMPT)
+    between, arrived, timings = reply.between, reply.arrived, reply.timings[1:]
     parts = {name: 1e3 * median([timing[name] for timing in timings]) for name in _PARTS}
     parts["beyond"] = median(between) - 1e3 * median([timing["total"] for timing in timings])
-    return Run(1e3 * len(between) / (arrived[-1] - arrived[0]), text, len(tokens), parts)
+    speed = 1e3 * len(between) / (arrived[-1] - arrived[0])
+    return Run(speed, reply.result["text"], len(arrived), parts)
 
 
 def _report(options: argparse.Namespace, pairs: list[tuple[Run, Run]]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from split_client.generation.editing.edits import last_rows
+from split_client.generation.editing.moving import last_rows
 from split_client.generation.extended import Extended
 from split_client.generation.sequence import Sequence
 from split_client.generation.steps import Embed

@@ -109,6 +109,14 @@ class RunPool:
         found = self._kept.by_name.get(name)
         return None if found is None else found[0]
 
+    def use(self, name: bytes) -> bool:
+        """Whether there is a block of that name; its run counts as used now."""
+        with self._lock:
+            found = self._kept.by_name.get(name)
+            if found is not None:
+                self._kept.touch(found[0])
+        return found is not None
+
     def room_for(self, owner: str, size: int, sparing: Run | None) -> bool:
         """Whether ``size`` bytes more fit, after others made way that ``sparing`` does not need."""
         with self._lock:

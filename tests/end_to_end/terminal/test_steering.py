@@ -142,18 +142,19 @@ def test_a_full_context_is_asked_about_and_nothing_is_left_out_where_nobody_answ
 
 
 def test_the_meter_tells_what_is_being_typed(chat: Chat) -> None:
-    from split_client.terminal.commands.context import Context
+    from split_client.terminal.commands.files import Files
+    from split_client.terminal.commands.meter import Meter
     from tests.split_client.terminal.consoles import RecordingScreen
 
-    meter = Context(chat[1], RecordingScreen())
-    assert meter.meter("") == ""
-    assert meter.meter("Hello there").startswith("0 + ")
+    meter = Meter(chat[1], Files(RecordingScreen()))
+    assert meter.told("") == ""
+    assert meter.told("Hello there").startswith("0 + ")
     chat[1].max_tokens = 4
     chat[1].send(QUESTION).read()
     meter.refresh()
     total = chat[1].context.fill().total
-    assert meter.meter("/help") == f"{total:,} of 4,096"
-    assert meter.meter("x " * 30_000).startswith(f"{total:,} + ≥")
+    assert meter.told("/help") == f"{total:,} of 4,096"
+    assert meter.told("x " * 30_000).startswith(f"{total:,} + ≥")
 
 
 def test_a_context_smaller_than_the_system_message_has_its_words(chat: Chat) -> None:

@@ -212,3 +212,50 @@ def test_a_reply_that_goes_on_keeps_the_brightness_of_what_was_there() -> None:
     conversation.reply(prompt, said.content + " large", [*first, *TOKENIZER.encode(" large")])
     values = values_in(conversation.messages[-1].brightness, len(said.content) + 6).tolist()
     assert values == [*range(1, len(said.content) + 1), *[BORN] * 6]
+
+
+def noted(conversation: Conversation, *dropped: tuple[int, int]) -> None:
+    """Have the last reply pinned, and these ranges of it left out."""
+    *others, said = conversation.messages
+    conversation.go_to([*others, replace(said, pinned=True, dropped=dropped)])
+
+
+def test_a_reply_that_goes_on_stays_pinned_and_what_was_left_out_of_it_stays_so() -> None:
+    conversation = chat()
+    first = TOKENIZER.encode("One. Two.")
+    turn(conversation, "Count.", first)
+    noted(conversation, (0, 5))
+    prompt = conversation.before_reply()
+    conversation.reply(prompt, "One. Two. Three.", [*first, *TOKENIZER.encode(" Three.")])
+    said = conversation.messages[-1]
+    assert (said.pinned, said.dropped, said.left) == (True, ((0, 5),), "Two. Three.")
+
+
+def test_a_reply_that_went_another_way_is_not_pinned() -> None:
+    conversation = chat()
+    first = TOKENIZER.encode("One. Two.")
+    turn(conversation, "Count.", first)
+    noted(conversation, (0, 5), (7, 9))
+    conversation.reply(conversation.before_reply(), "One. Ten.", TOKENIZER.encode("One. Ten."))
+    said = conversation.messages[-1]
+    assert (said.pinned, said.dropped) == (False, ((0, 5),))
+
+
+@pytest.mark.parametrize(
+    ("content", "dropped", "left"),
+    [
+        ("One. Two. Four.", ((0, 5),), "Two. Four."),
+        ("One.", (), "One."),
+        ("Zero.", (), "Zero."),
+        ("One. Two. Three. Four.", ((0, 5), (10, 16)), "Two.  Four."),
+    ],
+)
+def test_a_reply_that_is_changed_has_no_place_left_out_that_it_does_not_have(
+    content: str, dropped: tuple[tuple[int, int], ...], left: str
+) -> None:
+    conversation = chat()
+    turn(conversation, "Count.", TOKENIZER.encode("One. Two. Three."))
+    noted(conversation, (0, 5), (10, 16))
+    conversation.amend(content)
+    said = conversation.messages[-1]
+    assert (said.pinned, said.dropped, said.left) == (True, dropped, left)

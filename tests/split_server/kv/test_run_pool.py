@@ -98,6 +98,19 @@ def test_the_least_recently_used_leaf_goes_first(pool: RunPool) -> None:
     assert pool.evicted == {"room": 1}
 
 
+def test_what_was_asked_for_by_name_counts_as_used(pool: RunPool, clock: Clock) -> None:
+    old, other = run("old"), run("other")
+    for made in (old, other):
+        assert pool.add(made)
+    clock.now = 8.0
+    assert pool.use(name(old, 16))
+    assert not pool.use(b"nobody's")
+    pool.release(1)
+    clock.now = 12.0
+    pool.sweep()
+    assert [pool.knows(name(each)) for each in (old, other)] == [True, False]
+
+
 def test_who_has_his_share_makes_way_for_himself(pool: RunPool) -> None:
     mine = [run(text) for text in "abc"]
     other = run("o", owner="bob")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ END = len(OTHER) + len(BOOK) + len(QUESTION)
 def options(path: Path, tiers: tuple[Tier, ...] = ("exact", "approximate"), **others: Any) -> Any:
     """Of a service that takes chunks."""
     backbone, limits = tiny_backbone(path), others.pop("limits", PoolLimits())
-    reuse = Reuse(RunPool(limits), Namespaces("of the test"), tiers=tiers)
+    pool = RunPool(limits, others.pop("clock", time.monotonic))
+    reuse = Reuse(pool, Namespaces("of the test"), tiers=tiers)
     return {"backbone": backbone, "reuse": reuse, "rotation": key_rotation(backbone), **others}
 
 
@@ -184,22 +186,6 @@ def test_members_of_a_group_find_it_as_far_as_both_share(tiny_path: Path) -> Non
     assert asyncio.run(scenario()) == [True, False, False, False]
 
 
-def test_a_chunk_that_has_gone_is_told_and_nothing_has_changed(tiny_path: Path) -> None:
-    async def scenario() -> tuple[bool, str, list[int]]:
-        async with serving(tiny_path, **options(tiny_path)) as service:
-            await told(service, tiny_path)
-            device = await opened(service, tiny_path)
-            await device.step(0, FIRST)
-            there = await known(device)
-            reuse = service.steps.reuse
-            assert reuse is not None
-            await reuse.purge("local", None)
-            code = await device.refused(frame(device, start=10))
-            return there, code, await device.greedy(FIRST, 3, start=len(FIRST) - 1)
-
-    assert asyncio.run(scenario()) == (True, "chunk_gone", oracle.greedy(tiny_path, FIRST, 3))
-
-
 @pytest.mark.parametrize("span", [Kept(8, 41, 73), Kept(80, 41, 1)])
 def test_rows_that_a_chunk_does_not_have_are_refused(tiny_path: Path, span: Kept) -> None:
     async def scenario() -> str:
@@ -209,35 +195,6 @@ def test_rows_that_a_chunk_does_not_have_are_refused(tiny_path: Path, span: Kept
             return await device.refused(frame(device, spans=[span]))
 
     assert asyncio.run(scenario()) == "chunk_gone"
-
-
-def test_it_goes_with_the_text_that_is_forgotten_with_its_principal_and_by_its_name(
-    tiny_path: Path,
-) -> None:
-    async def scenario() -> list[bool]:
-        async with serving(tiny_path, **options(tiny_path)) as service:
-            found = []
-            first = await told(service, tiny_path)
-            # Also where another session computed it first, and this one took it.
-            taken = await opened(service, tiny_path)
-            await taken.send(frame(taken))
-            await first.close()
-            await taken.close(keep=False)
-            found.append(await known(await opened(service, tiny_path)))
-            await told(service, tiny_path, OTHER)
-            last = await opened(service, tiny_path)
-            found.append(await known(last))
-            closing = last.protocol.close(keep=False, chunks=name(last))
-            assert closing is not None
-            await service.handle("local", closing)
-            found.append(await known(await opened(service, tiny_path)))
-            await told(service, tiny_path, [*OTHER, 3])
-            found.append(await known(await opened(service, tiny_path)))
-            service.steps.forget(lambda principal: principal == "local")
-            found.append(await known(await opened(service, tiny_path)))
-            return found
-
-    assert asyncio.run(scenario()) == [False, True, False, True, False]
 
 
 def test_it_is_found_among_as_many_as_a_message_asks_for(tiny_path: Path) -> None:
@@ -250,38 +207,6 @@ def test_it_is_found_among_as_many_as_a_message_asks_for(tiny_path: Path) -> Non
             return await device.send(device.protocol.find(asked))
 
     assert asyncio.run(scenario()).known == (1023,)
-
-
-def test_as_many_other_names_as_a_message_has_leave_none_of_its_own(tiny_path: Path) -> None:
-    groups = CacheGroups([group_text("us=ann+bob")])
-    others = b"".join(number.to_bytes(16, "little") for number in range(1024))
-
-    async def scenario() -> bool:
-        async with serving(tiny_path, **options(tiny_path, groups=groups)) as service:
-            who = {"principal": "ann", "group": "us", "share": 128}
-            first = await told(service, tiny_path, **who)
-            closing = first.protocol.close(keep=False, chunks=others)
-            assert closing is not None
-            await service.handle("ann", closing)
-            return await known(await opened(service, tiny_path, **who))
-
-    assert not asyncio.run(scenario())
-
-
-def test_it_counts_and_goes_as_any_run(tiny_path: Path) -> None:
-    async def scenario() -> tuple[int, int, list[bool]]:
-        async with serving(tiny_path, **options(tiny_path)) as service:
-            await told(service, tiny_path, principal="ann")
-            pool = service.steps.reuse.pool  # type: ignore[union-attr]
-            size, mine = pool.bytes_of("approximate"), pool.held_by("ann")
-            found = [await known(await opened(service, tiny_path, principal="ann"))]
-            pool.release(pool.held_bytes)
-            found.append(await known(await opened(service, tiny_path, principal="ann")))
-            return size, mine, found
-
-    size, mine, found = asyncio.run(scenario())
-    assert 0 < size <= mine
-    assert found == [True, False]
 
 
 def test_rows_that_were_taken_are_never_kept_as_a_chunk_and_those_beside_them_are(

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from playwright.sync_api import Browser, expect
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoTokenizer
 
 from split_client.api import AttentionRequest, SplitClient
 from split_client.chat.attended import Transcript
@@ -22,15 +21,20 @@ from split_server.checkpoint.folder import EMBEDDED
 from tests.proxies import CuttingProxy
 from tests.server_process import RunningServer, running_server
 from tests.web.chat_page import ChatPage
+from tests.web.engine.attended import (
+    COUNT,
+    MESSAGES,
+    ROWS,
+    attended,
+    dense,
+    eager_means,
+    prompt_ids,
+    row,
+    same_rows,
+)
 from tests.web.engine.page import EnginePage, engine_folder, opened, serve_engine_page
 
-COUNT = 40
-MESSAGES = [
-    {"role": "system", "content": "Be brief, please ☺️."},
-    {"role": "user", "content": "What is split inference? 👩‍🚀 naïve"},
-]
-_ROWS = AttentionRequest(top_k=76, dtype="f16", reduce="mean")
-# The same of a context that has no more positions.
+# As the page asks at the end of a reply, for the whole row.
 _WHOLE = AttentionRequest(dtype="f16", reduce="mean")
 _QUESTION = "What is split inference?"
 
@@ -54,7 +58,7 @@ def client(
 @pytest.fixture(scope="module")
 def wanted(client: SplitClient) -> tuple[list[int], list[Any]]:
     """Ids of the Python client's reply, and its rows as the page keeps them."""
-    events = client.chat(MESSAGES, SamplingParams(), max_tokens=COUNT, attention=_ROWS).events()
+    events = client.chat(MESSAGES, SamplingParams(), max_tokens=COUNT, attention=ROWS).events()
     told = [(event.token, event.attention) for event in events if hasattr(event, "attention")]
     rows = [
         dense(attention, len(prompt_ids()) + at)
@@ -62,49 +66,6 @@ def wanted(client: SplitClient) -> tuple[list[int], list[Any]]:
         if attention is not None
     ]
     return [token for token, _ in told], rows
-
-
-def dense(attention: Any, length: int) -> Any:
-    """The weights of all positions; those that were not told are 0."""
-    row = np.zeros(length, np.float32)
-    row[attention.positions.reshape(-1)] = attention.values.reshape(-1)
-    return row
-
-
-def eager_means(ids: list[int]) -> Any:
-    """What every position attends to: the mean over layers and heads, [len(ids), len(ids)]."""
-    model = AutoModelForCausalLM.from_pretrained(
-        EMBEDDED, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
-    with torch.inference_mode():
-        layers = model(torch.tensor([ids]), output_attentions=True).attentions
-    return torch.stack(layers).double().mean((0, 1, 2)).numpy()
-
-
-def prompt_ids() -> list[int]:
-    tokenizer: Any = AutoTokenizer.from_pretrained(EMBEDDED)
-    return list(
-        tokenizer.apply_chat_template(MESSAGES, add_generation_prompt=True, return_dict=False)
-    )
-
-
-def attended(page: EnginePage, known: int = 0) -> Any:
-    return page.page.evaluate("(from) => engine.attended('chat', from)", known)
-
-
-def row(page: EnginePage, token: int | None) -> Any:
-    """A row as the page has it."""
-    values = page.page.evaluate(
-        "async (token) => Array.from(await engine.attention('chat', token) ?? [])", token
-    )
-    return np.asarray(values, np.float32)
-
-
-def same_rows(page: EnginePage, rows: list[Any]) -> None:
-    told = attended(page)
-    assert (told["first"], told["end"]) == (0, len(rows))
-    for token, expected in enumerate(rows):
-        np.testing.assert_array_equal(row(page, token), expected)
 
 
 @pytest.mark.parametrize("transport", ["websocket", "http"])
@@ -133,12 +94,14 @@ def test_rows_are_those_of_eager_attention(wanted: tuple[list[int], list[Any]]) 
     ids, rows = wanted
     prompt = prompt_ids()
     eager = eager_means(prompt + ids)
-    for place, row in enumerate(rows, len(prompt)):
+    for place, looked in enumerate(rows, len(prompt)):
         # Half precision; of more than 76 positions the largest weights alone.
         expected = np.sort(eager[place - 1, :place])[::-1][:76]
-        np.testing.assert_allclose(np.sort(row)[::-1][:76], expected, rtol=1e-3, atol=1e-5)
-        told = row > 0
-        np.testing.assert_allclose(row[told], eager[place - 1, :place][told], rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(np.sort(looked)[::-1][:76], expected, rtol=1e-3, atol=1e-5)
+        told = looked > 0
+        np.testing.assert_allclose(
+            looked[told], eager[place - 1, :place][told], rtol=1e-3, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("transport", ["websocket", pytest.param("http", marks=pytest.mark.slow)])
@@ -271,7 +234,7 @@ def test_brightness_is_what_the_python_client_makes_of_the_same_rows(
     said = [*MESSAGES, {"role": "assistant", "content": "It cuts a model."}, short]
     tokenizer: Any = AutoTokenizer.from_pretrained(EMBEDDED)
     prompt = tokenizer.apply_chat_template(said, add_generation_prompt=True, return_dict=False)
-    events = client.chat(said, SamplingParams(), max_tokens=COUNT, attention=_ROWS).events()
+    events = client.chat(said, SamplingParams(), max_tokens=COUNT, attention=ROWS).events()
     rows = [each.attention for each in events if getattr(each, "attention", None) is not None]
     bright = new(len(prompt))
     with opened(chromium, server) as page:

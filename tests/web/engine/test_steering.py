@@ -72,6 +72,25 @@ def test_a_chosen_alternative_goes_on_as_a_fresh_run_with_that_prefix(engine: En
     assert other["text"] == tokenizer.decode([*prefix, *other["ids"]], skip_special_tokens=True)
 
 
+def test_with_noise_a_chosen_token_is_one_more_row(engine: EnginePage) -> None:
+    noise = {"sigma": 0.01}
+
+    def spent() -> int:
+        told = "(noise) => engine.noise('noised', noise)"
+        return int(engine.page.evaluate(told, noise)["chat"]["rows"])
+
+    reply = made(engine, "noised 1", chat="noised", noise=noise, maxTokens=8)
+    assert spent() == reply["promptTokens"] + 7
+    third, *_ = alternatives(engine, "noised 1", 3)[2]
+    begun = {"answer": "noised 1", "text": reply["text"], "at": 3, "token": third}
+    rows = spent()
+    # That row brings the first new token, and each of the others one more.
+    other = made(engine, "noised 2", chat="noised", noise=noise, maxTokens=4, begun=begun)
+    assert other["promptSent"] == 1
+    assert spent() == rows + 1 + 3
+    assert len(alternatives(engine, "noised 2", 4)) == 20
+
+
 def test_a_reply_that_was_cut_goes_on_with_what_would_have_followed(engine: EnginePage) -> None:
     for chat, params in (("greedy", {"temperature": 0}), ("drawn", _SAMPLED)):
         whole = made(engine, "whole", chat=chat, params=params)

@@ -107,6 +107,8 @@ def _noised(chat: ChatPage, say: Words) -> Iterator[str]:
     page = chat.page
     chat.press(say("Settings"))
     page.get_by_label(say("Add noise to what this chat sends")).check()
+    # What noise needs is loaded first.
+    expect(page.get_by_text(say("More noise settings"))).to_be_visible()
     _unfold(page.get_by_role("tabpanel"))
     expect(page.get_by_label(say("Clip norm C"))).to_be_visible()
     yield "noise"

@@ -88,6 +88,48 @@ def test_a_new_reply_stands_at_the_end_and_its_versions_are_gone_through(
     page.wait_for_function(_AT_END)
 
 
+def test_of_thousands_of_messages_a_part_stands_in_the_page_and_all_are_reached(
+    chromium: Browser, url: str
+) -> None:
+    many = 16_000
+    with opened(chromium, f"{url}?room=2000000", **PHONE) as chat:
+        page = chat.page
+        imported(chat, document(many))
+        articles = page.get_by_role("log").get_by_role("article")
+        page.wait_for_function(_AT_END)
+        assert 300 <= articles.count() <= 600
+        # Further back, and what was read stays where it was.
+        page.locator(".scroll").evaluate("list => { list.scrollTop = 0; }")
+        first = page.locator(".place").first
+        expect(first.locator(".actions")).to_have_count(1)
+        name, top = first.get_attribute("id"), first.bounding_box()
+        page.get_by_role("button", name="Show earlier messages (15,600)").tap()
+        expect(page.get_by_role("button", name="Show earlier messages (15,300)")).to_be_attached()
+        now = page.locator(f"#{name}").bounding_box()
+        assert top is not None
+        assert now is not None
+        assert abs(now["y"] - top["y"]) < 3
+        assert articles.count() <= 600
+        # What is sought is found wherever it is.
+        chat.press("Find in this chat")
+        page.get_by_role("searchbox").fill("what happens to word40?")
+        expect(page.locator("#message-m41")).to_be_in_viewport()
+        assert articles.count() <= 600
+        expect(page.get_by_role("button", name="Show later messages")).to_be_attached()
+        chat.press("End the search")
+        chat.press("To the end")
+        page.wait_for_function(_AT_END)
+        expect(page.locator(f"#message-m{many}")).to_be_in_viewport()
+        # What stands in its context is listed in parts.
+        page.get_by_role("button", name="Context:").tap()
+        assert page.get_by_role("dialog").get_by_role("listitem").count() <= 60
+        page.keyboard.press("Escape")
+        chat.write("One more")
+        expect(page.get_by_role("button", name="Stop the reply")).to_have_count(0)
+        expect(page.locator(f"#message-m{many + 2}")).to_be_in_viewport()
+        assert articles.count() <= 602
+
+
 def test_a_long_message_is_folded_until_all_of_it_is_asked_for(phone: ChatPage) -> None:
     page = phone.page
     text = "\n".join(f"line {number}" for number in range(60))

@@ -15,8 +15,8 @@ from tests.exhaustive import EXHAUSTIVE
 from tests.web.browsing import DESKTOP, PHONE
 from tests.web.chat_page import ChatPage
 from tests.web.fake_page import answered, opened
+from tests.web.page.states import AXE, RULES, SMALL, WIDER
 from tests.web.page.test_attention import switched_on
-from tests.web.page.test_page import _AXE, _SMALL, _WIDER, RULES
 from tests.web.page.test_speed import main_thread_tasks
 from tests.web.page.test_touch_sizes import _BESIDE
 
@@ -213,10 +213,10 @@ def test_the_tint_keeps_nobody_out(
         def check(state: str) -> None:
             if not page.evaluate("'axe' in globalThis"):
                 page.add_script_tag(url=f"{url}axe.min.js")
-            found.extend((state, each) for each in page.evaluate(_AXE, RULES))
+            found.extend((state, each) for each in page.evaluate(AXE, RULES))
             if chat.touch:
-                found.extend((state, each) for each in page.evaluate(_SMALL))
-            if wider := page.evaluate(_WIDER):
+                found.extend((state, each) for each in page.evaluate(SMALL))
+            if wider := page.evaluate(WIDER):
                 found.append((state, f"{wider} pixels wider than the screen"))
 
         _begin(chat)

@@ -33,13 +33,20 @@ export async function readAttached(file) {
   throw new AttachmentRefused(file.name, 'it is not text in UTF-8');
 }
 
-/** A message followed by its files. @param {string} message @param {readonly Attached[]} files */
+/** Whether so many go with one message. @param {readonly {name: string}[]} files throws AttachmentRefused */
+export function requireFew(files) {
+  if (files.length <= MOST_FILES) return;
+  throw new AttachmentRefused(files[MOST_FILES].name, `${MOST_FILES} files go with one message; send it, or leave some out`);
+}
+
+/** A message followed by its files. @param {string} message @param {readonly Attached[]} files @returns {string} throws AttachmentRefused */
 export function withFiles(message, files) {
+  requireFew(files);
   return [message, ...files.map(fenced)].join('\n\n');
 }
 
-/** Between fences that are longer than any in the text. @param {Attached} file */
-function fenced({ name, text }) {
+/** A file between fences that are longer than any in its text. @param {Attached} file */
+export function fenced({ name, text }) {
   const longest = (text.match(/`{3,}/g) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
   const fence = '`'.repeat(Math.max(3, longest + 1));
   return `${name}:\n${fence}\n${text.trimEnd()}\n${fence}`;

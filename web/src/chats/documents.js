@@ -12,7 +12,8 @@ import { MAX_CHATS } from './store.js';
 import { isWellFormed } from './text.js';
 import { tidyTitle, titleOf } from './titles.js';
 import { MAX_NODES, kept, newChat } from './tree.js';
-import { contextOf, ofSystem, treeIn, treeOf } from './tree_document.js';
+import { contextOf, ofSystem } from './context/document.js';
+import { treeIn, treeOf } from './tree_document.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */

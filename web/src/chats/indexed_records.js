@@ -1,11 +1,12 @@
 /** Chats in IndexedDB: two tables, the chats and their summaries, always written together. */
 import { ChatStoreFailed, StorageFull } from './errors.js';
-import { within } from './patience.js';
+import { TIMERS, within } from './patience.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').Summary} Summary */
 /** @typedef {import('./records.js').Entry} Entry */
 /** @typedef {import('./records.js').Change} Change */
+/** Milliseconds after which a database is given up. @typedef {{opening?: number, working?: number, timers?: import('./patience.js').Timers}} Patience */
 
 const NAME = 'gatelink-chats';
 const VERSION = 1;
@@ -16,11 +17,12 @@ const OPENING_MS = 10_000;
 const WORKING_MS = 60_000;
 
 export class IndexedRecords {
-  /** @param {IDBFactory} factory @param {{opening?: number, working?: number}} [patience] milliseconds */
-  constructor(factory, { opening = OPENING_MS, working = WORKING_MS } = {}) {
+  /** @param {IDBFactory} factory @param {Patience} [patience] */
+  constructor(factory, { opening = OPENING_MS, working = WORKING_MS, timers = TIMERS } = {}) {
     this.factory = factory;
     this.opening = opening;
     this.working = working;
+    this.timers = timers;
     /** @type {Promise<IDBDatabase>|null} */
     this.opened = null;
   }
@@ -86,11 +88,11 @@ export class IndexedRecords {
     const transaction = await this.#begin(mode);
     const ended = completion(transaction);
     try {
-      const [result] = await within(this.working, Promise.all([work(transaction), ended]));
+      const [result] = await within(this.working, Promise.all([work(transaction), ended]), this.timers);
       return result;
     } catch (error) {
       abort(transaction);
-      await within(this.opening, ended).catch(() => {});
+      await within(this.opening, ended, this.timers).catch(() => {});
       throw asTyped(error);
     }
   }
@@ -111,7 +113,7 @@ export class IndexedRecords {
   }
 
   #database() {
-    this.opened ??= within(this.opening, this.#open()).catch((error) => {
+    this.opened ??= within(this.opening, this.#open(), this.timers).catch((error) => {
       this.opened = null;
       throw error;
     });

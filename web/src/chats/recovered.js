@@ -3,9 +3,12 @@ import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
 import { choiceIn } from './context/choice.js';
 import { rangesIn } from './context/ranges.js';
+import { SYSTEM } from './context/shown.js';
 import { isRecord, plainRecord } from './plain.js';
 import { wellFormed } from './text.js';
 import { MAX_NODES, newChat } from './tree.js';
+
+const ID = /^m\d{1,6}$/;
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
@@ -22,7 +25,7 @@ export function recovered(stored, { about, known }) {
   if (!stored && known) return null;
   const base = stored ?? { ...about, nodes: {}, roots: [], leaf: null };
   const newer = !stored || about.updated > stored.updated;
-  const grown = new Grown(base, newer);
+  const grown = new Grown(base, newer, (newer ? about : base).system);
   const ids = Object.keys(about.nodes).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
   for (const id of ids) grown.take(about.nodes[id]);
   const { nodes, roots } = grown;
@@ -34,9 +37,10 @@ export function recovered(stored, { about, known }) {
 
 /** A tree that messages are added to; the one it came from stays as it is. */
 class Grown {
-  /** @param {Chat} chat @param {boolean} newer whether what is added is newer than the chat */
-  constructor(chat, newer) {
+  /** @param {Chat} chat @param {boolean} newer whether what is added is newer than the chat @param {string} system prompt */
+  constructor(chat, newer, system) {
     this._newer = newer;
+    this._system = system;
     this.nodes = { ...chat.nodes };
     this.roots = [...chat.roots];
     this.changed = false;
@@ -62,13 +66,26 @@ class Grown {
   /** @param {ChatNode} here @param {ChatNode} node the same message, perhaps with more of it */
   _complete(here, node) {
     this._ids.set(node.id, here.id);
-    if (here.content === node.content && this._newer && !sameContext(here, node)) {
+    const above = this._aboveOf(node);
+    if (here.content === node.content && this._newer && !sameContext(here, { ...node, above })) {
       const { dropped, pinned } = node;
-      return this._replace(here, { dropped, pinned });
+      return this._replace(here, { dropped, pinned, above });
     }
     const more = node.content.length > here.content.length || node.reason !== here.reason;
     if (!isUnfinished(here, node) || !more || !node.content.startsWith(here.content)) return;
-    this._replace(here, { ...node, id: here.id, parent: here.parent, children: here.children });
+    this._replace(here, { ...node, id: here.id, parent: here.parent, children: here.children, above });
+  }
+
+  /** What it says of those before it, by their ids here. @param {ChatNode} node @returns {ChatNode['above']} */
+  _aboveOf({ above }) {
+    if (!above) return undefined;
+    const here = Object.entries(above).map(([key, ranges]) => [key === SYSTEM ? key : this.placeOf(key), ranges]);
+    return Object.fromEntries(here.filter(([key, ranges]) => rangesIn(ranges, this._contentOf(key)) !== null));
+  }
+
+  /** @param {any} key @returns {string} '': it is not here */
+  _contentOf(key) {
+    return key === SYSTEM ? this._system : (this.nodes[key]?.content ?? '');
   }
 
   /** @param {ChatNode} here @param {Partial<ChatNode>} about */
@@ -83,7 +100,8 @@ class Grown {
     if (count >= MAX_NODES) return;
     const id = `m${count + 1}`;
     this._ids.set(node.id, id);
-    this.nodes[id] = { ...node, id, parent, children: [] };
+    const told = this._aboveOf(node);
+    this.nodes[id] = { ...node, id, parent, children: [], ...(told && { above: told }) };
     this.changed = true;
     if (parent === null) return void this.roots.push(id);
     const above = this.nodes[parent];
@@ -131,19 +149,20 @@ export function readUnsaved(kept) {
 /** @param {string} id @param {any} node */
 function isNode(id, node) {
   return (
-    /^m\d{1,6}$/.test(id) &&
+    ID.test(id) &&
     isRecord(node) &&
     node.id === id &&
     (node.parent === null || typeof node.parent === 'string') &&
     (node.role === 'user' || node.role === 'assistant') &&
     typeof node.content === 'string' &&
     node.content === wellFormed(node.content) &&
-    rangesIn(node.dropped, node.content) !== null
+    rangesIn(node.dropped, node.content) !== null &&
+    (node.above === undefined || (isRecord(node.above) && Object.keys(node.above).every((key) => key === SYSTEM || ID.test(key))))
   );
 }
 
 /** Whether the same of it travels, and it is pinned in both. @param {ChatNode} here @param {ChatNode} node */
 function sameContext(here, node) {
-  const of = (/** @type {ChatNode} */ { dropped, pinned }) => JSON.stringify([dropped ?? [], pinned === true]);
+  const of = (/** @type {ChatNode} */ { dropped, pinned, above }) => JSON.stringify([dropped ?? [], pinned === true, above ?? {}]);
   return of(here) === of(node);
 }

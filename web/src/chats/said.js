@@ -21,7 +21,7 @@ export function said(chat) {
 
 /** Nothing of it dropped. @param {Chat} chat @returns {Chat} */
 function allOf(chat) {
-  const nodes = Object.entries(chat.nodes).map(([id, { dropped: _, ...node }]) => [id, node]);
+  const nodes = Object.entries(chat.nodes).map(([id, { dropped: _, above: __, ...node }]) => [id, node]);
   return { ...chat, nodes: Object.fromEntries(nodes), systemDropped: undefined };
 }
 

@@ -1,5 +1,6 @@
 /** Words in chats, and the place where they stand. */
-import { briefly, path } from './tree.js';
+import { briefly } from './about.js';
+import { path } from './tree.js';
 import { folded } from './text.js';
 
 /** @typedef {import('./types').Chat} Chat */

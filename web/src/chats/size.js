@@ -22,7 +22,7 @@ export function sizeOf(chat) {
 function sizeOfNode(node) {
   let bytes = measured.get(node);
   if (bytes === undefined) {
-    bytes = jsonBytes(node.content) + jsonBytes(JSON.stringify([node.stats, node.dropped])) + AROUND_A_NODE;
+    bytes = jsonBytes(node.content) + jsonBytes(JSON.stringify([node.stats, node.dropped, node.above])) + AROUND_A_NODE;
     bytes += node.brightness?.length ?? 0;
     measured.set(node, bytes);
   }

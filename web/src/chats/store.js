@@ -4,7 +4,7 @@ import { IndexedRecords } from './indexed_records.js';
 import { MemoryRecords } from './records.js';
 import { found } from './search.js';
 import { MAX_CHAT_BYTES, sizeOf } from './size.js';
-import { briefly } from './tree.js';
+import { briefly } from './about.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatSummary} ChatSummary */
@@ -31,7 +31,7 @@ export class ChatStore {
    * Opens the chats of this browser; where it keeps no database (`kind` 'memory'), chats last as
    * long as the page.
    * @param {{indexedDB?: IDBFactory|null, channel?: BroadcastChannel|null,
-   *   patience?: {opening?: number, working?: number}}} [from] patience: milliseconds
+   *   patience?: import('./indexed_records.js').Patience}} [from]
    */
   static async open({ indexedDB = factoryHere(), channel = channelHere(), patience } = {}) {
     if (indexedDB) {

@@ -5,21 +5,24 @@
  * siblings of the first ones, and what is undone stays below the new leaf.
  */
 import { amendedBrightness } from './brightness/runs.js';
+import { turnedBack } from './context/changes.js';
+import { stillDropped } from './context/ranges.js';
 import { spoken } from './context/spoken.js';
 import { ChatStepInvalid, ChatTooLarge, PromptEmpty } from './errors.js';
 import { newId } from './ids.js';
+import { SYSTEM, nodeOf, path, shownNode, shownOf } from './context/shown.js';
 import { wellFormed } from './text.js';
-import { tidyTitle, titleOf } from './titles.js';
+import { titleOf } from './titles.js';
 
 /** @typedef {import('./types').Chat} Chat */
 /** @typedef {import('./types').ChatNode} ChatNode */
 /** @typedef {import('./types').Kept} Kept */
 /** A message without its place. @typedef {Omit<ChatNode, 'id' | 'parent' | 'children'>} Unplaced */
 /** @typedef {import('./types').Plain} Plain */
-/** @typedef {import('../../types/gatelink').FormChoice} FormChoice */
 /** @typedef {import('../../types/gatelink').NoiseChoice} NoiseChoice */
 /** @typedef {import('../../types/gatelink').Message} Message */
 
+export { nodeOf, path };
 export const MAX_NODES = 20_000;
 /** The `reason` of a reply that a person has changed. */
 export const AMENDED = 'edited';
@@ -47,19 +50,6 @@ export function newChat({ system, adapter, noise, now = Date.now(), id = newId()
   };
 }
 
-/** @param {Chat} chat @param {string} id @returns {ChatNode} throws ChatStepInvalid */
-export function nodeOf(chat, id) {
-  if (!Object.hasOwn(chat.nodes, id)) throw new ChatStepInvalid('this chat has no such message');
-  return chat.nodes[id];
-}
-
-/** The shown messages, the first one first. @param {Chat} chat @returns {ChatNode[]} */
-export function path(chat) {
-  const nodes = [];
-  for (let id = chat.leaf; id !== null; id = nodes[nodes.length - 1].parent) nodes.push(nodeOf(chat, id));
-  return nodes.reverse();
-}
-
 /**
  * The system message, if there is one, and the path.
  * @param {Chat} chat @returns {Message[]}
@@ -74,9 +64,9 @@ export function messages(chat) {
  * @param {Chat} chat @returns {Kept[]}
  */
 export function kept(chat) {
-  const { system, systemDropped, systemPinned, systemBrightness } = chat;
+  const { system, systemPinned, systemBrightness } = chat;
   const spoken = path(chat).map(keptOf);
-  const own = { dropped: systemDropped, pinned: systemPinned, brightness: systemBrightness };
+  const own = { dropped: shownOf(chat).dropped.get(SYSTEM), pinned: systemPinned, brightness: systemBrightness };
   return system ? [keptOf({ role: 'system', content: system, ...own }), ...spoken] : spoken;
 }
 
@@ -119,7 +109,7 @@ export function reply(chat, content, { reason, stats } = {}, now = Date.now()) {
 export function editMessage(chat, nodeId, content, now = Date.now()) {
   if (!content.trim()) throw new PromptEmpty();
   const { parent, role } = nodeOf(chat, nodeId);
-  return grown(named(chat, parent, content), { parent, role, content }, now);
+  return grown(named(turnedBack(chat, parent), parent, content), { parent, role, content }, now);
 }
 
 /**
@@ -131,16 +121,12 @@ export function editMessage(chat, nodeId, content, now = Date.now()) {
  * @returns {Chat} throws ChatStepInvalid, ChatTooLarge
  */
 export function continued(chat, nodeId, content, { reason, stats } = {}, now = Date.now()) {
-  const { reason: _, stats: __, brightness, ...same } = nodeOf(chat, nodeId);
-  const { parent, role, children } = same;
+  const { role, parent, children } = nodeOf(chat, nodeId);
   if (role !== 'assistant') throw new ChatStepInvalid('only a reply goes on');
-  if (children.length) return grown(chat, { parent, role, content, reason, stats }, now);
-  /** @type {ChatNode} */
-  const node = { ...same, content: wellFormed(content) };
-  const bright = amendedBrightness(brightness, same.content, node.content);
-  if (bright) node.brightness = bright;
-  if (reason !== undefined) node.reason = reason;
-  if (stats !== undefined) node.stats = stats;
+  const longer = { ...saidAnew(shownNode(chat, nodeId), content), ...aboutOf(reason, stats) };
+  if (children.length) return attached(turnedBack(chat, parent), parent, [{ ...longer, created: now }], now);
+  const { id, created, above } = chat.nodes[nodeId];
+  const node = { id, parent, children, created, ...(above && { above }), ...longer };
   return { ...chat, nodes: { ...chat.nodes, [nodeId]: node }, leaf: nodeId, updated: now };
 }
 
@@ -153,7 +139,8 @@ export function amended(chat, nodeId, content, now = Date.now()) {
   if (!content.trim()) throw new PromptEmpty();
   const { parent, role } = nodeOf(chat, nodeId);
   if (role !== 'assistant') throw new ChatStepInvalid('only a reply is changed so');
-  return grown(chat, { parent, role, content, reason: AMENDED }, now);
+  const said = { ...saidAnew(shownNode(chat, nodeId), content), created: now, reason: AMENDED };
+  return attached(turnedBack(chat, parent), parent, [said], now);
 }
 
 /**
@@ -165,7 +152,9 @@ export function without(chat, nodeId, now = Date.now()) {
   const shown = path(chat);
   const at = shown.findIndex(({ id }) => id === nodeId);
   if (at < 0) throw new ChatStepInvalid('this message is not shown');
-  return attached(chat, shown[at].parent, shown.slice(at + 1), now);
+  const { parent } = shown[at];
+  const left = shown.slice(at + 1).map(({ above: _, ...node }) => node);
+  return attached(turnedBack(chat, parent), parent, left, now);
 }
 
 /**
@@ -175,7 +164,7 @@ export function without(chat, nodeId, now = Date.now()) {
 export function regenerateFrom(chat) {
   const last = lastOfUser(chat);
   if (!last) throw new PromptEmpty();
-  return { ...chat, leaf: last.id };
+  return turnedBack(chat, last.id);
 }
 
 /**
@@ -193,7 +182,7 @@ export function earlierReply(chat) {
  */
 export function undo(chat) {
   const last = lastOfUser(chat);
-  return last ? { ...chat, leaf: last.parent } : chat;
+  return last ? turnedBack(chat, last.parent) : chat;
 }
 
 /** Follows the newest branch below the leaf to its end. @param {Chat} chat @returns {Chat} */
@@ -228,52 +217,6 @@ export function selectSibling(chat, nodeId, offset) {
   return chosen === undefined || offset === 0 ? chat : { ...chat, leaf: newestBelow(chat, chosen) };
 }
 
-/** @param {Chat} chat @param {string} title @param {number} [now] @returns {Chat} */
-export function rename(chat, title, now = Date.now()) {
-  return { ...chat, title: tidyTitle(title) || chat.title, updated: now };
-}
-
-/** What a list shows of a chat. @param {Chat} chat @returns {import('./types').ChatSummary} */
-export function briefly({ id, title, updated, nodes, pinned, folder }) {
-  const about = { id, title, updated, count: Object.keys(nodes).length };
-  return { ...about, ...(pinned && { pinned }), ...(typeof folder === 'string' && folder && { folder }) };
-}
-
-/**
- * Where a chat stands among the others, which changes nothing in it.
- * @param {Chat} chat @param {{pinned?: boolean, folder?: string}} place folder: '' for none @returns {Chat}
- */
-export function placed(chat, place) {
-  const { pinned = chat.pinned, folder = chat.folder } = place;
-  const { pinned: _, folder: __, ...others } = chat;
-  const name = tidyTitle(folder ?? '');
-  return { ...others, ...(pinned && { pinned }), ...(name && { folder: name }) };
-}
-
-/**
- * Other circumstances of the next replies.
- * @param {Chat} chat
- * @param {{system?: string, adapter?: string|null, attention?: boolean, noise?: NoiseChoice|null,
- *   form?: FormChoice|null, context?: import('./types').ContextChoice|null, params?: Record<string, Plain>,
- *   model?: string}} about
- * @param {number} [now] @returns {Chat}
- */
-export function withSettings(chat, about, now = Date.now()) {
-  const system = about.system === undefined ? chat.system : wellFormed(about.system);
-  // Ranges are of the text that they were made for.
-  const dropped = system === chat.system ? {} : { systemDropped: undefined, systemBrightness: undefined };
-  return { ...chat, ...about, ...dropped, system, updated: now };
-}
-
-/**
- * The whole tree under another id, where two tabs have parted for example.
- * @param {Chat} chat @param {{id?: string, title?: string, now?: number}} [about] @returns {Chat}
- */
-export function copyOf(chat, { id = newId(), title = chat.title, now = Date.now() } = {}) {
-  const { revision: _, ...own } = chat;
-  return { ...own, id, title: tidyTitle(title), updated: now };
-}
-
 /** @param {Kept} message @returns {Kept} with what is there of it alone */
 function keptOf({ role, content, dropped, pinned, brightness }) {
   return { role, content, ...(dropped?.length && { dropped }), ...(pinned && { pinned }), ...(brightness && { brightness }) };
@@ -302,10 +245,21 @@ function newestBelow(chat, id) {
  */
 function grown(chat, { parent, role, content, reason, stats }, now) {
   /** @type {Unplaced} */
-  const node = { role, content: wellFormed(content), created: now };
-  if (reason !== undefined) node.reason = reason;
-  if (stats !== undefined) node.stats = stats;
+  const node = { role, content: wellFormed(content), created: now, ...aboutOf(reason, stats) };
   return attached(chat, parent, [node], now);
+}
+
+/** @param {string | undefined} reason @param {Record<string, Plain> | undefined} stats */
+function aboutOf(reason, stats) {
+  return { ...(reason !== undefined && { reason }), ...(stats !== undefined && { stats }) };
+}
+
+/** A message in other words, with what is known of the beginning that both have. @param {ChatNode} node @param {string} text */
+function saidAnew({ role, content, dropped = [], pinned, brightness }, text) {
+  const says = wellFormed(text);
+  const still = stillDropped(dropped, content, says);
+  const bright = amendedBrightness(brightness, content, says);
+  return { role, content: says, ...(still.length && { dropped: still }), ...(pinned && { pinned }), ...(bright && { brightness: bright }) };
 }
 
 /**

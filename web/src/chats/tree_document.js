@@ -1,9 +1,8 @@
 /** The branches of a chat in its document: `tree`, whose nodes are a list in the order they grew. */
 import { choiceIn } from './context/choice.js';
-import { rangesIn } from './context/ranges.js';
+import { AboveReader, aboveOf, contextOf, ofSystem } from './context/document.js';
 import { formIn } from '../settings/form.js';
 import { noiseIn } from '../settings/noise_check.js';
-import { isBrightness } from './brightness/kept.js';
 import { ConversationFileInvalid } from './errors.js';
 import { isRecord, plainRecord } from './plain.js';
 import { isWellFormed } from './text.js';
@@ -29,11 +28,12 @@ export function treeOf(chat) {
   // Settings of noise, without which what was sent with noise would be sent plain; its key is nowhere in a chat.
   const { title, adapter, params, created, updated, noise, form, context, pinned, folder } = chat;
   const nodes = ids.map((id) => {
-    const { parent, role, content, reason, stats, created: at, dropped, pinned, brightness } = chat.nodes[id];
-    return { parent: place(parent), role, content, created: at, reason, stats, dropped, pinned, brightness };
+    const { parent, role, content, reason, stats, created: at, dropped, pinned, brightness, above } = chat.nodes[id];
+    const about = { dropped, pinned, brightness, above: aboveOf(above, places) };
+    return { parent: place(parent), role, content, created: at, reason, stats, ...about };
   });
   const chosen = { noise: noise ?? undefined, form: form ?? undefined, context: context ?? undefined };
-  const about = { title, adapter, ...chosen, pinned, folder, params };
+  const about = { title, adapter, ...chosen, pinned, folder, params, system_dropped: chat.systemDropped };
   return { ...about, created, updated, leaf: place(chat.leaf), nodes };
 }
 
@@ -48,8 +48,8 @@ export function treeIn(tree, { id, model, now }, shown) {
   if (!isRecord(tree)) throw new ConversationFileInvalid("'tree' is not an object");
   const { title, adapter, params } = tree;
   const system = shown[0]?.role === 'system' ? shown[0].content : '';
-  const chat = { ...newChat({ id, model, now, system }), ...ofSystem(shown[0]) };
-  const { nodes, roots } = nodesIn(tree.nodes, now);
+  const chat = { ...newChat({ id, model, now, system }), ...ofSystem(shown[0], tree) };
+  const { nodes, roots } = nodesIn(tree.nodes, system, now);
   const form = formIn(tree.form);
   const context = choiceIn(tree.context);
   const read = {
@@ -80,8 +80,8 @@ function folderIn(name) {
   return folder ? { folder } : {};
 }
 
-/** @param {unknown} list @param {number} now */
-function nodesIn(list, now) {
+/** @param {unknown} list @param {string} system @param {number} now */
+function nodesIn(list, system, now) {
   if (!Array.isArray(list) || list.length > MAX_NODES) {
     throw new ConversationFileInvalid(`'nodes' is not a list of at most ${MAX_NODES}`);
   }
@@ -89,8 +89,9 @@ function nodesIn(list, now) {
   const nodes = {};
   /** @type {string[]} */
   const roots = [];
+  const read = new AboveReader(nodes, system);
   list.forEach((item, index) => {
-    const node = nodeIn(item, index, now);
+    const node = { ...nodeIn(item, index, now), ...read.of(item.above, `node ${index}`) };
     const above = node.parent === null ? roots : nodes[node.parent].children;
     above.push(node.id);
     nodes[node.id] = node;
@@ -119,37 +120,6 @@ function nodeIn(item, index, now) {
   if (reason !== undefined) node.reason = wordIn(reason, `the reason of ${what}`);
   if (stats !== undefined) node.stats = recordIn(stats, `the stats of ${what}`);
   return { ...node, ...contextOf(item, content, what) };
-}
-
-/**
- * What of a message does not travel, whether it is pinned and how bright it is, where the document says so.
- * @param {Record<string, unknown>} item @param {string} content @param {string} what it is
- * @returns {{dropped?: import('./types').Range[], pinned?: boolean, brightness?: string}} throws ConversationFileInvalid
- */
-export function contextOf({ dropped: given, pinned, brightness }, content, what) {
-  const dropped = rangesIn(given, content);
-  if (!dropped) throw new ConversationFileInvalid(`${what}: its 'dropped' are no ranges of its text, in order and apart`);
-  const bright = brightness === undefined ? {} : { brightness: brightnessIn(brightness, content, what) };
-  return { ...(dropped.length && { dropped }), ...(pinned === true && { pinned }), ...bright };
-}
-
-/** @param {Kept | undefined} first of a document's messages */
-export function ofSystem(first) {
-  if (first?.role !== 'system' || !first.content) return {};
-  const { dropped, pinned, brightness } = first;
-  return {
-    ...(dropped && { systemDropped: dropped }),
-    ...(pinned && { systemPinned: pinned }),
-    ...(brightness && { systemBrightness: brightness }),
-  };
-}
-
-/** @param {unknown} brightness @param {string} content @param {string} what @returns {string} */
-function brightnessIn(brightness, content, what) {
-  if (!isBrightness(brightness, content)) {
-    throw new ConversationFileInvalid(`the 'brightness' of ${what} is not that of its 'content'`);
-  }
-  return brightness;
 }
 
 /** @param {unknown} place @param {number} below @param {string} what @returns {string|null} */

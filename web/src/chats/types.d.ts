@@ -41,6 +41,11 @@ export interface ChatNode {
   dropped?: Range[];
   /** Whether no policy drops any of it. */
   pinned?: boolean;
+  /**
+   * What is dropped on the branches through this message of those before it, by their ids (`system`: of the system
+   * prompt), where it is not what they say themselves; missing: nothing is other.
+   */
+  above?: Record<string, Range[]>;
 }
 
 export interface Chat {

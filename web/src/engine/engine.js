@@ -1,4 +1,4 @@
-import { AppError, PartMissing } from '../common/errors.js';
+import { AppError } from '../common/errors.js';
 import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
 import { ModelStore } from '../weights/store.js';
@@ -9,6 +9,7 @@ import { NotReady, WeightsChanged } from './errors.js';
 import { OpenModel } from './models/model.js';
 import { ModelSlot } from './models/slot.js';
 import { Models } from './models/store.js';
+import { Looking } from './looking.js';
 import { Noise } from './noise.js';
 import { Drafting } from './chat/drafting.js';
 import { forgetChat } from './chat/forgotten.js';
@@ -32,12 +33,6 @@ const ENDS_LOST = new Set(['ends_failed', 'store_failed', 'weights_size_mismatch
 
 /** What a few models need before they are here. */
 const blocks = () => import('../weights/download/blocks.js');
-/** Few replies are asked what else could have come. */
-const alternatives = () =>
-  import('./steering/alternatives.js').catch((error) => {
-    throw new PartMissing(error);
-  });
-
 /** What counts the context of a chat. */
 const counting = () => import('./context/part.js');
 
@@ -71,6 +66,12 @@ export class Engine {
     this._answers = new Answers();
     this._noise = new Noise(notify);
     this._reply = new OneReply();
+    this._looking = new Looking({
+      attention: this._attention,
+      answers: this._answers,
+      model: () => this._slot.model,
+      around: () => this._around(),
+    });
   }
 
   /**
@@ -169,8 +170,8 @@ export class Engine {
    * @param {{chat: string, ask: import('./attention/reply.js').Ask, value: any}} which value: what the answer depends on
    * @returns {any} null: it is not kept
    */
-  keptAttention({ chat, ask, value }) {
-    return this._attention.of(chat)?.answer(ask, value) ?? null;
+  keptAttention(which) {
+    return this._looking.kept(which);
   }
 
   /**
@@ -180,9 +181,12 @@ export class Engine {
   async seen(asked) {
     await this._prepared(() => {});
     if (asked.ask === 'heads') this._reply.requireNone();
+    return this._looking.seen(asked);
+  }
+
+  _around() {
     const keeping = { cacheSalt: this._connection.cacheSalt };
-    const around = { chats: this._chats, model: this._slot.model, channel: () => this._open(), keeping };
-    return (await import('./attention/seen.js')).answer(asked, around);
+    return { chats: this._chats, model: this._slot.model, channel: () => this._open(), keeping };
   }
 
   /**
@@ -190,8 +194,8 @@ export class Engine {
    * @param {{answer: string, from: number}} which
    * @returns {Promise<import('./messages.js').ReplyTokens | null>} null: the reply is not kept
    */
-  async tokens({ answer, from }) {
-    return this._told(answer, async (model, answered) => (await alternatives()).replyTokens(model, answered, from));
+  async tokens(which) {
+    return this._looking.tokens(which);
   }
 
   /**
@@ -199,18 +203,8 @@ export class Engine {
    * @param {{answer: string, at: number}} which
    * @returns {Promise<import('./messages.js').Alternative[] | null>} null: that is not kept
    */
-  async alternatives({ answer, at }) {
-    return this._told(answer, async (model, answered) => (await alternatives()).alternativesAt(model, answered, at));
-  }
-
-  /**
-   * @template T
-   * @param {string} name @param {(model: OpenModel, answered: import('./steering/answers.js').Answered) => Promise<T>} ask
-   */
-  async _told(name, ask) {
-    const answered = this._answers.named(name);
-    const { model } = this._slot;
-    return answered && model ? ask(model, answered) : null;
+  async alternatives(which) {
+    return this._looking.alternatives(which);
   }
 
   /**

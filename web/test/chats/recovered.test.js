@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readUnsaved, recovered } from '../../src/chats/recovered.js';
-import { continued, newChat, path, regenerateFrom, rename, reply, say } from '../../src/chats/tree.js';
+import { rename } from '../../src/chats/about.js';
+import { continued, newChat, path, regenerateFrom, reply, say } from '../../src/chats/tree.js';
 import { unsavedOf } from '../../src/chats/unsaved.js';
 
 /** @typedef {import('../../src/chats/types').Chat} Chat */

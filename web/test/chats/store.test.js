@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { MAX_CHATS, ChatStore } from '../../src/chats/store.js';
-import { copyOf, newChat, rename, reply, say } from '../../src/chats/tree.js';
+import { copyOf, rename } from '../../src/chats/about.js';
+import { newChat, reply, say } from '../../src/chats/tree.js';
 
 /** @typedef {import('../../src/chats/types').Chat} Chat */
 
@@ -224,7 +225,15 @@ test('a database that never answers is given up, and chats last as long as the p
 
 test('a transaction that never ends fails with a code', async () => {
   const indexedDB = new IDBFactory();
-  const store = await ChatStore.open({ indexedDB, channel: null, patience: { opening: 5, working: 5 } });
+  /** @type {Set<{run: () => void, ms: number}>} */
+  const timers = new Set();
+  const set = (/** @type {() => void} */ run, /** @type {number} */ ms) => {
+    const timer = { run, ms };
+    timers.add(timer);
+    return timer;
+  };
+  const patience = { working: 7, timers: { set, clear: (/** @type {any} */ timer) => timers.delete(timer) } };
+  const store = await ChatStore.open({ indexedDB, channel: null, patience });
   const original = IDBObjectStore.prototype.get;
   // Another request keeps the transaction alive, and nobody is told.
   IDBObjectStore.prototype.get = function get() {
@@ -235,7 +244,14 @@ test('a transaction that never ends fails with a code', async () => {
     return /** @type {any} */ ({});
   };
   try {
-    await assert.rejects(store.load('a'), { code: 'chat_store_failed', retryable: true });
+    const failed = assert.rejects(store.load('a'), { code: 'chat_store_failed', retryable: true });
+    let over = false;
+    void failed.finally(() => (over = true)).catch(() => {});
+    while (!over) {
+      for (const { run, ms } of timers) if (ms === 7) run();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await failed;
   } finally {
     IDBObjectStore.prototype.get = original;
   }

@@ -1,28 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { briefly, copyOf, placed, rename, withSettings } from '../../src/chats/about.js';
 import {
-  MAX_NODES,
-  amended,
-  briefly,
-  continued,
-  copyOf,
-  editMessage,
-  lastOfUser,
-  messages,
-  newChat,
-  path,
-  placed,
-  redo,
-  regenerateFrom,
-  rename,
-  reply,
-  say,
-  selectSibling,
-  siblings,
-  turns,
-  undo,
-  withSettings,
-  without,
+  MAX_NODES, amended, continued, editMessage, lastOfUser, messages, newChat, path, redo, regenerateFrom, reply, say, selectSibling, siblings, turns, undo, without,
 } from '../../src/chats/tree.js';
 import { isBrightness } from '../../src/chats/brightness/kept.js';
 import { kept, valuesIn } from '../../src/chats/brightness/runs.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportChat, importChat } from '../../src/chats/documents.js';
-import { newChat, say, withSettings } from '../../src/chats/tree.js';
+import { withSettings } from '../../src/chats/about.js';
+import { newChat, say } from '../../src/chats/tree.js';
 import { formIn, formWish } from '../../src/settings/form.js';
 import { circumstances } from '../../src/ui/state/repeats.js';
 import { shownReply, whyReplyEnded } from '../../src/ui/words/form.js';

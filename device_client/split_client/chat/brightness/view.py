@@ -111,7 +111,10 @@ class ChatBrightness:
         """Write it as JSON, or as arrays of numpy, by the ending ``.json`` or ``.npz``; readable by
         you only. Shares are parts of 2^24. Raises BrightnessInvalid, also where the file exists.
         """
-        path = Path(path).expanduser()
+        try:
+            path = Path(path).expanduser()
+        except RuntimeError as error:
+            raise BrightnessInvalid(f"{path}: there is no such user on this machine") from error
         if path.suffix not in (".json", ".npz"):
             raise BrightnessInvalid("brightness is written to a file that ends in .json or .npz")
         data = self._json() if path.suffix == ".json" else self._npz()

@@ -13,7 +13,7 @@ from split_client.errors import ServerRefused
 from split_client.generation.backend import Backend, CacheLost, StepOutput
 from split_client.generation.documents.cutting import Cutter
 from split_client.generation.documents.plan import Take, planned
-from split_client.generation.editing.edits import Moved, Question, RowsOf, last_rows
+from split_client.generation.editing.moving import Moved, Moving, RowsOf
 from split_client.generation.editing.plan import LAST
 from split_client.generation.extended import Extended
 from split_client.generation.held import Held
@@ -59,7 +59,7 @@ class Finds(Protocol):
         """As :meth:`Splices.splice`, with spans of the chunks named ``sources``."""
 
 
-class Documents:
+class Documents(Moving[Finds]):
     """Of the session of ``backend``, whose tokens ``held`` has; ``rows`` gives their rows, None
     where they depend on more than their tokens.
 
@@ -75,14 +75,10 @@ class Documents:
         rows: RowsOf | None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._session = backend
-        self._backend = backend if isinstance(backend, Finds) and rows is not None else None
-        self._held, self._rows, self._clock = held, rows, clock
+        able = backend if isinstance(backend, Finds) else None
+        super().__init__(backend, able, held, rows, clock)
         self.cutter: Cutter | None = None
         self.texts: Sequence[Sequence[int]] = ()
-        self.question: Question = last_rows
-        self.allowed: Callable[[], bool] = lambda: True
-        self.blend = 0.0
 
     def names(self, tokens: list[int]) -> list[bytes]:
         """Those of all chunks of ``tokens``, in the dtype of the session, which is open or was."""
@@ -129,10 +125,6 @@ class Documents:
         most, whole = self._session.max_rows, self._blend > 0
         takes = planned(start, known, limit, most, whole=whole)
         return takes if not takes or takes[-1].end <= self._session.max_context else []
-
-    @property
-    def _blend(self) -> float:
-        return self.blend if self._backend is not None and self._backend.blends else 0.0
 
     def _taken(self, takes: Sequence[Take], tokens: list[int], send: Send) -> Moved:
         moved = Moved()

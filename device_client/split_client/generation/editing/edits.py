@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -12,15 +11,11 @@ from numpy.typing import NDArray
 
 from split_client.errors import ServerRefused
 from split_client.generation.backend import Backend, CacheLost, StepOutput
-from split_client.generation.editing.plan import LAST, Edit, planned
+from split_client.generation.editing.moving import Moved, Moving, RowsOf
+from split_client.generation.editing.plan import Edit, planned
 from split_client.generation.held import Held
 from split_wire.errors import InternalError
 from split_wire.splice import Kept, blended
-
-# Rows of some tokens from one position to another.
-RowsOf = Callable[[list[int], int, int], NDArray[np.float32]]
-# Where the last question in a prompt begins.
-Question = Callable[[list[int]], int]
 
 
 @runtime_checkable
@@ -48,43 +43,7 @@ class Splices(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """``positions`` were kept at other places, for which ``rows`` were computed; times in seconds.
-    ``refused``: edits that the server refused, whose rows are then computed as any are.
-    ``documents`` of the positions are those of documents that were known, between which ``plain``
-    rows were computed as any are.
-    """
-
-    positions: int = 0
-    rows: int = 0
-    exchange: float = 0.0
-    compute: float = 0.0
-    queue: float = 0.0
-    refused: int = 0
-    documents: int = 0
-    plain: int = 0
-
-    def __add__(self, other: Moved) -> Moved:
-        """Both, one after the other."""
-        return Moved(
-            self.positions + other.positions,
-            self.rows + other.rows,
-            self.exchange + other.exchange,
-            self.compute + other.compute,
-            self.queue + other.queue,
-            self.refused + other.refused,
-            self.documents + other.documents,
-            self.plain + other.plain,
-        )
-
-
-def last_rows(tokens: list[int]) -> int:
-    """The question where nothing says where it begins."""
-    return len(tokens) - LAST
-
-
-class Edits:
+class Edits(Moving[Splices]):
     """Of the session of ``backend``, whose tokens ``held`` has; ``rows`` gives their rows, None
     where they depend on more than their tokens.
 
@@ -100,12 +59,8 @@ class Edits:
         rows: RowsOf | None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._session = backend
-        self._backend = backend if isinstance(backend, Splices) and rows is not None else None
-        self._held, self._rows, self._clock = held, rows, clock
-        self.question: Question = last_rows
-        self.allowed: Callable[[], bool] = lambda: True
-        self.blend = 0.0
+        able = backend if isinstance(backend, Splices) else None
+        super().__init__(backend, able, held, rows, clock)
 
     def reusable(self, tokens: list[int]) -> int:
         """Positions that :meth:`make` would keep at other places, as far as is known now."""
@@ -148,11 +103,6 @@ class Edits:
         session = self._session
         most, context = session.max_rows, session.max_context
         return planned(held, tokens, question, most, context, whole=self._blend > 0)
-
-    @property
-    def _blend(self) -> float:
-        """The share of kept rows that is to be computed anew."""
-        return self.blend if self._backend is not None and self._backend.blends else 0.0
 
     def _carry_out(self, edit: Edit, tokens: list[int]) -> StepOutput:
         backend, rows = self._backend, self._rows

@@ -16,6 +16,7 @@ from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.width import measure
 from split_client.terminal.output.words import counted
+from split_client.terminal.paths import expanded, unquoted
 from split_client.terminal.sampling import SettingInvalid
 
 _SHORT = 50
@@ -56,9 +57,10 @@ class Brightness:
             self._gather(None if text == "off" else text)
         elif text.isdecimal() and len(text) < 6:
             self._parts(int(text) - 1)
-        elif text.endswith((".json", ".npz")):
-            self.chat.brightness.save(text)
-            self.screen.note(f"brightness written to {one_line(text)}; only you can read it")
+        elif unquoted(text).endswith((".json", ".npz")):
+            path = expanded(unquoted(text))
+            self.chat.brightness.save(path)
+            self.screen.note(f"brightness written to {one_line(str(path))}; only you can read it")
         else:
             raise SettingInvalid(_USAGE)
         return "stay"

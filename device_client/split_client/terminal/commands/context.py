@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from split_client.api import ChatSession
-from split_client.chat.context.fill import Fill
 from split_client.chat.context.pruning import POLICIES, left_of
 from split_client.chat.context.room import Proposal
 from split_client.chat.context.travelling import placed
@@ -16,7 +15,7 @@ from split_client.terminal.commands.command import Command, Group, Next
 from split_client.terminal.output.sanitise import one_line
 from split_client.terminal.output.screen import Screen
 from split_client.terminal.output.theme import Style
-from split_client.terminal.output.words import counted, size
+from split_client.terminal.output.words import counted, size, total_of
 from split_client.terminal.sampling import SettingInvalid
 from split_client.terminal.tools.confirming import Keys, TerminalKeys
 
@@ -25,8 +24,6 @@ _LISTED = 200
 _PLACE = re.compile(r"([1-9]\d{0,5})(?:\.([1-9]\d{0,5}))?")
 _USAGE = f"/context takes a message's number, {', '.join(POLICIES)}, or budget N (budget model)"
 _DROP = "/drop takes a message's number, a part of it such as 3.2, or oldest"
-# Characters of a draft that are counted while it is typed.
-_MOST_COUNTED = 20_000
 
 
 @dataclass(slots=True)
@@ -36,7 +33,6 @@ class Context:
     chat: ChatSession
     screen: Screen
     keys: Keys | None = None
-    _full: Fill | None = None
 
     def __post_init__(self) -> None:
         self.chat.context.ask = self._ask
@@ -127,31 +123,13 @@ class Context:
         )
         return "stay"
 
-    def refresh(self) -> None:
-        """Count the chat anew, for the meter beside what is typed."""
-        self._full = None
-        self._full = self.chat.context.fill() if self.chat.messages else None
-
-    def meter(self, draft: str) -> str:
-        """How full the context is, and what ``draft`` adds."""
-        fill = self._full
-        if fill is None and (self.chat.messages or not draft.strip()):
-            return ""
-        total = "0" if fill is None else _total(fill)
-        budget = self.chat.context.budget
-        if not draft.strip() or draft.startswith("/"):
-            return f"{total} of {budget:,}"
-        more = self.chat.context.tokens(draft[:_MOST_COUNTED])
-        least = "≥" if len(draft) > _MOST_COUNTED else ""
-        return f"{total} + {least}{more:,} of {budget:,}"
-
     def after(self) -> str:
         """What the status line says of it; nothing where a template makes nothing of the chat."""
         try:
             fill = self.chat.context.fill()
         except ClientError:
             return ""
-        return f"context {_total(fill)} of {fill.budget:,}"
+        return f"context {total_of(fill)} of {fill.budget:,}"
 
     def _list(self) -> None:
         context, chat = self.chat.context, self.chat.messages
@@ -164,8 +142,8 @@ class Context:
             text = one_line(message.content, _SHORT)
             self.screen.note(f"{index + 1:>4}  {message.role} ({', '.join(told)}): {text}")
         self.screen.note(
-            f"context {_total(fill)} of {fill.budget:,} tokens, {fill.template:,} of them the chat "
-            f"template's and tools'; when it is full: {_WORDS[context.policy]}"
+            f"context {total_of(fill)} of {fill.budget:,} tokens, {fill.template:,} of them the "
+            f"chat template's and tools'; when it is full: {_WORDS[context.policy]}"
         )
 
     def _parts(self, message: int, _: int | None) -> None:
@@ -205,7 +183,7 @@ class Context:
             return False
         fill = self.chat.context.fill()
         self.screen.note(
-            f"the context is full: {_total(fill)} of {fill.budget:,} tokens. Leaving the oldest "
+            f"the context is full: {total_of(fill)} of {fill.budget:,} tokens. Leaving the oldest "
             f"{counted(proposal.pruned.units, 'part')} out frees {proposal.pruned.freed:,} tokens; "
             f"{self._sent(proposal.sent, proposal.moved)}"
         )
@@ -234,10 +212,6 @@ _WORDS = {
     "dimmest": "the sentences go that replies looked at least",
     "pinned": "all that is not pinned goes",
 }
-
-
-def _total(fill: Fill) -> str:
-    return f"{'' if fill.exact else '≈'}{fill.total:,}"
 
 
 def _place(text: str, usage: str) -> tuple[int, int | None]:

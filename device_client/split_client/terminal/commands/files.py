@@ -53,9 +53,18 @@ class Files:
 
     def taken(self) -> list[str]:
         """The files that wait, which do so no longer."""
-        texts = [*map(_fenced, self.waiting)]
+        texts = self.texts()
         self.waiting.clear()
         return texts
+
+    def texts(self) -> list[str]:
+        """The files that wait, as they go with a message."""
+        return [*map(_fenced, self.waiting)]
+
+    @property
+    def characters(self) -> int:
+        """Of all files that wait."""
+        return sum(len(file.text) for file in self.waiting)
 
     def _read(self, text: str) -> Attached:
         """Raises AttachmentRefused, InputNotText, SettingInvalid."""

@@ -19,6 +19,7 @@ from split_client.terminal.commands.files import Files
 from split_client.terminal.commands.forget import Forget
 from split_client.terminal.commands.form import Forms
 from split_client.terminal.commands.help import show_help
+from split_client.terminal.commands.meter import Meter
 from split_client.terminal.commands.server import Server
 from split_client.terminal.commands.settings import Settings
 from split_client.terminal.commands.steering import Steering
@@ -58,6 +59,7 @@ class CommandLine:
         self.server = Server(client, chat, screen, attention, forget)
         self.visible = Visible(chat, screen, attention)
         self.context = Context(chat, screen)
+        self.meter = Meter(chat, self.files)
         self._groups = (
             self.turns.group(),
             Steering(chat, screen, self.turns).group(),

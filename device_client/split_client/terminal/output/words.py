@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from split_client.api import ClientStats
+from split_client.chat.context.fill import Fill
 from split_client.chat.reply import Reply, ReplyStats
 from split_client.generation.speculation.wanted import Drafts
 
@@ -33,6 +34,11 @@ def duration(value: float) -> str:
     if value < 90:
         return f"{max(1, round(value))} s"
     return f"{value / 60:.0f} min" if value < 5400 else f"{value / 3600:.1f} h"
+
+
+def total_of(fill: Fill) -> str:
+    """Tokens of a chat, with a sign where they are not counted."""
+    return f"{'' if fill.exact else '≈'}{fill.total:,}"
 
 
 def counted(count: int, thing: str) -> str:

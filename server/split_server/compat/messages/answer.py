@@ -124,4 +124,5 @@ def _usage(usage: Usage) -> dict[str, Any]:
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": cached,
         "output_tokens": told["completion_tokens"],
+        **usage.approximate(),
     }

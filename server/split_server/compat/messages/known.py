@@ -11,7 +11,8 @@ _KEPT: Final = ("cache_control",)
 REQUEST: Final = known(
     read=(
         "model", "messages", "system", "max_tokens", "stream", "stop_sequences", "temperature",
-        "top_k", "top_p", "tools", "tool_choice", "output_config", "thinking", "cache_salt",
+        "top_k", "top_p", "tools", "tool_choice", "output_config", "thinking", "cache",
+        "cache_salt",
     ),
     harmless=(*_KEPT, "metadata", "service_tier", "user_profile_id", "workspace_id"),
     neutral={

@@ -20,7 +20,7 @@ from split_server.compat.translating.renaming import Renames, renamed, renames
 _MAX_KIND = 64
 _CUSTOM = "custom"
 # Those with the same name and meaning in OpenAI's request.
-_SAME = ("model", "max_tokens", "stream", "temperature", "top_k", "top_p", "cache_salt")
+_SAME = ("model", "max_tokens", "stream", "temperature", "top_k", "top_p", "cache", "cache_salt")
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 _NO_THINKING = "this model writes no thinking blocks; leave it out, or say disabled"
 RENAMES: Final[Renames] = renames(

@@ -85,6 +85,7 @@ class OllamaAnswer:
             "prompt_eval_duration": _nanoseconds(usage.prompt_seconds),
             "eval_count": told["completion_tokens"],
             "eval_duration": _nanoseconds(usage.reply_seconds),
+            **usage.approximate(),
         }
 
 

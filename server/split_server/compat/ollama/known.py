@@ -20,13 +20,13 @@ _REASONS: Final = {
     "dimensions": "an embedding has as many numbers as the model's hidden states",
 }
 CHAT: Final = known(
-    (*_ALWAYS, "top_logprobs", "messages", "tools", "cache_salt"),
+    (*_ALWAYS, "top_logprobs", "messages", "tools", "cache", "cache_salt"),
     _KEPT,
     {"template": NOTHING},
     _REASONS,
 )
 GENERATE: Final = known(
-    (*_ALWAYS, "top_logprobs", "prompt", "system", "raw", "cache_salt"),
+    (*_ALWAYS, "top_logprobs", "prompt", "system", "raw", "cache", "cache_salt"),
     _KEPT,
     dict.fromkeys(("context", "images", "suffix", "template", "width", "height", "steps"), NOTHING),
     _REASONS,

@@ -25,6 +25,8 @@ from split_server.compat.openai.model import ServedModel
 from split_server.compat.openai.options import MAX_TOP_LOGPROBS
 from split_server.compat.translating.renaming import renamed
 
+# Those with the same name and meaning in OpenAI's request.
+_SAME = ("cache", "cache_salt")
 _NO_THINKING = "this model does not think apart from its reply"
 # As Go writes one, such as 5m or 1h30m; a number is seconds.
 _DURATION: Final = re.compile(r"-?(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+|-?\d{1,12}")
@@ -92,7 +94,8 @@ def _shared(
     if fields.raw("think") not in (None, False):
         raise UnsupportedParameter("think", _NO_THINKING)
     more = chat_fields(fields, served)
-    more |= {"response_format": _format(fields), "cache_salt": fields.raw("cache_salt")}
+    more |= {"response_format": _format(fields)}
+    more |= {name: fields.raw(name) for name in _SAME}
     return model, stream, more | {"stream": stream}
 
 

@@ -58,6 +58,11 @@ class Usage:
             },
         }
 
+    def approximate(self) -> dict[str, int]:
+        """``approximate_tokens``: those cached that are not exact, named only where there are."""
+        approximate = sum(self._approximate.values())
+        return {"approximate_tokens": approximate} if approximate else {}
+
     def _count_time(self, index: int, event: TokenEvent) -> None:
         if index in self._begun:
             self.reply_seconds += event.timing.total
@@ -66,10 +71,7 @@ class Usage:
         self._begun.add(index)
 
     def _prompt_details(self) -> dict[str, int]:
-        """``approximate_tokens``: those cached that are not exact, named only where there are."""
-        details = {"cached_tokens": sum(self._cached.values())}
-        approximate = sum(self._approximate.values())
-        return details | ({"approximate_tokens": approximate} if approximate else {})
+        return {"cached_tokens": sum(self._cached.values())} | self.approximate()
 
     def _count_prediction(self, index: int, event: TokenEvent) -> None:
         """Of what the request predicted, only what was tried counts."""

@@ -70,7 +70,11 @@ def usage_document(usage: Usage) -> dict[str, Any]:
     cached = told["prompt_tokens_details"]["cached_tokens"]
     return {
         "input_tokens": told["prompt_tokens"],
-        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
+        "input_tokens_details": {
+            "cached_tokens": cached,
+            "cache_write_tokens": 0,
+            **usage.approximate(),
+        },
         "output_tokens": told["completion_tokens"],
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": told["total_tokens"],

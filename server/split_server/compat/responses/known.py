@@ -8,7 +8,7 @@ from split_server.compat.accepted.values import NOTHING, known
 
 # As extensions, by the names that they have in chats.
 EXTENSIONS: Final = (
-    "cache_group", "cache_salt", "frequency_penalty", "min_p", "presence_penalty",
+    "cache", "cache_group", "cache_salt", "frequency_penalty", "min_p", "presence_penalty",
     "repetition_penalty", "seed", "share_until", "top_k",
 )  # fmt: skip
 _NO_FILES: Final = "no files, prompts or conversations are kept here; send the input itself"

@@ -18,6 +18,7 @@ from split_server.http.openapi.parts import (
     record,
     refer,
 )
+from split_wire.tiers import CACHES
 
 _ERRORS = {("529" if status == "503" else status): text for status, text in ERRORS.items()}
 _TEXT_BLOCK = record({"type": {"const": "text"}, "text": TEXT})
@@ -87,6 +88,7 @@ _MORE: Schema = {
             listed({"type": "string", "maxLength": MAX_STOP}, maxItems=MAX_STOPS),
         ]
     },
+    "cache": {"enum": [*CACHES, None]},
     "cache_salt": optional("string", maxLength=MAX_SALT),
 }
 _TURNS: Schema = {"messages": listed(_TURN, minItems=1, maxItems=MAX_MESSAGES)}
@@ -96,7 +98,8 @@ _USAGE = record(
         "cache_creation_input_tokens": WHOLE,
         "cache_read_input_tokens": WHOLE,
         "output_tokens": WHOLE,
-    }
+    },
+    {"approximate_tokens": WHOLE},
 )
 _REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded"]
 MESSAGES_SCHEMAS: Schema = {

@@ -21,6 +21,7 @@ from split_server.http.openapi.parts import (
     record,
     refer,
 )
+from split_wire.tiers import CACHES
 
 _LINES = "application/x-ndjson"
 _OPTIONS: Schema = optional(
@@ -64,6 +65,7 @@ _SHARED: Schema = {
     "think": {"enum": [False, None]},
     "logprobs": optional("boolean"),
     "top_logprobs": optional("integer", minimum=0, maximum=MAX_TOP_LOGPROBS),
+    "cache": {"enum": [*CACHES, None]},
     "cache_salt": optional("string", maxLength=MAX_SALT),
 }
 _CALL = record(
@@ -106,6 +108,7 @@ _COUNTS: Schema = dict.fromkeys(
         "prompt_eval_duration",
         "eval_count",
         "eval_duration",
+        "approximate_tokens",
     ),
     WHOLE,
 ) | {"done_reason": {"enum": ["stop", "length", "load", "unload"]}}

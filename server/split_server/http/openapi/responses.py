@@ -20,6 +20,7 @@ from split_server.http.openapi.parts import (
     record,
     refer,
 )
+from split_wire.tiers import CACHES
 
 _ERRORS = ERRORS | {"413": "The prompt, the body or what is to be kept is too large."}
 _NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 256}
@@ -91,12 +92,13 @@ _ASKED: Schema = {
             record({"type": {"const": "function"}, "name": TEXT}),
         ]
     },
+    "cache": {"enum": [*CACHES, None]},
     "cache_salt": optional("string", maxLength=MAX_SALT),
 }
 _USAGE = record(
     {
         "input_tokens": WHOLE,
-        "input_tokens_details": record({"cached_tokens": WHOLE}),
+        "input_tokens_details": record({"cached_tokens": WHOLE}, {"approximate_tokens": WHOLE}),
         "output_tokens": WHOLE,
         "output_tokens_details": record({"reasoning_tokens": WHOLE}),
         "total_tokens": WHOLE,

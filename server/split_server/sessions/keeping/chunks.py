@@ -37,11 +37,16 @@ class Chunks:
         self._pool, self._naming, self._copies = pool, naming, copies
 
     def known(self, session: Session, wanted: Sequence[Named]) -> tuple[int, ...]:
-        """The numbers of those that ``session`` finds. From any thread."""
+        """The numbers of those that ``session`` finds. From any thread.
+
+        Who asks is about to take them, so that they count as used: what makes way meanwhile is
+        something else.
+        """
         return tuple(
             number
             for number, one in enumerate(wanted)
-            if self._found(session, one.chunk.end, one.name, one.chunk.rows) is not None
+            if (own := self._found(session, one.chunk.end, one.name, one.chunk.rows)) is not None
+            and self._pool.use(own)
         )
 
     def publish(self, session: Session, chunks: Sequence[Named]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from scripts.vectors.run import build, render
 from split_client.chat.brightness.dimmest import dimmest
+from split_client.chat.context.amending import still_dropped
 from split_client.chat.context.pruning import candidates, pruned, target_of
 from split_client.chat.context.travelling import travelling
 from split_client.chat.context.units import units_of
@@ -43,6 +44,14 @@ def test_a_message_has_these_units(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", VECTORS["travelling"], ids=lambda case: str(case["name"]))
 def test_this_of_a_chat_travels(case: dict[str, Any]) -> None:
     assert [each.as_dict() for each in travelling(chat_of(case["chat"]))] == case["sent"]
+
+
+@pytest.mark.parametrize("case", VECTORS["amended"], ids=lambda case: str(case["name"]))
+def test_so_much_stays_left_out_of_a_text_that_is_changed(case: dict[str, Any]) -> None:
+    dropped = [(start, stop) for start, stop in case["dropped"]]
+    assert [[*each] for each in still_dropped(dropped, case["before"], case["after"])] == (
+        case["still"]
+    )
 
 
 @pytest.mark.parametrize("case", VECTORS["pruning"], ids=lambda case: str(case["name"]))

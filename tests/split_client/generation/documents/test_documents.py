@@ -16,8 +16,8 @@ from split_wire.documents.chunks import Chunk, Named
 from split_wire.splice import Kept, gaps
 from split_wire.tiers import Inexact
 from tests.split_client.generation.documents.test_cutting import CONTROL, Words, words
+from tests.split_client.generation.editing.test_edits import WIDTH, embed
 
-WIDTH = 4
 BOOK = [*words(200, 1), 2, *words(100, 2), 2]
 SYSTEM, OTHER, QUESTION = ([CONTROL, *words(30, seed), CONTROL] for seed in (3, 4, 5))
 
@@ -93,10 +93,6 @@ class Session:
         at = len(self.tokens) if self.taken_from is None else self.taken_from
         hidden = np.full((1, WIDTH), self.tokens[-1], np.float32)
         return StepOutput(hidden, 1, 1, tiers=Inexact(approximate=len(self.tokens) - at))
-
-
-def embed(ids: list[int]) -> np.ndarray:
-    return np.repeat(np.array(ids, np.float32)[:, None], WIDTH, 1)
 
 
 def sequence_over(session: Session) -> Sequence:

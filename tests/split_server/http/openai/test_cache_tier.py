@@ -80,6 +80,48 @@ def test_kobold_takes_it_as_well_and_says_it_at_the_end(server: RunningServer) -
     assert told[1]["approximate_tokens"] >= 16
 
 
+@pytest.mark.parametrize(
+    ("path", "asked", "usage"),
+    [
+        ("/v1/messages", {"max_tokens": 2}, ("usage",)),
+        ("/v1/responses", {"max_output_tokens": 2}, ("usage", "input_tokens_details")),
+        ("/api/chat", {"options": {"num_predict": 2}, "stream": False}, ()),
+        ("/api/generate", {"options": {"num_predict": 2}, "stream": False}, ()),
+    ],
+)
+def test_the_other_apis_take_it_and_say_it_with_their_counts(
+    server: RunningServer, path: str, asked: dict[str, Any], usage: tuple[str, ...]
+) -> None:
+    text = f"{path}: {TEXT}"
+    said = [{"role": "user", "content": text}]
+    given = {"/api/generate": {"prompt": text}, "/v1/responses": {"input": text}}
+    body = asked | given.get(path, {"messages": said}) | {"model": "gatelink"}
+    told = []
+    for cache in ("int8", "int8", "exact", "off"):
+        server.lose_sessions()
+        found = post(server, path, **body, cache=cache).json()
+        for name in usage:
+            found = found[name]
+        told.append(found.get("approximate_tokens", 0))
+    assert told[1] >= 16
+    assert (told[0], *told[2:]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/responses", "/api/chat", "/api/generate"])
+def test_the_other_apis_refuse_another_word_by_the_name_of_the_field(
+    server: RunningServer, path: str
+) -> None:
+    said = [{"role": "user", "content": "Hello"}]
+    given = {"/api/generate": {"prompt": "Hello"}, "/v1/responses": {"input": "Hello"}}
+    more = {"max_tokens": 1} if path == "/v1/messages" else {}
+    body = given.get(path, {"messages": said}) | more | {"model": "gatelink"}
+    answer = post(server, path, **body, cache="nearly")
+    told = answer.json()
+    named = told["error"] if isinstance(told["error"], dict) else told
+    assert (answer.status_code, named["param"]) == (400, "cache")
+    assert "exact, int8, approximate, off" in answer.text
+
+
 @pytest.mark.parametrize("cache", ["nearly", "on", 1, True])
 def test_another_word_is_refused_with_those_that_there_are(
     server: RunningServer, cache: object

@@ -51,14 +51,32 @@ export function withoutRange(ranges, [from, to]) {
 }
 
 /**
+ * Of a text that said `before` and says `after`: those that lie whole in the beginning that both have.
+ * @param {readonly Range[]} dropped @param {string} before @param {string} after @returns {Range[]}
+ */
+export function stillDropped(dropped, before, after) {
+  const [said, says] = [[...before], [...after]];
+  const differs = said.findIndex((point, at) => point !== says[at]);
+  const same = differs < 0 ? said.length : differs;
+  return dropped.filter(([, stop]) => stop <= same);
+}
+
+/**
  * A stranger's ranges, copied.
  * @param {unknown} given @param {string} content of whose text they are
  * @returns {Range[] | null} null: they are none
  */
 export function rangesIn(given, content) {
   if (given === undefined || given === null) return [];
+  return rangesBelow(given, new CodePoints(content).length);
+}
+
+/**
+ * The same of a text of so many code points.
+ * @param {unknown} given @param {number} length @returns {Range[] | null}
+ */
+export function rangesBelow(given, length) {
   if (!Array.isArray(given) || given.length > MAX_RANGES) return null;
-  const { length } = new CodePoints(content);
   /** @type {Range[]} */
   const found = [];
   let before = -1;

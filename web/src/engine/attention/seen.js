@@ -1,5 +1,6 @@
 // What the page asks about the tokens of a chat that no reply is being made in.
-import { NotReady } from '../errors.js';
+import { about } from '../context/counter.js';
+import { ContextFull, NotReady } from '../errors.js';
 import { ChatSession } from '../chat/session.js';
 import { chatTokens, headsAt, headsCost } from './chat_tokens.js';
 
@@ -18,6 +19,8 @@ import { chatTokens, headsAt, headsCost } from './chat_tokens.js';
  *   | {ask: 'cost', position: number}} Asked
  */
 
+// A text with more characters for each token of the context is not looked at, as nothing could hold it.
+const MOST_PER_TOKEN = 16;
 // Seconds: a server that is full is not waited for, as somebody looks on.
 const WITHIN = 60;
 
@@ -47,6 +50,9 @@ function costOf({ position }, around) {
 
 /** @param {Shown} shown @param {Around} around */
 function idsOf({ chat, messages, mode = 'chat' }, around) {
+  const { maxContext } = opened(around).manifest;
+  const text = messages.reduce((sum, { content }) => sum + content.length, 0);
+  if (text > maxContext * MOST_PER_TOKEN) throw new ContextFull(messages.reduce((sum, { content }) => sum + about(content), 0), maxContext);
   return (around.chats.get(chat) ?? ownSession(around)).said(messages, mode);
 }
 

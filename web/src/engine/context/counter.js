@@ -1,6 +1,7 @@
 // Tokens of texts, by the model's own tokenizer.
 
-const MOST_TEXTS = 4096;
+// As many as a chat has messages.
+const MOST_TEXTS = 20_000;
 const MOST_CHARACTERS = 8 << 20;
 // Of a token in English, about.
 const PER_TOKEN = 4;
@@ -37,10 +38,12 @@ export class TokenCounter {
   }
 
   /**
-   * Of each text in turn, in slices; about, where one is longer than `longest` characters.
+   * Of each text in turn, in slices; about, where one is longer than `longest` characters, and where there are more of
+   * them than can be remembered, as each count would begin anew.
    * @param {readonly string[]} texts @param {number} longest @returns {Promise<number[]>}
    */
   async each(texts, longest) {
+    if (texts.length > MOST_TEXTS || lengthOf(texts) > MOST_CHARACTERS) return texts.map(about);
     const counts = [];
     let since = this._now();
     for (const text of texts) {
@@ -64,6 +67,11 @@ export class TokenCounter {
 /** How many tokens a text has, about. @param {string} text */
 export function about(text) {
   return Math.ceil(text.length / PER_TOKEN);
+}
+
+/** @param {readonly string[]} texts */
+function lengthOf(texts) {
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** @returns {Promise<void>} */

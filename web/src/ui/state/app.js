@@ -1,14 +1,15 @@
 import { signal } from '@preact/signals';
-import {
-  editMessage, nodeOf, regenerateFrom, say, selectSibling, undo, withSettings,
-} from '../../chats/tree.js';
+import { withSettings } from '../../chats/about.js';
+import { editMessage, nodeOf, regenerateFrom, say, selectSibling, undo } from '../../chats/tree.js';
+import { withFiles } from '../../chats/attachments.js';
+import { turnedBack } from '../../chats/context/changes.js';
 import { describeError } from '../../common/errors.js';
 import { Announcer } from '../words/announce.js';
 import { sentence } from '../words/explain.js';
 import { AttachedFiles } from './attached.js';
 import { Attention, replyAtLeaf } from './attention.js';
 import { Connection } from './connection.js';
-import { Drafts } from './chats/drafts.js';
+import { Drafts, keyOf } from './chats/drafts.js';
 import { Exchange } from './chats/exchange.js';
 import { Elsewhere } from './tabs/elsewhere.js';
 import { Library } from './chats/library.js';
@@ -21,6 +22,7 @@ import { Replies } from './replies.js';
 import { Meter } from './room/meter.js';
 import { Room } from './room/room.js';
 import { Steering } from './steering.js';
+import { TakenBack } from './taken_back.js';
 import { Toasts } from './toasts.js';
 import { Traffic } from './traffic.js';
 import { wishesOf } from './wishes.js';
@@ -61,8 +63,6 @@ export class App {
     this.finding = signal(false);
     /** The reply that another one would equal. @type {Signal<string | null>} */
     this.repeating = signal(null);
-    /** The toast that brings back what was undone. */
-    this._back = 0;
     const transport = () => this.settings.value.transport;
     this.connection = new Connection({ spawn, url, token: loadToken, forget: forgetToken, salt: cacheSalt, transport, now: clock?.now });
     const defaults = () => {
@@ -70,7 +70,7 @@ export class App {
       return { system, adapter, noise };
     };
     this.library = new Library({ open: openChats, toasts: this.toasts, defaults, memory, showing });
-    this.attached = new AttachedFiles();
+    this.attached = new AttachedFiles(() => this.library.chat.value);
     /** When the saved chats are there. @type {Promise<void>} */
     this.opened = Promise.resolve();
     this.draft = new Drafts(() => this.library.chat.value, memory);
@@ -87,6 +87,7 @@ export class App {
       connection: this.connection,
       replies: this.replies,
       draft: this.draft,
+      attached: this.attached,
       toasts: this.toasts,
       tell: (error) => this._tell(error),
     });
@@ -116,11 +117,12 @@ export class App {
     this.hindrance = readiness.hindrance;
     this.busyHere = readiness.busyHere;
     this.fixed = readiness.fixed;
+    this.takenBack = new TakenBack(this, (error) => this._tell(error));
     const { library, connection, toasts } = this;
     this.room = new Room({ library, connection, toasts, fixed: () => this.fixed.value });
     this.replies.room = this.room;
     /** How full the context of the shown chat is. */
-    this.meter = new Meter({ library, connection, draft: () => this.draft.value, busy: () => this.busyHere.value });
+    this.meter = new Meter({ library, connection, draft: () => this.written, busy: () => this.busyHere.value });
   }
 
   /** Opens the saved chats and the connection. */
@@ -140,6 +142,12 @@ export class App {
     }
   }
 
+  /** The message that is being written, with the files that go with it; '': none. */
+  get written() {
+    const draft = this.draft.value;
+    return draft || this.attached.waiting.value.length ? this.attached.preview(draft) : '';
+  }
+
   /** What stands in the message field now. @param {string} text */
   type(text) {
     this.draft.value = text;
@@ -148,19 +156,23 @@ export class App {
 
   /** Sends a message of the user, when the reply that is being written has ended. @param {string} text @returns {boolean} whether it went */
   send(text) {
-    if (this.busyHere.value && text.trim()) {
-      this.draft.value = '';
-      this.queue.add(text);
-      return true;
-    }
+    if (this.busyHere.value && text.trim()) return this.attempt(() => this._later(text));
     if (this.hindrance.value !== null || !text.trim()) return false;
-    const draft = this.draft.value;
-    // While the chat has no message yet, its draft is that of all new chats.
+    // While the chat has no message yet, its draft and files are those of all new chats.
+    const [draft, key] = [this.draft.value, keyOf(this.library.chat.value)];
+    const files = this.attached.take();
     this.draft.value = '';
-    const went = this._answering(() => say(this.library.chat.value, this.attached.with(text)));
-    if (went) this.attached.clear();
-    else this.draft.value = draft;
-    return went;
+    const went = this._answering(() => say(this.library.chat.value, withFiles(text, files)));
+    if (went) return true;
+    this.draft.value = draft;
+    this.attached.putBack(key, files);
+    return false;
+  }
+
+  /** Has a message wait for the end of the reply. @param {string} text */
+  _later(text) {
+    this.queue.add(text);
+    this.draft.value = '';
   }
 
   /** Another version of a message, in a branch of its own. @param {string} node @param {string} text */
@@ -184,7 +196,7 @@ export class App {
       return false;
     }
     const otherwise = how === 'varied' ? (/** @type {Wishes} */ wishes) => varied(wishes, this._recommended()) : undefined;
-    return this._answering(() => regenerateFrom(node ? { ...chat, leaf: node } : chat), otherwise);
+    return this._answering(() => regenerateFrom(node ? turnedBack(chat, node) : chat), otherwise);
   }
 
   /** Whether the message that has no reply would get none again, as nothing is other than when it failed. */
@@ -204,18 +216,7 @@ export class App {
     const after = undo(before);
     if (this.fixed.value || after === before) return;
     this.library.put(after);
-    this.bringBack(t('The last exchange is taken back'), before);
-  }
-
-  /** Tells of something that left the chat and can be had back. @param {string} what @param {Chat} before */
-  bringBack(what, before) {
-    const back = () => {
-      if (this.replies.running.value?.chat === before.id || this.elsewhere.writing.value) return;
-      // What was said since stays, as a branch beside it.
-      const again = (/** @type {Chat} */ chat) => ({ ...chat, leaf: before.leaf });
-      this.library.change(before.id, again).catch((error) => this._tell(error));
-    };
-    this._back = this.toasts.show(what, { label: t('Bring back'), run: back });
+    this.takenBack.tell(t('The last exchange is taken back'), before);
   }
 
   /** @param {Parameters<typeof withSettings>[1]} about of the shown chat */
@@ -305,7 +306,7 @@ export class App {
       void this.replies.answer(step(), otherwise);
       this.repeating.value = null;
       // What is said now follows what is shown; what was undone is a branch.
-      this.toasts.dismiss(this._back);
+      this.takenBack.dismiss();
       return true;
     } catch (error) {
       this._tell(error);
@@ -327,12 +328,14 @@ export class App {
     this.attention.gather(this.replies.given, this.connection.engine, this.library).catch((error) => this._tell(error));
   }
 
-  /** Tells why something cannot be done. @param {() => void} step */
+  /** Tells why something cannot be done. @param {() => void} step @returns {boolean} whether it was */
   attempt(step) {
     try {
       step();
+      return true;
     } catch (error) {
       this._tell(error);
+      return false;
     }
   }
 

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { withFiles } from '../../chats/attachments.js';
+import { requireFew, withFiles } from '../../chats/attachments.js';
 import { say } from '../../chats/tree.js';
 import { joined } from './chats/drafts.js';
 
@@ -27,11 +27,14 @@ export class Queue {
     this.files = computed(() => own.value?.files ?? []);
   }
 
-  /** The next paragraph of what waits, and the files that go with it. @param {string} text of the shown chat, which is replied to */
+  /**
+   * The next paragraph of what waits, and the files that go with it.
+   * @param {string} text of the shown chat, which is replied to; throws AttachmentRefused, and nothing is added
+   */
   add(text) {
     const before = this.shown.value;
-    const files = [...this.files.value, ...this._attached.waiting.value];
-    this._attached.clear();
+    requireFew([...this.files.value, ...this._attached.waiting.value]);
+    const files = [...this.files.value, ...this._attached.take()];
     this.waiting.value = { chat: this._library.chat.value.id, text: before ? joined(before, text) : text, files };
   }
 
@@ -42,7 +45,7 @@ export class Queue {
     // A chat that is deleted has no field.
     if (!waiting || !this._library.get(waiting.chat)) return;
     this._draft.putBack(waiting.chat, waiting.text);
-    this._attached.putBack(waiting.files);
+    this._attached.putBack(waiting.chat, waiting.files);
   }
 
   /** The reply has ended. @param {string} chat @param {boolean} whole not stopped, and not broken off */

@@ -1,4 +1,5 @@
 /** Whether a reply that is asked for again would come out as it did, or fail as it did. */
+import { turnedBack } from '../../chats/context/changes.js';
 import { kept } from '../../chats/tree.js';
 
 /** @typedef {import('../../chats/types').Chat} Chat */
@@ -41,7 +42,7 @@ export function mark(text) {
  */
 export function isSame(node, chat, wishes, recommended) {
   if (chat.noise?.on || !WHOLE.has(node.reason ?? '') || !isGreedy(wishes.params, recommended)) return false;
-  return node.stats?.made === mark(circumstances({ ...chat, leaf: node.parent }, wishes));
+  return node.stats?.made === mark(circumstances(turnedBack(chat, node.parent), wishes));
 }
 
 /** The same wishes, drawn. @param {Wishes} wishes @param {Recommended} recommended @returns {Wishes} */

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
 import { brightnessOfTurns } from '../../chats/brightness/kept.js';
+import { turnedBack } from '../../chats/context/changes.js';
 import { continued, earlierReply, nodeOf, reply, turns } from '../../chats/tree.js';
 import { newId } from '../../chats/ids.js';
 import { formWish } from '../../settings/form.js';
@@ -125,7 +126,7 @@ export class Replies {
 
   /** What the model is told of a chat. @param {Chat} chat @param {From | null} from */
   _given(chat, from) {
-    const given = from ? { ...chat, leaf: nodeOf(chat, from.node).parent } : chat;
+    const given = from ? turnedBack(chat, nodeOf(chat, from.node).parent) : chat;
     this.given = given;
     return { messages: turns(given), ...(chat.attention && { brightness: brightnessOfTurns(given) }) };
   }
@@ -252,7 +253,7 @@ export class Replies {
 function placed(chat, from, text, about) {
   if (from === null) return reply(chat, text, about);
   if (from.inPlace) return continued(chat, from.node, text, about);
-  return reply({ ...chat, leaf: nodeOf(chat, from.node).parent }, text, about);
+  return reply(turnedBack(chat, nodeOf(chat, from.node).parent), text, about);
 }
 
 /** A reply's text as it grows: shown once a frame, saved every few seconds. */

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { turnedBack } from '../../chats/context/changes.js';
 import { amended, nodeOf, without } from '../../chats/tree.js';
 import { t } from '../words/languages/words.js';
 
@@ -58,14 +59,15 @@ export class Steering {
 
   /** Goes on with a reply from its end. @param {string} node of the shown chat */
   continue(node) {
-    const { library } = this._app;
-    return this._goOn(library.chat.value, node, {}, true);
+    const app = this._app;
+    app.attempt(() => this._goOn(app.library.chat.value, node, {}, true));
   }
 
   /** Goes on from one token of a reply, with another one in its place. @param {string} node @param {number} at @param {number} token */
   branch(node, at, token) {
-    this._app.sheet.value = null;
-    return this._goOn(this._app.library.chat.value, node, { at, token }, false);
+    const app = this._app;
+    app.sheet.value = null;
+    app.attempt(() => this._goOn(app.library.chat.value, node, { at, token }, false));
   }
 
   /**
@@ -91,7 +93,7 @@ export class Steering {
     app.attempt(() => {
       const before = app.library.chat.value;
       app.library.put(without(before, node));
-      app.bringBack(t('The message is taken out'), before);
+      app.takenBack.tell(t('The message is taken out'), before);
     });
   }
 
@@ -100,7 +102,7 @@ export class Steering {
     if (this._app.hindrance.value !== null) return;
     const { content: text, stats } = nodeOf(chat, node);
     const begun = { answer: this.answerOf(node), text, ...where };
-    const asked = { ...chat, leaf: node };
+    const asked = turnedBack(chat, node);
     const seeded = inPlace ? (/** @type {Wishes} */ wishes) => withSeed(wishes, stats?.seed) : undefined;
     void this._app.replies.answer(asked, seeded, { node, begun, inPlace, leaf: chat.leaf });
   }

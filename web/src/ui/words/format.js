@@ -2,6 +2,8 @@ import { language, t, tn } from './languages/words.js';
 
 // Numbers as people read them. Sizes are decimal, as phones and browsers show them.
 
+// More of anything than a reply has: tokens, seconds, tokens in one.
+const MOST_FIGURE = 1e9;
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /** @param {number} bytes @returns {string} */
@@ -43,6 +45,11 @@ export function counted(count, thing) {
   }
 }
 
+/** Whether a number may be one that a reply tells of itself; what is imported may be anybody's. @param {unknown} value @returns {value is number} */
+export function isFigure(value) {
+  return typeof value === 'number' && value >= 0 && value <= MOST_FIGURE;
+}
+
 /**
  * How much of a prompt did not have to be sent, where the server had kept a part of it; with a sign before it where
  * that is not what computing gives.
@@ -50,8 +57,8 @@ export function counted(count, thing) {
  * @returns {string} '': nothing to tell
  */
 export function tokensThere({ promptTokens: all, promptSent: sent, promptRestored: restored, promptApproximate: off }) {
-  if (typeof all !== 'number' || typeof sent !== 'number' || typeof restored !== 'number') return '';
-  const near = typeof off === 'number' && off > 0;
+  if (!isCount(all) || !isCount(sent) || !isCount(restored)) return '';
+  const near = isCount(off) && off > 0;
   if (!((restored > 0 || near) && sent > 0 && sent < all)) return '';
   return t('{n} of {all} were there', { n: `${near ? '≈' : ''}${number(all - sent)}`, all: counted(all, 'token') });
 }
@@ -62,7 +69,7 @@ export function tokensThere({ promptTokens: all, promptSent: sent, promptRestore
  * @returns {string} '': each token had its own
  */
 export function tripsTaken({ roundTrips: trips, drafted, accepted, forced }) {
-  if (![trips, drafted, accepted, forced].every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return '';
+  if (![trips, drafted, accepted, forced].every(isCount) || Number(accepted) > Number(drafted)) return '';
   const parts = [];
   if (Number(drafted) > 0) {
     const right = number(Number(accepted));
@@ -70,6 +77,11 @@ export function tripsTaken({ roundTrips: trips, drafted, accepted, forced }) {
   }
   if (Number(forced) > 0) parts.push(t('{n} forced', { n: number(Number(forced)) }));
   return parts.length ? [counted(Number(trips), 'round trip'), ...parts].join(', ') : '';
+}
+
+/** @param {unknown} value @returns {value is number} */
+function isCount(value) {
+  return isFigure(value) && Number.isInteger(value);
 }
 
 /** @param {number} seconds @returns {string} to the first meaningful unit */

@@ -1,6 +1,6 @@
 // What the tint of a conversation says.
 import { lookedAt, nameOf, percent } from './attention.js';
-import { counted, size } from './format.js';
+import { counted, decimal, size } from './format.js';
 import { t } from './languages/words.js';
 
 /** @typedef {import('../state/tint/places.js').Place} Place */
@@ -9,6 +9,8 @@ import { t } from './languages/words.js';
 
 const LONGEST_PLACE = 90;
 const SPOKEN = 3;
+// As percentages are written, with one digit behind the point.
+const LEAST_SHARE = 0.001;
 
 /** Whose a place is. @param {{number: number, role: string}} place */
 export function whose({ number, role }) {
@@ -65,9 +67,11 @@ export function levelsInWords(shares) {
 }
 
 /** How much of a chat has faded. @param {number[]} shares of its tokens by level */
-export function fadedInWords(shares) {
-  const faded = 1 - shares[0];
-  return faded > 0 ? t('{share} of the chat has faded', { share: percent(faded) }) : t('Nothing has faded yet');
+export function fadedInWords([, ...dim]) {
+  const faded = dim.reduce((sum, share) => sum + share, 0);
+  if (!(faded > 0)) return t('Nothing has faded yet');
+  const share = faded < LEAST_SHARE / 2 ? t('<{n}%', { n: decimal(100 * LEAST_SHARE, 1) }) : percent(faded);
+  return t('{share} of the chat has faded', { share });
 }
 
 /** @param {number} value 0 to 65,535 */

@@ -7,7 +7,10 @@ import { recovered, readUnsaved } from '../../../src/chats/recovered.js';
 import { said } from '../../../src/chats/said.js';
 import { found } from '../../../src/chats/search.js';
 import { sizeOf } from '../../../src/chats/size.js';
-import { editMessage, kept, newChat, path, regenerateFrom, reply, say, selectSibling, turns, undo, withSettings } from '../../../src/chats/tree.js';
+import { withSettings } from '../../../src/chats/about.js';
+import {
+  editMessage, kept, newChat, path, regenerateFrom, reply, say, selectSibling, turns, undo,
+} from '../../../src/chats/tree.js';
 import { unsavedOf } from '../../../src/chats/unsaved.js';
 
 const talked = () => {

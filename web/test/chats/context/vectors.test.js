@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { dimmest } from '../../../src/chats/brightness/dimmest.js';
 import { CodePoints } from '../../../src/chats/context/code_points.js';
 import { candidates, pruned, targetOf } from '../../../src/chats/context/pruning.js';
-import { rangesIn } from '../../../src/chats/context/ranges.js';
+import { rangesIn, stillDropped } from '../../../src/chats/context/ranges.js';
 import { travelling } from '../../../src/chats/context/travelling.js';
 import { unitsOf } from '../../../src/chats/context/units.js';
 
 const FILE = new URL('../../../../tests/vectors/context.json', import.meta.url);
-const { format, units, travelling: chats, pruning, dimmest: dim, targets } = JSON.parse(readFileSync(FILE, 'utf8'));
+const { format, units, travelling: chats, pruning, dimmest: dim, amended, targets } = JSON.parse(readFileSync(FILE, 'utf8'));
 
 const lengthOf = (/** @type {string} */ text) => new CodePoints(text).length;
 const characters = (/** @type {any[]} */ chat) =>
@@ -51,6 +51,10 @@ for (const { name, chat, order, target, pruned: expected, units: count, tokens }
     const found = await pruned(chat, places, characters, lengthOf, target, characters(chat));
     assert.deepEqual([bare(found.chat), found.units, found.tokens], [bare(expected), count, tokens]);
   });
+}
+
+for (const { name, before, after, dropped, still } of amended) {
+  test(`still left out: ${name}`, () => assert.deepEqual(stillDropped(dropped, before, after), still));
 }
 
 for (const { budget, target } of targets) {

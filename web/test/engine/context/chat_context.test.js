@@ -46,6 +46,17 @@ test('what nothing can hold is counted about, and no template runs for it', asyn
   assert.deepEqual([total, exact, asked.rendered], [10_048, false, 0]);
 });
 
+test('a chat as long as any is counted once, and one that nobody could remember is counted about', async () => {
+  const { counter } = contextOf();
+  let encoded = 0;
+  counter._tokenizer = { encode: (text) => ((encoded += 1), encode(text)) };
+  const texts = Array.from({ length: 20_000 }, (_, at) => `Said ${at}.`);
+  const first = await counter.each(texts, 1000);
+  assert.deepEqual([await counter.each(texts, 1000), encoded], [first, 20_000]);
+  assert.deepEqual(await counter.each(['x'.repeat(5 << 20), 'y'.repeat(5 << 20), 'four'], 9 << 20), [(5 << 20) / 4, (5 << 20) / 4, 1]);
+  assert.equal(encoded, 20_000);
+});
+
 test('the oldest go until three quarters are left, in few renderings', async () => {
   const { context, asked } = contextOf();
   const chat = asking(10);
@@ -103,9 +114,9 @@ test('a text is counted once, what was asked for longest ago is forgotten, and o
   assert.deepEqual([counter.of('abc'), counter.of('abc'), counter.of(''), encoded], [3, 3, 0, 1]);
   assert.deepEqual(await counter.each(Array.from({ length: 10 }, (_, at) => `${at}`), 100), Array(10).fill(1));
   assert.equal(breaths, 5);
-  for (let at = 0; at < 5000; at += 1) counter.of(`text ${at}`);
+  for (let at = 0; at < 21_000; at += 1) counter.of(`text ${at}`);
   encoded = 0;
-  counter.of('text 4999');
+  counter.of('text 20999');
   counter.of('abc');
   assert.equal(encoded, 1);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { path, siblings } from '../../../src/chats/tree.js';
+import { newChat, path, say, siblings } from '../../../src/chats/tree.js';
 import { AppError } from '../../../src/common/errors.js';
 import { DEFAULTS } from '../../../src/settings/settings.js';
 import { App } from '../../../src/ui/state/app.js';
@@ -289,4 +289,37 @@ test('a page that is loaded again has it in its field, and once it is sent no lo
   assert.equal(app.draft.value, '');
   await finish('Hi.');
   assert.deepEqual(JSON.parse(/** @type {string} */ (kept.get('gatelink.drafts'))), []);
+});
+
+test('more than eight files are no one message, and stay above the field', async () => {
+  const { app, finish, replies } = await harness();
+  const files = (/** @type {number} */ count) => Array.from({ length: count }, (_, at) => new File(['x'], `${at}.txt`));
+  app.send('Hello');
+  await app.attached.add(files(5));
+  app.send('Read these');
+  await app.attached.add(files(4));
+  app.type('and these');
+  assert.equal(app.send('and these'), false);
+  assert.deepEqual([app.queue.shown.value, app.draft.value, app.attached.waiting.value.length], ['Read these', 'and these', 4]);
+  // Taken back, they are too many to be sent as well.
+  app.queue.takeBack();
+  await finish('Hi.');
+  assert.equal(app.send(app.draft.value), false);
+  assert.deepEqual([replies(), app.draft.value, app.attached.waiting.value.length], [1, 'Read these\n\nand these', 9]);
+  assert.match(toasts(app).at(-1) ?? '', /8 files go with one message/);
+  app.attached.remove(app.attached.waiting.value[0]);
+  assert.equal(app.send(app.draft.value), true);
+  assert.deepEqual([replies(), app.attached.waiting.value], [2, []]);
+});
+
+test('what was taken back does not come into a chat that is another one by now', async () => {
+  const { app, finish } = await harness();
+  app.send('Hello');
+  await finish('Hi.');
+  const { id } = app.library.chat.value;
+  app.undo();
+  app.library.put({ ...say(newChat({ id }), 'From another tab') });
+  app.toasts.shown.value.at(-1)?.action?.run();
+  await settled();
+  assert.deepEqual([shown(app), toasts(app)], [['From another tab'], ['This chat is another one by now, without what was taken back.']]);
 });

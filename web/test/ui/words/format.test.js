@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, counted, duration, rate, size, tokensThere, tripsTaken } from '../../../src/ui/words/format.js';
+import { ago, counted, duration, isFigure, rate, size, tokensThere, tripsTaken } from '../../../src/ui/words/format.js';
 
 test('sizes have three digits or fewer and decimal units', () => {
   const shown = [0, 999, 1000, 8_400_000, 99_960_000, 271_000_000, 12e9].map(size);
@@ -16,6 +16,7 @@ test('of a prompt it is told what was there, where the server had kept a part of
   assert.equal(tokensThere({ tokens: 4 }), '');
   assert.equal(tokensThere({ ...stats, promptApproximate: 1100 }), '≈1,152 of 1,158 tokens were there');
   assert.equal(tokensThere({ ...stats, promptRestored: 0, promptApproximate: 9 }), '≈1,152 of 1,158 tokens were there');
+  for (const odd of [-1, 0.5, 1e300]) assert.equal(tokensThere({ ...stats, promptTokens: odd, promptSent: odd / 2 }), '');
   assert.equal(tokensThere({ ...stats, promptApproximate: 'many' }), '1,152 of 1,158 tokens were there');
 });
 
@@ -27,6 +28,7 @@ test('round trips are told where drafts were sent or tokens were forced', () => 
   for (const other of [{ drafted: 0 }, { drafted: -1 }, { accepted: '9' }, { roundTrips: null }, { forced: 0.5 }]) {
     assert.equal(tripsTaken({ ...stats, ...other }), '');
   }
+  for (const other of [{ accepted: 41 }, { drafted: 1e300 }, { roundTrips: -3 }]) assert.equal(tripsTaken({ ...stats, ...other }), '');
   assert.equal(tripsTaken({ tokens: 4 }), '');
 });
 
@@ -52,4 +54,9 @@ test('times are said from now to a date', () => {
   const past = [0, 5, 3 * 60, 26 * 60, 9 * 1440];
   const shown = past.map((minutes) => ago(now - minutes * minute, now));
   assert.deepEqual(shown, ['just now', '5 min ago', '3 h ago', '1 day ago', '2026-06-21']);
+});
+
+test('a figure of a reply is a number that it could have', () => {
+  assert.deepEqual([0, 0.5, 1e9].map(isFigure), [true, true, true]);
+  assert.deepEqual([-1, 1e10, NaN, Infinity, '4', null, undefined].map(isFigure), Array(7).fill(false));
 });

@@ -34,11 +34,18 @@ export default function Find() {
     return () => mark([]);
   }, []);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      found.value = messagesWith(path(app.library.chat.value), sought.value);
-      void go(found.value.length - 1);
-    }, AFTER_MS);
-    return () => clearTimeout(timer);
+    let wanted = true;
+    const look = async () => {
+      const ids = await messagesWith(path(app.library.chat.peek()), sought.value, { wanted: () => wanted });
+      if (ids === null || !wanted) return;
+      found.value = ids;
+      void go(ids.length - 1);
+    };
+    const timer = setTimeout(() => void look(), AFTER_MS);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
   }, [sought.value]);
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     if (event.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return;

@@ -3,7 +3,7 @@ import { useBlocks } from '../../view/blocks.js';
 import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
 import { LookedButton } from '../attention/button.jsx';
-import { Markdown } from './markdown.jsx';
+import { Markdown } from '../markdown/markdown.jsx';
 
 /** The reply while it is made; nothing but this is drawn for a new token. */
 export function LiveReply() {

@@ -1,4 +1,4 @@
-import { duration, rate, tokensThere, tripsTaken } from '../../words/format.js';
+import { duration, isFigure, rate, tokensThere, tripsTaken } from '../../words/format.js';
 import { elsewhereWords } from '../../words/explain.js';
 import { whyReplyEnded } from '../../words/form.js';
 import { Branches } from './branches.jsx';
@@ -14,6 +14,9 @@ import { Repeating } from './repeating.jsx';
 import { Continue, LikelyButton, More, ReplyEditor } from '../steering/buttons.jsx';
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
+
+// As long as an adapter's name may be.
+const LONGEST_NAME = 64;
 
 /** @param {{node: ChatNode, last: boolean}} props */
 export function ReplyMessage({ node, last }) {
@@ -65,15 +68,15 @@ function Ended({ node }) {
 
 /** @param {ChatNode['stats']} stats @returns {string} */
 function figuresOf(stats) {
-  if (typeof stats?.tokens !== 'number' || stats.tokens < 1) return '';
+  if (!isFigure(stats?.tokens) || stats.tokens < 1) return '';
   const { tokensPerSecond, ttft, adapter } = stats;
   const parts = [];
-  if (typeof tokensPerSecond === 'number' && tokensPerSecond > 0) parts.push(rate(tokensPerSecond));
-  if (typeof ttft === 'number') parts.push(`TTFT ${duration(ttft)}`);
+  if (isFigure(tokensPerSecond) && tokensPerSecond > 0) parts.push(rate(tokensPerSecond));
+  if (isFigure(ttft)) parts.push(`TTFT ${duration(ttft)}`);
   const there = tokensThere(stats);
   if (there) parts.push(there);
   const trips = tripsTaken(stats);
   if (trips) parts.push(trips);
-  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapter }));
+  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapter.slice(0, LONGEST_NAME) }));
   return parts.join(' · ');
 }

@@ -1,11 +1,8 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { directionOf } from '../../view/direction.js';
-import { fit } from '../../view/fit.js';
-import { enterSends, sends } from '../../view/shortcuts.js';
 import { Branches } from './branches.jsx';
 import { Bubble } from './bubble.jsx';
 import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
+import { EditorForm } from './editor_form.jsx';
 import { CopyButton } from '../controls/copy_button.jsx';
 import { IconButton } from '../controls/icon.jsx';
 import { UserText } from '../room/message_text.jsx';
@@ -48,50 +45,22 @@ export function UserMessage({ node }) {
 /** @param {{node: ChatNode}} props */
 function Editor({ node }) {
   const app = useApp();
-  const [text, setText] = useState(node.content);
-  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
-  const close = () => (app.editing.value = null);
-  const send = () => app.edit(node.id, text);
-  // Before anything can be typed: a caret that is set later would move under the writer's hands.
-  useLayoutEffect(() => {
-    field.current?.focus();
-    field.current?.setSelectionRange(text.length, text.length);
-  }, []);
-  useLayoutEffect(() => fit(field.current), [text]);
-  const pressed = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      close();
-    } else if (sends(event, enterSends(app.settings.value.enter))) {
-      event.preventDefault();
-      send();
-    }
-  };
+  const send = (/** @type {string} */ text) => void app.edit(node.id, text);
   return (
-    <form class="editor" onSubmit={(event) => event.preventDefault()}>
-      <textarea
-        ref={field}
-        class="text-field"
-        aria-label={t('Edit message')}
-        dir={directionOf(text)}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={pressed}
-      />
-      <div class="row">
-        <p class="hint">{app.hindrance.value ?? t('Begins a branch; this version stays.')}</p>
-        <button type="button" class="button quiet" onClick={close}>
-          {t('Cancel')}
-        </button>
+    <EditorForm
+      node={node}
+      label={t('Edit message')}
+      onEnter={send}
+      buttons={(text) => (
         <button
           type="button"
           class="button primary"
           disabled={app.hindrance.value !== null || !text.trim()}
-          onClick={send}
+          onClick={() => send(text)}
         >
           {t('Send')}
         </button>
-      </div>
-    </form>
+      )}
+    />
   );
 }

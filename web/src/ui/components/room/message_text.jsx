@@ -1,7 +1,7 @@
 import { segments } from '../../../chats/context/ranges.js';
 import { shownReply } from '../../words/form.js';
 import { useBlocks } from '../../view/blocks.js';
-import { Markdown } from '../chat/markdown.jsx';
+import { Markdown } from '../markdown/markdown.jsx';
 import { Dropped } from './dropped.jsx';
 import { t } from '../../words/languages/words.js';
 

@@ -9,7 +9,7 @@ export function Meter() {
   const app = useApp();
   const { meter } = app;
   const chat = app.library.chat.value;
-  const draft = app.draft.value;
+  const draft = app.written;
   const here = app.busyHere.value;
   const ready = app.connection.phase.value.name === 'ready';
   useEffect(() => {

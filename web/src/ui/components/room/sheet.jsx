@@ -130,7 +130,7 @@ function Messages() {
       <h3 id="context-messages">{t('Messages')}</h3>
       <p class="hint">
         {t(
-          'What is left out stays in the chat and can be found. A message that several branches share is left out of all of them. The system prompt, the first message and the last turn go by hand alone.',
+          'What is left out stays in the chat and can be found; other branches with the same message keep it. The system prompt, the first message and the last turn go by hand alone.',
         )}
       </p>
       <ol class="messages">

@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks';
 import { fadedIn } from '../../state/tint/levels.js';
-
 import { brightnessInWords, fadedInWords, levelsInWords, quoted, whose } from '../../words/tint.js';
 import { Export } from './export.jsx';
 
@@ -18,7 +17,7 @@ export function Dimming({ tint, paint }) {
         <ol class="places">
           {faded.dimmest.map(({ from, to, node, bright, ...place }) => (
             <li key={`${node} ${from}`}>
-              <button type="button" disabled={node === null} onClick={() => paint.reveal({ node, at: from, length: to - from })}>
+              <button type="button" disabled={node === null} onClick={() => void paint.reveal({ node, at: from, length: to - from })}>
                 <span class="number">{brightnessInWords(bright)}</span> <span class="whose">{whose(place)}</span>{' '}
                 <span dir="auto">{quoted(place)}</span>
               </button>

@@ -88,7 +88,7 @@ function Places({ tint, paint }) {
           const part = { node: place.node, at: place.from, length: place.to - place.from };
           return (
             <li key={`${place.node} ${place.from}`}>
-              <button type="button" disabled={place.node === null} onClick={() => paint.reveal(part)}>
+              <button type="button" disabled={place.node === null} onClick={() => void paint.reveal(part)}>
                 <span class="share" aria-hidden="true" style={{ width: `${100 * place.share}%` }} />
                 <span class="number">{percent(place.share)}</span> <span class="whose">{whose(place)}</span>{' '}
                 <span dir="auto">{quoted(place)}</span>

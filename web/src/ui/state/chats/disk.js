@@ -1,5 +1,5 @@
 import { describeError } from '../../../common/errors.js';
-import { briefly } from '../../../chats/tree.js';
+import { briefly } from '../../../chats/about.js';
 import { Saver } from './saver.js';
 import { Unsaved } from './unsaved.js';
 

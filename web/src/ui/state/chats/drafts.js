@@ -99,8 +99,8 @@ export function joined(first, then) {
   return then ? `${first}\n\n${then}` : first;
 }
 
-/** @param {Chat} chat */
-function keyOf(chat) {
+/** What is written for a chat goes by: its id, or that of all new ones. @param {Chat} chat */
+export function keyOf(chat) {
   return chat.roots.length ? chat.id : NEW;
 }
 

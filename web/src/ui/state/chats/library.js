@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { copyOf, newChat, placed, rename } from '../../../chats/tree.js';
+import { copyOf, placed, rename } from '../../../chats/about.js';
+import { newChat } from '../../../chats/tree.js';
 import { PartMissing } from '../../../common/errors.js';
 import { sentence } from '../../words/explain.js';
 import { Disk } from './disk.js';

@@ -17,14 +17,16 @@ export class Removal {
    * @param {import('../connection.js').Connection} parts.connection
    * @param {import('../replies.js').Replies} parts.replies
    * @param {import('./drafts.js').Drafts} parts.draft
+   * @param {import('../attached.js').AttachedFiles} parts.attached
    * @param {import('../toasts.js').Toasts} parts.toasts
    * @param {(error: unknown) => void} parts.tell
    */
-  constructor({ library, connection, replies, draft, toasts, tell }) {
+  constructor({ library, connection, replies, draft, attached, toasts, tell }) {
     this._library = library;
     this._connection = connection;
     this._replies = replies;
     this._draft = draft;
+    this._attached = attached;
     this._toasts = toasts;
     this._tell = tell;
   }
@@ -34,6 +36,7 @@ export class Removal {
     if (this._replies.running.value?.chat === id) this._replies.stop();
     const chat = await this._library.remove(id).catch((error) => this._tell(error));
     if (chat) this._draft.forget(id);
+    if (chat) this._attached.forget(id);
     if (chat) await this._forgotten(chat).catch(() => this._toasts.show(stillKept()));
     if (chat?.noise) this._connection.forgetNoise(id).catch(() => this._toasts.show(keyKept()));
     else this._connection.closeChat(id);

@@ -22,7 +22,7 @@ export class Meter {
    * @param {{library: import('../chats/library.js').Library, connection: import('../connection.js').Connection,
    *   draft: () => string, busy: () => boolean,
    *   timers?: {set: (run: () => void, ms: number) => unknown, clear: (timer: any) => void}}} needs
-   *   busy: whether a reply of the shown chat is being made, which no count of the whole chat holds up
+   *   draft: the message that is being written, with its files; busy: whether a reply of the shown chat is being made, which no count of the whole chat holds up
    */
   constructor({ library, connection, draft, busy, timers = TIMERS }) {
     this._library = library;

@@ -1,7 +1,8 @@
 import { AppError, describeError } from '../../../common/errors.js';
 import { ASK } from '../../../chats/context/choice.js';
-import { drop, droppedOf, pin, places, restore, restoreAll, withDropped } from '../../../chats/context/changes.js';
-import { kept, withSettings } from '../../../chats/tree.js';
+import { drop, droppedOf, pin, places, restore, restoreAll, withDroppedAt } from '../../../chats/context/changes.js';
+import { withSettings } from '../../../chats/about.js';
+import { kept } from '../../../chats/tree.js';
 import { sentence } from '../../words/explain.js';
 import { leftOutWords } from '../../words/room.js';
 import { t } from '../../words/languages/words.js';
@@ -73,7 +74,7 @@ export class Room {
     const less = drop(chat, proposal.dropped.map(([index, ranges]) => [all[index], ranges]));
     this._changed(less);
     const tell = (/** @type {unknown} */ error) => this._toasts.show(sentence(describeError(error).message));
-    const run = () => void this._library.change(asked.id, (now) => withDropped(now, before)).catch(tell);
+    const run = () => void this._library.change(asked.id, (now) => withDroppedAt(now, asked, before)).catch(tell);
     this._toasts.show(leftOutWords(proposal), { label: t('Bring back'), run });
     return less;
   }

@@ -31,8 +31,10 @@ export function dimLevels(chat) {
 /** @param {TintedChat} chat @returns {Faded} */
 export function fadedIn(chat) {
   const levels = dimLevels(chat);
-  const shares = [0, 0, 0, 0];
-  for (const level of levels) shares[level] += 1 / levels.length;
+  // Counted first: sums of fractions are not quite 1.
+  const counts = [0, 0, 0, 0];
+  for (const level of levels) counts[level] += 1;
+  const shares = counts.map((count) => count / Math.max(1, levels.length));
   return { shares, dimmest: dimmestIn(chat) };
 }
 

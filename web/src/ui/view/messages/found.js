@@ -7,18 +7,29 @@ import { rough } from './rough.js';
 const HIGHLIGHT = 'found';
 // More would be a search for a single letter.
 const MOST_RANGES = 500;
+const SLICE_MS = 8;
 
 /**
- * The messages that have `sought`, without regard to case, as they are read and not as they are written.
+ * The messages that have `sought`, without regard to case, as they are read and not as they are written. A long chat is
+ * gone through in slices, between which the page is drawn.
  * @param {readonly ChatNode[]} nodes @param {string} sought
- * @returns {string[]} ids
+ * @param {{wanted?: () => boolean, now?: () => number, breathe?: () => Promise<unknown>}} [how] wanted: whether anybody
+ *   still wants to know
+ * @returns {Promise<string[] | null>} ids; null: nobody does
  */
-export function messagesWith(nodes, sought) {
-  const wanted = folded(sought.trim());
-  if (!wanted) return [];
-  const has = (/** @type {ChatNode} */ { role, content }) =>
-    folded(role === 'user' ? content : rough(content)).includes(wanted);
-  return nodes.filter(has).map(({ id }) => id);
+export async function messagesWith(nodes, sought, { wanted = () => true, now = () => performance.now(), breathe = nextTurn } = {}) {
+  const words = folded(sought.trim());
+  /** @type {string[]} */
+  const found = [];
+  let since = now();
+  for (const { id, role, content } of words ? nodes : []) {
+    if (folded(role === 'user' ? content : rough(content)).includes(words)) found.push(id);
+    if (now() - since < SLICE_MS) continue;
+    await breathe();
+    if (!wanted()) return null;
+    since = now();
+  }
+  return found;
 }
 
 /**
@@ -38,6 +49,11 @@ export function rangesOf(element, sought) {
     ranges.push(rangeOf(texts, at, at + wanted.length));
   }
   return ranges;
+}
+
+/** @returns {Promise<void>} */
+function nextTurn() {
+  return new Promise((resolve) => setTimeout(resolve));
 }
 
 /** Marks ranges on the page, where the browser can; none: no more. @param {Range[]} ranges */

@@ -1,4 +1,5 @@
 // Colours of parts of the conversation, as CSS highlights: no element is made or changed for them.
+import { brought, placeId } from '../messages/places.js';
 import { Shown } from './shown.js';
 
 /** Dim, dimmer, dimmest. */
@@ -75,19 +76,20 @@ export class Paint {
     return this._ranges(part).length > 0;
   }
 
-  /** Scrolls to a part; to its message where the part is shown otherwise. @param {Part} part @returns {boolean} whether it is there */
-  reveal(part) {
+  /** Scrolls to a part; to its message where the part is shown otherwise. @param {Part} part */
+  async reveal(part) {
+    if (part.node === null) return;
+    await brought(part.node);
     const [range] = this._ranges(part);
-    const element = range?.startContainer.parentElement ?? (part.node === null ? null : this._element(part.node));
+    const element = range?.startContainer.parentElement ?? this._element(part.node);
     element?.scrollIntoView({ block: 'center' });
-    return Boolean(element);
   }
 
   /** As `reveal`, and nothing where it can be seen already. @param {Part} part */
   bringNear(part) {
     const box = this._ranges(part)[0]?.getBoundingClientRect();
     const seen = this._place.getBoundingClientRect();
-    if (!box || box.top < seen.top || box.bottom > seen.bottom) this.reveal(part);
+    if (!box || box.top < seen.top || box.bottom > seen.bottom) void this.reveal(part);
   }
 
   /** @param {Part} part @returns {Range[]} */
@@ -107,9 +109,9 @@ export class Paint {
     return shown;
   }
 
-  /** @param {string} node */
+  /** By its place, which is found at once among however many. @param {string} node */
   _element(node) {
-    return this._place.querySelector(`[data-node="${CSS.escape(node)}"]`);
+    return this._place.querySelector(`#${CSS.escape(placeId(node))} ${MESSAGE}`);
   }
 }
 

@@ -38,6 +38,8 @@ export default {
   'Message before with these words': 'Vorige Nachricht mit diesen Wörtern',
   'Next message with these words': 'Nächste Nachricht mit diesen Wörtern',
   'End the search': 'Suche beenden',
+  'Show earlier messages ({n})': 'Frühere Nachrichten zeigen ({n})',
+  'Show later messages ({n})': 'Spätere Nachrichten zeigen ({n})',
   // A chat without messages.
   'Connecting…': 'Verbindung wird aufgebaut …',
   'Preparing the model…': 'Das Modell wird vorbereitet …',

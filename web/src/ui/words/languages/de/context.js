@@ -48,8 +48,8 @@ export default {
   'With noise up to {n} row is charged anew.':
     ['Mit Rauschen wird bis zu {n} Zeile neu angerechnet.', 'Mit Rauschen werden bis zu {n} Zeilen neu angerechnet.'],
   // What stands in it.
-  'What is left out stays in the chat and can be found. A message that several branches share is left out of all of them. The system prompt, the first message and the last turn go by hand alone.':
-    'Was weggelassen ist, bleibt im Chat und ist zu finden. Eine Nachricht, die mehrere Zweige teilen, fehlt dann in allen. Der System-Prompt, die erste Nachricht und der letzte Austausch gehen nur von Hand.',
+  'What is left out stays in the chat and can be found; other branches with the same message keep it. The system prompt, the first message and the last turn go by hand alone.':
+    'Was weggelassen ist, bleibt im Chat und ist zu finden; andere Zweige mit derselben Nachricht behalten es. Der System-Prompt, die erste Nachricht und der letzte Austausch gehen nur von Hand.',
   'Show more of {n}': 'Mehr von {n} zeigen',
   Code: 'Code',
   Parts: 'Teile',
