@@ -1,3 +1,4 @@
+import { adapterWords } from '../../words/adapters.js';
 import { duration, rate, tokensThere, tripsTaken } from '../../words/format.js';
 import { elsewhereWords } from '../../words/explain.js';
 import { whyReplyEnded } from '../../words/form.js';
@@ -74,6 +75,6 @@ function figuresOf(stats) {
   if (there) parts.push(there);
   const trips = tripsTaken(stats);
   if (trips) parts.push(trips);
-  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapter }));
+  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapterWords(adapter) }));
   return parts.join(' · ');
 }
