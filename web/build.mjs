@@ -22,6 +22,7 @@ const GROUPS = [
   { engine: 'src/engine/worker.js', ends: 'src/ends/worker.js' },
   { template: 'src/text/template/worker.js' },
   { grammar: 'src/grammar/worker.js' },
+  { crypto: 'src/crypto/worker.js' },
   { rendering: 'src/markdown/rendering/worker.js' },
   { pair: 'src/pairing/page.js' },
 ];

@@ -9,6 +9,7 @@ const FIXED = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', '--ba
 const KERNELS = {
   'kernels.wasm': ['wasm/kernels.ts', '--enable', 'simd'],
   'kernels-relaxed.wasm': ['wasm/kernels_relaxed.ts', '--enable', 'simd,relaxed-simd'],
+  'ring.wasm': ['wasm/ring.ts'],
 };
 
 /** Names of the modules. */

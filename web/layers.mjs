@@ -11,7 +11,7 @@ const LAYERS = [
   ['protocol', 'weights', 'markdown', 'pwa', 'settings', 'presets'],
   ['text', 'generation', 'grammar', 'ends', 'transport', 'chats', 'pairing'],
   ['adapters', 'session'],
-  ['noise'],
+  ['crypto', 'noise'],
   ['engine'],
   ['ui'],
 ];

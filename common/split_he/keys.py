@@ -39,9 +39,26 @@ class DeviceKeys:
 
         Raises HeUnavailable (no tenseal, or its context refuses the parameters), MalformedKey.
         """
-        uniform = centred(uniform_half(host_nonce, device_nonce))
-        secret = _seal_secret()
-        masked = times(uniform, secret, quotients(secret))
+        half = uniform_half(host_nonce, device_nonce)
+        return cls._of(_seal_secret(), half, entropy)
+
+    @classmethod
+    def of_secret(
+        cls,
+        secret: Integers,
+        host_nonce: bytes,
+        device_nonce: bytes,
+        entropy: Entropy = os.urandom,
+    ) -> DeviceKeys:
+        """The keys of a secret that was drawn already, [N] centred values at the roots.
+
+        Raises MalformedKey.
+        """
+        return cls._of(secret, uniform_half(host_nonce, device_nonce), entropy)
+
+    @classmethod
+    def _of(cls, secret: Integers, uniform: Residues, entropy: Entropy) -> DeviceKeys:
+        masked = times(centred(uniform), secret, quotients(secret))
         half = residues(centre(forward(errors(entropy, 1)[0]) - masked))
         return cls(secret, wire.pack_key(half))
 

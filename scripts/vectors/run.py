@@ -12,7 +12,7 @@ import json
 from typing import Any
 
 from scripts.paths import ROOT
-from scripts.vectors import blocks, brightness, context, edits, forms, noise, sampling
+from scripts.vectors import blocks, brightness, context, edits, forms, he, noise, sampling
 from scripts.vectors.decoding import build as decoding
 from scripts.vectors.drafts import build as drafts
 from scripts.vectors.wire import build as wire
@@ -26,6 +26,7 @@ KINDS = {
     "drafts": drafts.build,
     "edits": edits.build,
     "forms": forms.build,
+    "he": he.build,
     "noise": noise.build,
     "sampling": sampling.build,
     "wire": wire.build,

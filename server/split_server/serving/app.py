@@ -126,7 +126,8 @@ class SplitApp:
             *access_upkeep(policy, pairing, self._leases, *self._forgetting(parts)),
             *upkeep,
         )
-        self._web = WebApp(parts.web)
+        self._web = WebApp(parts.web, config.adapter_origin)
+        self._adapter_origins = config.adapter_origin
         self.asgi = Starlette(
             routes=self._routes(parts, bodies),
             middleware=self._guards(config),
@@ -165,7 +166,7 @@ class SplitApp:
             *stream.routes(),
             *original_routes(parts.original, bodies),
             *weights.routes(),
-            *adapter_routes(parts.adapters, parts.left_out),
+            *adapter_routes(parts.adapters, parts.left_out, self._adapter_origins),
             *([] if parts.adapter_host is None else mounted_host(parts.adapter_host, bodies)),
             *([] if self._texts is None else self._texts.routes),
             *self._web.routes(),

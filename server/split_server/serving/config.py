@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from split_server.serving.listen_config import ACCESS, NETWORK, ListenConfig, listen_address
+from split_server.serving.listen_config import (
+    ACCESS,
+    NETWORK,
+    ListenConfig,
+    listen_address,
+    policy_origin,
+)
 from split_server.sessions.cache_groups import group_text
 from split_settings import option, settings
 from split_wire.splice import MOST_BLEND
@@ -113,6 +119,13 @@ class ServerConfig(ComputeConfig, ListenConfig):
         False,
         help="also compute the adapters on ciphertexts of devices, below /adapter-host; here, "
         "where the hidden states come from, that hides nothing",
+    )
+    adapter_origin: tuple[str, ...] = option(
+        (),
+        help="origin of a host of encrypted adapters that the web page may ask; the host allows "
+        "this server's own with --allow-origin",
+        metavar="URL",
+        parse=policy_origin,
     )
     query_budget: int = option(
         0,

@@ -9,6 +9,8 @@ from split_server.security.authority import parse_authority, parse_origin
 from split_settings import option, settings
 
 NETWORK, ACCESS = "network", "access"
+# Chats of the page keep the host with the name of an adapter.
+_LONGEST_HOST = 200
 
 
 def _origin(text: str) -> str:
@@ -40,6 +42,18 @@ def listen_address(text: str) -> str:
     if authority is None or authority.port is None:
         raise ValueError(f"{text!r} is no address and port; write it like 127.0.0.1:11434")
     return text.strip()
+
+
+def policy_origin(text: str) -> str:
+    """The origin ``text`` as a content security policy names it. Raises ValueError."""
+    origin = parse_origin(text.strip().rstrip("/"))
+    if origin is None or origin.scheme not in ("http", "https"):
+        raise ValueError(f"{text!r} is not an origin; write it like https://adapters.example.org")
+    if ":" in origin.host:
+        raise ValueError(f"{text!r}: browsers' policies take no IPv6 address; give the host a name")
+    if len(origin.host) > _LONGEST_HOST:
+        raise ValueError(f"the name of a host has at most {_LONGEST_HOST} characters here")
+    return str(origin)
 
 
 @settings("server", slots=False)

@@ -41,7 +41,7 @@ def open_all(config: ServerConfig) -> Opened:
 
     Raises the errors of ``split_server.errors``.
     """
-    web = open_web_files(config.web_root)
+    web = open_web_files(config.web_root, config.adapter_origin)
     checkpoint = open_for(config)
     catalog = build_catalog(checkpoint)
     manifest = build_manifest(checkpoint, catalog)

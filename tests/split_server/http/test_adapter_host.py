@@ -162,6 +162,33 @@ def test_the_guards_of_the_server_stand_before_the_host() -> None:
         )
 
 
+def test_a_page_whose_origin_is_named_may_ask_and_no_other_is_told_anything() -> None:
+    page, path = "http://127.0.0.1:8095", "/made/evaluate"
+    wanted = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type",
+        "Access-Control-Request-Private-Network": "true",
+    }
+    with (
+        running_host(made_host({"made": _FILE}), token=_TOKEN, allow_origin=(page,)) as served,
+        served.client() as client,
+    ):
+        for origin in (page, "http://127.0.0.1:8096", "null", "http://127.0.0.1:8095.evil"):
+            headers = {"Origin": origin}
+            answers = [
+                client.options(path, headers=headers | wanted),
+                client.post(path, headers=headers),
+                client.post(path, headers=headers | {"Authorization": f"Bearer {_TOKEN}"}),
+            ]
+            allowed = [answer.headers.get("access-control-allow-origin") for answer in answers]
+            assert allowed == [page if origin == page else None] * 3
+            statuses = [answer.status_code for answer in answers]
+            assert statuses == ([200, 401, 400] if origin == page else [403] * 3)
+        preflight = client.options(path, headers={"Origin": page} | wanted)
+        assert preflight.headers["access-control-allow-private-network"] == "true"
+        assert "access-control-allow-credentials" not in preflight.headers
+
+
 def test_no_log_line_holds_a_session(served: RunningHost, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with served.client() as client:

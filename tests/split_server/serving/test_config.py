@@ -40,6 +40,36 @@ def test_what_is_not_an_origin_is_refused(origin: str) -> None:
         _config("--allow-origin", origin)
 
 
+def test_hosts_of_encrypted_adapters_are_origins_that_a_policy_can_name() -> None:
+    named = ("--adapter-origin", "HTTPS://Adapters.Example.org:443/")
+    assert _config(*named).adapter_origin == ("https://adapters.example.org",)
+    assert _config().adapter_origin == ()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "https://*",
+        "null",
+        "a.example",
+        "https://a/b",
+        "ftp://a",
+        "http://a; script-src *",
+        "http://" + "a" * 201,
+        "",
+    ],
+)
+def test_no_more_than_an_origin_goes_into_the_policy(origin: str) -> None:
+    with pytest.raises(BadValue, match="--adapter-origin"):
+        _config("--adapter-origin", origin)
+
+
+def test_an_ipv6_address_is_refused_for_what_policies_cannot_say() -> None:
+    with pytest.raises(BadValue, match="give the host a name"):
+        _config("--adapter-origin", "http://[::1]:8097")
+
+
 @pytest.mark.parametrize("host", ["https://a", "a:80", "a b", "*"])
 def test_what_is_not_a_host_name_is_refused(host: str) -> None:
     with pytest.raises(BadValue, match="--allow-host"):

@@ -15,7 +15,15 @@ const MAX_DESCRIPTION = 1000;
 const MAX_RANK = 64;
 const MAX_HIDDEN = 1 << 16;
 const MAX_SCALE = 1e4;
+const MAX_HOSTS = 64;
+// As a browser writes an origin; 'NAME@' before it stays within what a chat keeps of its adapter.
+const ORIGIN = /^https?:\/\/[a-z0-9._-]{1,200}(?::\d{1,5})?$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
+
+/**
+ * What a server offers; `hosts`: origins of hosts that compute adapters on ciphertexts.
+ * @typedef {{adapters: AdapterInfo[], hosts: string[]}} Offered
+ */
 
 /**
  * The adapters of a server, in its order; one that does not know of adapters has none. They are used in the
@@ -23,12 +31,26 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
  * server's own code what it refuses with.
  * @param {{url: string, token: string | null, fetch?: typeof globalThis.fetch, seconds?: number}} server
  *   `url` without a trailing slash
- * @returns {Promise<AdapterInfo[]>}
+ * @returns {Promise<Offered>}
  */
 export async function listAdapters({ url, token, fetch, seconds }) {
   const answer = await asked(url, { token, limit: MAX_BYTES, fetch, seconds });
-  if (answer.status === 404) return [];
-  return parseListing(requireOk(answer, 'not_a_split_server')).map((adapter) => ({ ...adapter, encrypted: false }));
+  if (answer.status === 404) return { adapters: [], hosts: [] };
+  const document = requireOk(answer, 'not_a_split_server');
+  const adapters = parseListing(document).map((adapter) => ({ ...adapter, encrypted: false }));
+  return { adapters, hosts: hostsIn(document) };
+}
+
+/**
+ * The `adapter_hosts` of the same document; none where it has none. Throws AdapterListInvalid.
+ * @param {Uint8Array} bytes @returns {string[]}
+ */
+export function hostsIn(bytes) {
+  const { adapter_hosts: hosts = [] } = parseObject(bytes);
+  const isOrigin = (/** @type {unknown} */ host) => typeof host === 'string' && ORIGIN.test(host);
+  const good = Array.isArray(hosts) && hosts.length <= MAX_HOSTS && hosts.every(isOrigin);
+  require(good, `its adapter hosts are not at most ${MAX_HOSTS} origins`);
+  return /** @type {string[]} */ (hosts);
 }
 
 /** @param {string} url @param {import('../common/asking.js').Asked} options */

@@ -59,7 +59,7 @@ export function treeIn(tree, { id, model, now }, shown) {
     ...(tree.pinned === true && { pinned: true }),
     ...folderIn(tree.folder),
     title: typeof title === 'string' ? tidyTitle(title) : '',
-    adapter: typeof adapter === 'string' && isWord(adapter) ? adapter : null,
+    adapter: typeof adapter === 'string' && isAdapter(adapter) ? adapter : null,
     noise: noiseOf(tree.noise),
     params: params === undefined ? {} : recordIn(params, "'params'"),
     created: timeIn(tree.created, now),
@@ -142,6 +142,12 @@ function recordIn(value, what) {
 function wordIn(value, what) {
   if (typeof value !== 'string' || !isWord(value)) throw new ConversationFileInvalid(`${what} is not a word`);
   return value;
+}
+
+/** A name, or NAME@ORIGIN of one that a host computes. @param {string} text */
+function isAdapter(text) {
+  const [name, host] = text.split(/@(https?:\/\/[a-z0-9._-]{1,200}(?::\d{1,5})?)$/);
+  return isWord(name) && (host !== undefined || name === text);
 }
 
 /** @param {string} text */

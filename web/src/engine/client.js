@@ -214,6 +214,15 @@ export class EngineClient {
     return this._call('forgetChat', { chat, said });
   }
 
+  /**
+   * The adapters that a host computes on ciphertexts; rejects where it cannot be asked.
+   * @param {string} host its origin @param {string | null} token
+   * @returns {Promise<import('../../types/gatelink.d.ts').AdapterInfo[]>}
+   */
+  hostedAdapters(host, token) {
+    return this._call('hostedAdapters', { host, token });
+  }
+
   /** The network or the page came back: a wait ends at once, a connection that slept is tried. */
   wake() {
     void this._call('wake', null).catch(() => {});

@@ -7,7 +7,8 @@ import { Server } from './server.js';
 /** @typedef {import('../transport/channel.js').Channel} Channel */
 /** @typedef {'auto' | 'websocket' | 'http'} Mode */
 /** @typedef {import('../../types/gatelink.d.ts').AdapterInfo} AdapterInfo */
-/** @typedef {{server: Server, manifest: ReturnType<typeof parseManifest>, adapters: AdapterInfo[]}} Reached */
+/** @typedef {{server: Server, manifest: ReturnType<typeof parseManifest>, adapters: AdapterInfo[],
+ *   hosts: string[]}} Reached */
 
 export class Connection {
   /**
@@ -78,7 +79,7 @@ export class Connection {
     listed.catch(() => {});
     const bytes = await server.manifest();
     const manifest = parseManifest(bytes);
-    const adapters = await listed;
+    const { adapters, hosts } = await listed;
     if (turn !== this._turn) throw new ConnectSuperseded();
     const offered = { offered: bytes, adapters, cacheSalt };
     if (this._isSame(server, manifest.digest, transport)) {
@@ -88,7 +89,7 @@ export class Connection {
       const channel = early === this.channel ? null : early;
       await this._switch({ server, ...offered, _transport: transport, channel }, manifest.digest);
     }
-    return { server, manifest, adapters };
+    return { server, manifest, adapters, hosts };
   }
 
   /** @param {Server} server @param {Mode} mode */

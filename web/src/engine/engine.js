@@ -2,6 +2,7 @@ import { AppError } from '../common/errors.js';
 import { Channel } from '../transport/channel.js';
 import { parseManifest } from '../weights/manifest.js';
 import { ModelStore } from '../weights/store.js';
+import { AdapterHosts } from './adapters/hosts.js';
 import { LatestAttention } from './attention/latest.js';
 import { Connection } from './connection.js';
 import { Download, shardCount } from './download.js';
@@ -26,6 +27,7 @@ import { manifestTold, statsTold } from './reports.js';
 export const METHODS = /** @type {const} */ ([
   'connect', 'pull', 'pause', 'models', 'remove', 'prepare', 'reply', 'stop', 'stats', 'wake', 'closeChat',
   'keptAttention', 'seen', 'noise', 'forgetNoise', 'forgetChat', 'expect', 'count', 'propose', 'tokens', 'alternatives',
+  'hostedAdapters',
 ]);
 
 // A worker of the ends has died, as when the browser runs out of memory, or its files are gone.
@@ -65,6 +67,7 @@ export class Engine {
     this._drafting = new Drafting();
     this._answers = new Answers();
     this._noise = new Noise(notify);
+    this._hosts = new AdapterHosts();
     this._reply = new OneReply();
     this._looking = new Looking({
       attention: this._attention,
@@ -83,11 +86,12 @@ export class Engine {
    */
   async connect({ url, token, transport = 'auto', cacheSalt = null }) {
     this._able();
-    const { server, manifest, adapters } = await this._connection.connect({ url, token, transport, cacheSalt });
+    const { server, manifest, adapters, hosts } = await this._connection.connect({ url, token, transport, cacheSalt });
+    this._hosts.name(hosts);
     const kept = await this._models.kept(manifest.digest);
     const { packed } = server;
     const comes = packed && !kept.stored ? (await blocks()).travelling(manifest, packed, kept.doneBytes) : null;
-    return { manifest: manifestTold(manifest), comes: manifest.size, ...kept, ...comes, adapters };
+    return { manifest: manifestTold(manifest), comes: manifest.size, ...kept, ...comes, adapters, hosts };
   }
 
   /** @param {null} _ @param {(progress: import('../weights/download/pull.js').Progress) => void} event */
@@ -148,6 +152,7 @@ export class Engine {
         attention: this._attention,
         drafting: this._drafting,
         answers: this._answers,
+        hosts: this._hosts,
       });
     } catch (error) {
       if (error instanceof AppError && ENDS_LOST.has(error.code)) await this._dropModel();
@@ -162,7 +167,16 @@ export class Engine {
 
   /** @returns {Promise<import('./messages.js').Stats>} */
   async stats() {
-    return statsTold(this._connection.channel, this._chats.newest, this._slot.model);
+    return { ...statsTold(this._connection.channel, this._chats.newest, this._slot.model), hosts: this._hosts.traffic };
+  }
+
+  /**
+   * The adapters for the model that a host computes on ciphertexts.
+   * @param {{host: string, token: string | null}} where host: an origin that the server names
+   */
+  async hostedAdapters({ host, token }) {
+    const { hiddenSize } = parseManifest(this._connected().offered);
+    return this._hosts.list({ host, token, hiddenSize });
   }
 
   /**
@@ -325,6 +339,7 @@ export class Engine {
    */
   async _leave(digest, end) {
     this._drafting.forget();
+    this._hosts.close();
     if (this._slot.model?.manifest.digest !== digest) this._answers.clear();
     const letGo = this._slot.keepOnly(digest);
     await this._chats.closeAll();

@@ -27,6 +27,7 @@
  * @property {'opfs' | 'indexeddb' | 'memory'} storage
  * @property {number | null} freeBytes
  * @property {AdapterInfo[]} adapters
+ * @property {string[]} hosts origins of hosts that compute adapters on ciphertexts
  */
 
 /** @typedef {Partial<import('../noise/settings.js').NoiseSettings>} NoiseWish */
@@ -59,7 +60,8 @@
  * @property {Record<string, any>} params sampling, snake_case; what is missing is the model's own
  * @property {number} maxTokens
  * @property {string[]} stop
- * @property {string | null} adapter a name, 'auto' or null
+ * @property {string | null} adapter a name, 'auto' or null; of a host's adapter see adapters/place.js
+ * @property {string | null} [adapterToken] for that host
  * @property {'chat' | 'plain'} [mode] plain: the last message is continued without a template
  * @property {boolean} [attention] whether to keep what each token attends to
  * @property {Uint16Array[]} [brightness] of each of the messages, by UTF-16 unit: what was gathered before
@@ -116,7 +118,7 @@
  * @property {number} promptRestored of those that were cached, the ones that the server had kept of other sessions
  * @property {number} [promptApproximate] of those that were cached, the ones that are not exact, where there are some
  * @property {string} seed decimal
- * @property {string | null} adapter
+ * @property {string | null} adapter as it was asked for, and which one where that was 'auto'
  * @property {number} roundTrips steps that the reply took
  * @property {number} rowsSent by those steps, the prompt's and the drafts' included
  * @property {number} drafted tokens that were guessed
@@ -178,6 +180,7 @@
  * @property {number} cachedTokens
  * @property {string | null} dtype
  * @property {string | null} kernel of the LM head; null: it is not open
+ * @property {{sent: number, received: number}} hosts bytes of bodies to and from adapter hosts
  */
 
 /**

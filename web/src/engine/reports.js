@@ -14,7 +14,7 @@ export function manifestTold(manifest) {
  * @param {import('../transport/channel.js').Channel | null} channel
  * @param {import('./chat/session.js').ChatSession | undefined} newest of the open chats
  * @param {import('./models/model.js').OpenModel | null} model
- * @returns {import('./messages.js').Stats}
+ * @returns {Omit<import('./messages.js').Stats, 'hosts'>}
  */
 export function statsTold(channel, newest, model) {
   const traffic = channel?.traffic;

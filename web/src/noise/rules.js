@@ -2,6 +2,7 @@
 //
 // The reply's tokens go back to the server. That costs the prompt nothing as long as they follow from the
 // noised rows, the server's answers and the device's own randomness (post-processing).
+import { AUTO, placeOf } from '../adapters/place.js';
 import { NoiseForbids } from './errors.js';
 
 /**
@@ -27,7 +28,7 @@ export function requireBlindSampling({ repetitionPenalty }) {
 
 /** @param {string | null} adapter @throws {NoiseForbids} where its choice would depend on the message */
 export function requireBlindAdapter(adapter) {
-  if (adapter !== 'auto') return;
+  if (placeOf(adapter).name !== AUTO) return;
   throw new NoiseForbids(
     'the adapter “Auto”',
     'it chooses by the clean message, and the adapter’s name is sent',

@@ -9,7 +9,8 @@ const MAX_BIASED_TOKENS = 1024;
 const MAX_STOPS = 16;
 const LONGEST_STOP = 1000;
 const LONGEST_SYSTEM = 100_000;
-const LONGEST_NAME = 200;
+// NAME@ORIGIN of an adapter that a host computes.
+const LONGEST_NAME = 256;
 
 /** @param {number} low @param {number} high @returns {Check} */
 const real = (low, high) => (value) => typeof value === 'number' && value >= low && value <= high;

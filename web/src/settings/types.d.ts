@@ -18,7 +18,7 @@ export interface Settings {
   stop: string[];
   /** System message of new chats; '': none. */
   system: string;
-  /** null: none; 'auto': by the words of each message; else a name. */
+  /** null: none; 'auto': by the words of each message; else a name. Of a host: adapters/place.js. */
   adapter: string | null;
   /** Noise of new chats; null: none was ever chosen. */
   noise: NoiseChoice | null;

@@ -25,18 +25,18 @@ function json(value, status = 200) {
 
 test('the list is asked for with the token, and what it names is used in the clear', async () => {
   const asked = server(json({ adapters: [BANKING] }));
-  assert.deepEqual(await listAdapters(asked), [{ ...READ, encrypted: false }]);
+  assert.deepEqual(await listAdapters(asked), { adapters: [{ ...READ, encrypted: false }], hosts: [] });
   assert.deepEqual(asked.asked, [['https://host/api/v1/adapters', { Authorization: 'Bearer secret' }]]);
 });
 
 test('without a token there is no header', async () => {
   const asked = { ...server(json({ adapters: [] })), token: null };
-  assert.deepEqual(await listAdapters(asked), []);
+  assert.deepEqual(await listAdapters(asked), { adapters: [], hosts: [] });
   assert.deepEqual(asked.asked[0][1], {});
 });
 
 test('a server that does not know of adapters has none', async () => {
-  assert.deepEqual(await listAdapters(server(json({}, 404))), []);
+  assert.deepEqual(await listAdapters(server(json({}, 404))), { adapters: [], hosts: [] });
 });
 
 test('refusals keep their code; another page and silence have theirs', async () => {
@@ -46,6 +46,17 @@ test('refusals keep their code; another page and silence have theirs', async () 
   await assert.rejects(listAdapters(server(page)), { code: 'not_a_split_server' });
   const silence = new TypeError('failed to fetch');
   await assert.rejects(listAdapters(server(silence)), { code: 'server_unreachable', retryable: true });
+});
+
+test('hosts of encrypted adapters are origins, or the list is not believed', async () => {
+  const named = ['http://127.0.0.1:8097', 'https://adapters.example.org'];
+  const listed = (/** @type {unknown} */ hosts) => listAdapters(server(json({ adapters: [], adapter_hosts: hosts })));
+  assert.deepEqual((await listed(named)).hosts, named);
+  const wrong = [
+    'http://h', {}, null, [1], ['h'], ['*'], ['http://h/'], ['http://h/path'], ['http://h b'], ['http://u@h'], ['ftp://h'], ['http://H'],
+    ['http://[::1]:80'], ['http://h:123456'], [`http://${'h'.repeat(201)}`], Array(65).fill('http://h'),
+  ];
+  for (const hosts of wrong) await assert.rejects(listed(hosts), { code: 'adapter_list_invalid' }, JSON.stringify(hosts));
 });
 
 test('a list that has no end is left', async () => {

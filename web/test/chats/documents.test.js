@@ -189,6 +189,17 @@ test('details that are only shown fall back instead of refusing a chat', () => {
   assert.deepEqual(chat.params, {});
 });
 
+test('an adapter of a host is kept with its origin, and what is neither falls back', () => {
+  const adapterOf = (/** @type {unknown} */ adapter) => importChat(spoiledTree({ adapter })).adapter;
+  const good = ['banking', 'auto', 'auto@http://127.0.0.1:8097', 'tax@https://adapters.example.org'];
+  assert.deepEqual(good.map(adapterOf), good);
+  const odd = [
+    '', '@http://h', 'a@', 'a@h', 'a@ftp://h', 'a@http://h/path', 'a@http://h b', 'a b@http://h', 'a@http://u@h', 'a@http://H', 'a@b@http://h',
+    `a@http://${'h'.repeat(201)}`, 5, {},
+  ];
+  for (const adapter of odd) assert.equal(adapterOf(adapter), null, String(adapter));
+});
+
 test('files that are too large or no text are refused before they are parsed', async () => {
   const huge = /** @type {Blob} */ ({ size: 2 ** 40 });
   await assert.rejects(readDocument(huge), { code: 'conversation_file_invalid' });

@@ -129,9 +129,11 @@ test('what noise rules out is refused, and the model\'s own penalty is off', asy
   assert.deepEqual(mode.generation, { repetition_penalty: 1, temperature: 0.5 });
   assert.equal((await mode.status('chat')).ownPenalty, 1.1);
   const params = /** @type {any} */ ({ repetitionPenalty: 1, presencePenalty: 1 });
-  mode.require(params, 'banking');
+  for (const named of ['banking', 'banking@http://host:8097', 'automatic', null]) mode.require(params, named);
   assert.throws(() => mode.require({ ...params, repetitionPenalty: 1.1 }, null), { code: 'noise_forbids' });
-  assert.throws(() => mode.require(params, 'auto'), { code: 'noise_forbids' });
+  for (const auto of ['auto', 'auto@http://host:8097']) {
+    assert.throws(() => mode.require(params, auto), { code: 'noise_forbids' });
+  }
 });
 
 test('settings of which no noise can be made are refused in words', async () => {

@@ -11,6 +11,7 @@ export const SERVER = {
   storage: 'opfs',
   freeBytes: null,
   adapters: [],
+  hosts: [],
 };
 
 /** Lets every promise that can go on do so. */

@@ -1,4 +1,4 @@
-// Bundles what ../head.py, ../rows.py and ../../round_trips run in the browser:  node build.mjs FOLDER
+// Bundles what ../adapter.py, ../head.py, ../rows.py and ../../round_trips run in the browser:  node build.mjs FOLDER
 import { build } from '../../../../web/node_modules/esbuild/lib/main.js';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ await build({
   absWorkingDir: HERE,
   entryPoints: {
     ends: '../../../../web/src/ends/worker.js',
+    crypto: '../../../../web/src/crypto/worker.js',
+    adapter: 'adapter.js',
     engine: 'engine.js',
     loop: 'loop.js',
     fill: 'fill.js',

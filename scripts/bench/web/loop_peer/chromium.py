@@ -83,6 +83,11 @@ class Browser:
         self._url = url
 
     @property
+    def origin(self) -> str:
+        """Of its pages."""
+        return self._url.rpartition("/")[0]
+
+    @property
     def seconds(self) -> float:
         """Processor time of all its processes, those that have ended left out."""
         return sum(map(_seconds, _processes(self._profile)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -79,16 +79,18 @@ class WebFiles:
     by_path: Mapping[str, WebFile]
 
 
-def open_web_files(root: str | None) -> WebFiles | None:
+def open_web_files(root: str | None, served_with: Sequence[str] = ()) -> WebFiles | None:
     """The app in the folder ``root``; None: what comes along, which may be nothing.
 
-    Raises WebRootUnusable.
+    ``served_with``: what its headers depend on. Browsers keep files of a build with their headers,
+    so that with others it is another build. Raises WebRootUnusable.
     """
     if root == NONE:
         return None
     if root is None and not SHIPPED.is_dir():
         return None
-    return read_web_files(SHIPPED if root is None else _expanded(Path(root)))
+    folder = SHIPPED if root is None else _expanded(Path(root))
+    return read_web_files(folder, served_with)
 
 
 def _expanded(folder: Path) -> Path:
@@ -98,13 +100,13 @@ def _expanded(folder: Path) -> Path:
         raise WebRootUnusable(folder, "nobody has such a home folder") from error
 
 
-def read_web_files(folder: Path) -> WebFiles:
+def read_web_files(folder: Path, served_with: Sequence[str] = ()) -> WebFiles:
     """Raises WebRootUnusable."""
     try:
         contents = _contents(folder)
     except OSError as error:
         raise WebRootUnusable(folder, error.strerror or "it cannot be read") from error
-    build = _build(contents)
+    build = _build(contents, served_with)
     by_path: dict[str, WebFile] = {}
     for name, content in contents.items():
         if name.removesuffix(_BROTLI) in contents and name.endswith(_BROTLI):
@@ -180,8 +182,10 @@ def _too_much(folder: Path) -> WebRootUnusable:
     return WebRootUnusable(folder, f"it has over {MAX_FILES} files or {MAX_BYTES} bytes")
 
 
-def _build(contents: Mapping[str, bytes]) -> str:
+def _build(contents: Mapping[str, bytes], served_with: Sequence[str]) -> str:
     digest = hashlib.sha256()
+    for word in served_with:
+        digest.update(f"{word}\n".encode())
     for name, content in contents.items():
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,22 +22,21 @@ _CHECKED = "no-cache"
 # 'self' covers the WebSocket of the same host (CSP Level 3, 6.7.2.8; Safari since 15.4), and no
 # browser that is older runs the app. Scripts compile WebAssembly and nothing else at run time; the
 # one policy of Trusted Types is that of web/src/common/trusted_types.js.
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self' 'wasm-unsafe-eval'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "worker-src 'self'",
-        "manifest-src 'self'",
-        "font-src 'none'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types default",
-    )
+_BEFORE_CONNECT = (
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+)
+_AFTER_CONNECT = (
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "font-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types default",
 )
 _NOTHING_SENSED = ", ".join(
     f"{feature}=()"
@@ -56,21 +56,36 @@ _NOTHING_SENSED = ", ".join(
         "xr-spatial-tracking",
     )
 )
-# Workers go by the headers of their own script, so every file has all of them. Nothing comes from
-# another origin, so the page may be isolated, which timers and shared memory ask for.
-POLICY = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "Cross-Origin-Embedder-Policy": "require-corp",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": _NOTHING_SENSED,
-    "Referrer-Policy": "no-referrer",
-}
+
+
+def policy(adapter_origins: Collection[str] = ()) -> dict[str, str]:
+    """The headers of every file, because workers go by the headers of their own script.
+
+    ``adapter_origins``: hosts of encrypted adapters, the only others that scripts may ask. Nothing
+    else comes from another origin, so the page may be isolated, which timers and shared memory ask
+    for.
+    """
+    connect = " ".join(("connect-src 'self'", *adapter_origins))
+    return {
+        "Content-Security-Policy": "; ".join((*_BEFORE_CONNECT, connect, *_AFTER_CONNECT)),
+        "Cross-Origin-Embedder-Policy": "require-corp",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Permissions-Policy": _NOTHING_SENSED,
+        "Referrer-Policy": "no-referrer",
+    }
+
+
+POLICY = policy()
 
 
 class WebApp:
-    """Serves ``files``; without them there is no page, and nothing is public that was not."""
+    """Serves ``files``; without them there is no page, and nothing is public that was not.
 
-    def __init__(self, files: WebFiles | None) -> None:
+    ``adapter_origins``: as in :func:`policy`.
+    """
+
+    def __init__(self, files: WebFiles | None, adapter_origins: Collection[str] = ()) -> None:
+        self._policy = policy(adapter_origins)
         self._files = {} if files is None else {**files.by_path, LIST_PATH: _listed(files)}
 
     @property
@@ -93,13 +108,13 @@ class WebApp:
         file = self._files.get(path)
         if file is None:
             raise NotFound(path)
-        return _response(request, file)
+        return _response(request, file, self._policy)
 
 
-def _response(request: Request, file: WebFile) -> Response:
+def _response(request: Request, file: WebFile, sent_with: dict[str, str]) -> Response:
     coding, content = _chosen(file, request.headers.get("accept-encoding", ""))
     etag = f'"{file.etag}"' if coding is None else f'"{file.etag}-{coding}"'
-    headers = POLICY | {
+    headers = sent_with | {
         "ETag": etag,
         "Vary": "Accept-Encoding",
         "Cache-Control": _FOREVER if file.immutable else _CHECKED,

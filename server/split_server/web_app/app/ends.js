@@ -1,1 +1,1 @@
-import{a as r,b as s,j as p}from"./chunk-IXLCYMP3.js";import"./chunk-BC4QHXTK.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-HJWO3NSD.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);
+import{a as r,b as s,j as p}from"./chunk-SQAFT65P.js";import"./chunk-MILBOZ3C.js";var o=self,t=new p({openShard:r,readModule:s,gpu:o.navigator.gpu,loadGpu:()=>import("./open-C5PZEGQ7.js"),post:(e,a=[])=>o.postMessage(e,a)});o.onmessage=({data:e})=>t.receive(e);

@@ -193,6 +193,23 @@ def test_every_answer_carries_the_policy(client: httpx.Client) -> None:
         assert "camera=()" in answer.headers["permissions-policy"]
 
 
+def test_the_page_may_ask_its_own_server_and_the_named_adapter_hosts(
+    tiny_path: Path, folder: Path, client: httpx.Client
+) -> None:
+    """Of the names it makes another build: files of a build are kept with their headers."""
+    hosts = ("http://127.0.0.1:8097", "https://adapters.example.org")
+    others = {"web_root": str(folder), "compat": False, "adapter_origin": (*hosts, hosts[0])}
+    with running_server(tiny_path, **others) as other, other.client() as named:
+        for asked, wanted in ((client, ()), (named, (*hosts, hosts[0]))):
+            for path in ("/", "/service-worker.js", f"/app/{_build(asked)}/app.js"):
+                policy = asked.get(path).headers["content-security-policy"].split("; ")
+                assert " ".join(("connect-src 'self'", *wanted)) in policy
+        assert _build(client) != _build(named)
+        assert named.get("/api/v1/adapters").json()["adapter_hosts"] == list(hosts)
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    assert "adapter_hosts" not in client.get("/api/v1/adapters", headers=bearer).json()
+
+
 @pytest.mark.parametrize("path", ["/", "/pair"])
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
 def test_a_link_of_any_site_may_lead_to_the_page(

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { placeOf } from '../../adapters/place.js';
+import { adapterWords } from '../words/adapters.js';
 import { counted, size } from '../words/format.js';
 import { wayInWords } from '../view/origin.js';
 import { storageIsPersistent } from '../view/persistence.js';
@@ -9,6 +11,7 @@ import { Said } from './controls/said.jsx';
 import { Lazy } from './lazy.jsx';
 import { Sheet } from './sheet.jsx';
 
+const hostSeen = () => import('./adapters/seen.jsx');
 const noiseSeen = () => import('./noise/panel.jsx').then(({ NoiseSeen }) => ({ default: NoiseSeen }));
 
 /** What the server sees of the chats, in words that claim no more than is so (docs/privacy.md). */
@@ -51,7 +54,8 @@ function Travelled() {
 
 function Learns() {
   const app = useApp();
-  const noised = app.library.chat.value.noise?.on === true;
+  const { noise, adapter } = app.library.chat.value;
+  const noised = noise?.on === true;
   return (
     <section class="section words" aria-labelledby="learns">
       <h3 id="learns">{t('What the server can learn')}</h3>
@@ -69,6 +73,7 @@ function Learns() {
           'Saved chats, the seed, sampling settings and logit biases are never sent. The system prompt is part of the prompt. Tokenizer, LM head, sampler and penalties run here.',
         )}
       </p>
+      {placeOf(adapter).host !== null && <Lazy load={hostSeen} onMissing={() => app.missing()} />}
     </section>
   );
 }
@@ -101,7 +106,7 @@ function Facts() {
   const stats = app.traffic.stats.value;
   const { server } = app.connection.phase.value;
   const ends = app.connection.ends.value;
-  const adapter = app.replies.last.value?.adapter;
+  const adapter = app.replies.last.value?.adapter ?? null;
   const [persistent, setPersistent] = useState(/** @type {string | null} */ (null));
   useEffect(() => void storageIsPersistent().then(setPersistent), []);
   const rows = [
@@ -110,7 +115,7 @@ function Facts() {
     [t('Round trips'), String(stats?.exchanges ?? 0)],
     [t('Numbers travel as'), stats?.dtype ?? t('not agreed yet')],
     [t('Session'), stats?.cachedTokens ? t('{tokens} cached', { tokens: counted(stats.cachedTokens, 'token') }) : t('none open')],
-    [t('Adapter sent'), adapter ?? t('none')],
+    [t('Adapter sent'), placeOf(adapter).host === null ? adapterWords(adapter) : t('none')],
     [t('Attention'), app.library.chat.value.attention ? t('asked for with each token') : t('not asked for')],
     [t('Reconnects'), String(stats?.reconnects ?? 0)],
     [t('LM head here'), ends ? `${stats?.kernel ?? ends.kernel}, ${counted(ends.workers, 'worker')}` : t('not open')],

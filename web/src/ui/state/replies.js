@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals';
 import { describeError } from '../../common/errors.js';
+import { placeOf } from '../../adapters/place.js';
 import { brightnessOfTurns } from '../../chats/brightness/kept.js';
 import { turnedBack } from '../../chats/context/changes.js';
 import { continued, earlierReply, nodeOf, reply, turns } from '../../chats/tree.js';
 import { newId } from '../../chats/ids.js';
+import { loadHostToken } from '../../pairing/host_tokens.js';
 import { formWish } from '../../settings/form.js';
 import { noiseWish } from '../../settings/noise.js';
 import { Frames } from './frames.js';
@@ -110,6 +112,7 @@ export class Replies {
       answer: writing.answer,
       begun: from && from.begun,
       adapter: chat.adapter,
+      adapterToken: loadHostToken(placeOf(chat.adapter).host),
       attention: chat.attention === true,
       noise: noiseWish(chat.noise),
       // One that was made with noise must not travel without.

@@ -1,4 +1,5 @@
 // Words of noised mode about itself: every epsilon with its unit and delta (docs/privacy.md).
+import { AUTO, placeOf } from '../../adapters/place.js';
 import { decimal, number } from './format.js';
 import { language, t } from './languages/words.js';
 
@@ -76,7 +77,7 @@ export function inTheWay({ repetition_penalty: penalty }, adapter) {
     ...(penalty !== null && penalty !== 1
       ? [t('Set the repetition penalty to 1 first: it looks at the clean prompt, and the reply would tell of it.')]
       : []),
-    ...(adapter === 'auto'
+    ...(placeOf(adapter).name === AUTO
       ? [t('Choose an adapter by its name, or none: “Auto” looks at the clean message, and its choice is sent.')]
       : []),
   ];

@@ -50,7 +50,9 @@ const SERVER = {
     { name: 'banking', description: 'Questions about accounts and cards.', rank: 8, hiddenSize: 64, scale: 1,
       keywords: ['account'], encrypted: false },
   ],
+  hosts: /** @type {string[]} */ ([]),
 };
+const HOSTS = ['https://adapters.example.org:8097', 'http://127.0.0.1:8097'];
 
 const WORDY = { ...SERVER.adapters[0], name: 'chemistry', description: `Names like ${'methylpropyl'.repeat(9)}.` };
 
@@ -58,7 +60,7 @@ const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(
 
 /**
  * `?engine=` of the page's address: ready, needs_download, needs_token, revoked, offline, lost, long, full,
- * no_attention, no_tokens, too_long, too_old, wordy.
+ * hosts, no_attention, no_tokens, too_long, too_old, wordy.
  */
 export class FakeEngine {
   constructor(kind = new URLSearchParams(location.search).get('engine') ?? 'ready') {
@@ -86,7 +88,16 @@ export class FakeEngine {
     if (this.kind === 'failed') throw new AppError('manifest_invalid', 'the manifest of this server is damaged');
     const stored = this.kind !== 'needs_download' || this._done === SERVER.manifest.size;
     const adapters = this.kind === 'wordy' ? [...SERVER.adapters, WORDY] : SERVER.adapters;
-    return { ...SERVER, adapters, stored, doneBytes: stored ? SERVER.manifest.size : this._done };
+    const hosts = this.kind === 'hosts' ? HOSTS : [];
+    return { ...SERVER, adapters, hosts, stored, doneBytes: stored ? SERVER.manifest.size : this._done };
+  }
+
+  /** @param {string} host @param {string | null} token */
+  async hostedAdapters(host, token) {
+    await pause(20);
+    if (host === HOSTS[1]) throw new AppError('adapter_host_unreachable', `cannot reach the adapter host ${host}: it is off`);
+    if (token === null) throw new AppError('adapter_host_unauthorized', 'the adapter host refuses: a valid token is needed');
+    return [{ ...SERVER.adapters[0], name: 'tax', description: 'Questions about taxes.', encrypted: true }];
   }
 
   /** @param {any} options */

@@ -48,4 +48,6 @@ test('what stands against noise is said before a message is sent', () => {
   assert.deepEqual(inTheWay({ repetition_penalty: null }, 'banking'), []);
   assert.deepEqual(inTheWay({ repetition_penalty: 1 }, null), []);
   assert.equal(inTheWay({ repetition_penalty: 1.1 }, 'auto').length, 2);
+  assert.equal(inTheWay({ repetition_penalty: null }, 'auto@http://host:8097').length, 1);
+  assert.deepEqual(inTheWay({ repetition_penalty: null }, 'banking@http://host:8097'), []);
 });

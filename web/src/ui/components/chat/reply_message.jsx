@@ -1,3 +1,4 @@
+import { adapterWords } from '../../words/adapters.js';
 import { duration, isFigure, rate, tokensThere, tripsTaken } from '../../words/format.js';
 import { elsewhereWords } from '../../words/explain.js';
 import { whyReplyEnded } from '../../words/form.js';
@@ -16,7 +17,7 @@ import { Continue, LikelyButton, More, ReplyEditor } from '../steering/buttons.j
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
 
 // As long as an adapter's name may be.
-const LONGEST_NAME = 64;
+const LONGEST_NAME = 128;
 
 /** @param {{node: ChatNode, last: boolean}} props */
 export function ReplyMessage({ node, last }) {
@@ -77,6 +78,6 @@ function figuresOf(stats) {
   if (there) parts.push(there);
   const trips = tripsTaken(stats);
   if (trips) parts.push(trips);
-  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapter.slice(0, LONGEST_NAME) }));
+  if (typeof adapter === 'string') parts.push(t('adapter {name}', { name: adapterWords(adapter).slice(0, LONGEST_NAME) }));
   return parts.join(' · ');
 }

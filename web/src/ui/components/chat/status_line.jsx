@@ -1,3 +1,4 @@
+import { adapterWords } from '../../words/adapters.js';
 import { duration, rate } from '../../words/format.js';
 import { t } from '../../words/languages/words.js';
 import { useApp } from '../context.jsx';
@@ -9,7 +10,8 @@ export function StatusLine() {
   const app = useApp();
   const { server, name } = app.connection.phase.value;
   const { adapter: chosen, noise } = app.library.chat.value;
-  const choosable = name === 'ready' && (chosen !== null || (server?.adapters.length ?? 0) > 0);
+  const there = (server?.adapters.length ?? 0) + (server?.hosts?.length ?? 0);
+  const choosable = name === 'ready' && (chosen !== null || there > 0);
   return (
     <div class="status">
       <IconButton icon="eye" label={t('What the server sees')} onClick={() => (app.sheet.value = 'seen')} />
@@ -27,7 +29,7 @@ export function StatusLine() {
           class={chosen ? 'chip' : 'chip only-roomy'}
           onClick={() => (app.sheet.value = 'settings')}
         >
-          {t('Adapter: {name}', { name: chosen ?? t('none') })}
+          {t('Adapter: {name}', { name: adapterWords(chosen) })}
         </button>
       )}
       <Meter />

@@ -1,3 +1,4 @@
+import adapters from './de/adapters.js';
 import attention from './de/attention.js';
 import connection from './de/connection.js';
 import context from './de/context.js';
@@ -7,6 +8,7 @@ import replies from './de/replies.js';
 
 /** @type {import('./words.js').Dictionary} */
 export default {
+  ...adapters,
   ...attention,
   ...connection,
   ...context,
