@@ -16,7 +16,7 @@ import { Continue, LikelyButton, More, ReplyEditor } from '../steering/buttons.j
 
 /** @typedef {import('../../../chats/types').ChatNode} ChatNode */
 
-// As long as an adapter's name may be.
+// Of an adapter with its host.
 const LONGEST_NAME = 128;
 
 /** @param {{node: ChatNode, last: boolean}} props */
