@@ -17,7 +17,8 @@ from split_server.adapter_host.errors import (
     WorkerLost,
     WorkersSpent,
 )
-from split_server.adapter_host.host import AdapterHost, WorkerFailed
+from split_server.adapter_host.answers import WorkerFailed
+from split_server.adapter_host.host import AdapterHost
 from split_server.adapter_host.messages import Job
 from split_wire.errors import UnknownSession
 from tests.adapter_hosts import made_adapter, made_host

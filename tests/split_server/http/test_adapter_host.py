@@ -28,6 +28,7 @@ from tests.server_process import running_server
 _FILE = made_adapter(scale=0.5)
 _TOKEN = "a-token-of-enough-length"
 _NONCE = bytes(32)
+_PATHS = ("key", "evaluate", "session", "reserve", "mask", "masked", "end")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def test_a_session_that_is_ended_is_gone_and_nobody_elses(served: RunningHost) -
         assert client.post("/made/end", content=other).status_code == 204
 
 
-@pytest.mark.parametrize("path", ["/made/key", "/made/evaluate", "/made/session", "/made/end"])
+@pytest.mark.parametrize("path", [f"/made/{path}" for path in _PATHS])
 @pytest.mark.parametrize("size", [1, 24, 10_000, 1_000_000])
 def test_a_body_of_another_length_is_refused(served: RunningHost, path: str, size: int) -> None:
     with served.client() as client:

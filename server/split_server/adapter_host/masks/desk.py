@@ -134,9 +134,9 @@ class MaskDesk:
         room = limits.masks_per_principal - self.held(principal)
         if room <= 0:
             raise TooManyMasks(limits.masks_per_principal)
-        in_all = limits.masks - sum(masks.held for masks in self._held.values())
+        in_all = limits.masks_in_all - sum(masks.held for masks in self._held.values())
         if in_all <= 0:
-            raise TooManyMasks(limits.masks)
+            raise TooManyMasks(limits.masks_in_all)
         left = self._budget.left(principal, session.adapter)
         if left == 0:
             raise BudgetExhausted(session.adapter, self._budget.limit)
